@@ -34,7 +34,11 @@ pub const VERSION: u32 = 1;
 pub fn device(key: &str) -> Result<&'static Device, Error> {
     device_names::find(key).ok_or_else(|| {
         let near = |name: &str| nearest(name, devices::all().map(|device| &*device.key));
-        let written = near(key);
+        let open: Vec<String> = device_names::open(key)
+            .take(OFFERED_ALIKE)
+            .map(|device| device.key.clone().into())
+            .collect();
+        let written = if open.is_empty() { near(key) } else { open };
         // The words that tell devices apart are few in a name such as `NVIDIA Jetson AGX Orin Developer Kit`.
         let nearest = if written.is_empty() { near(&device_names::plain(key)) } else { written };
         Error::UnknownKey { catalog: "hardware", key: clipped(key), nearest }

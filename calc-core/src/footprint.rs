@@ -1,6 +1,7 @@
 //! Memory of one device: weights, KV cache, activations and reserve; and whether they fit.
 //! Derivation: `docs/theory/memory.md`.
 
+use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
 use crate::model_arch::ModelArch;
@@ -8,6 +9,7 @@ use crate::op::OpKind;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
+use crate::software::largest_share;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -69,7 +71,7 @@ pub enum MemoryVerdict {
 impl MemoryVerdict {
     /// Compares the needed bytes with the usable memory.
     pub fn of(needs: Bytes, usable: UsableMemory) -> Self {
-        let UsableMemory { bytes, is_known } = usable;
+        let UsableMemory { bytes, is_known, .. } = usable;
         if needs > bytes {
             Self::DoesNotFit { missing: needs - bytes }
         } else if is_known {
@@ -139,9 +141,9 @@ pub fn reserve(class: DeviceClass) -> Bytes {
 }
 
 /// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
-/// activations; `scale` multiplies all weight bytes (see `weight_size::WeightSize`); `limit` caps what may be used.
+/// activations; `scale` multiplies all weight bytes (see `weight_size::WeightSize`); `engine` and `limit` cap what may be used.
 pub(crate) fn footprint(
-    (device, limit): (&Device, Option<Bytes>),
+    (device, engine, limit): (&Device, Engine, Option<Bytes>),
     model: &ModelArch,
     precision: &Precision,
     workload: &Workload,
@@ -159,7 +161,11 @@ pub(crate) fn footprint(
         activations: activation_bytes(model, precision, prefill, split.expert),
         reserve: reserve(device.class),
         draft: None,
-        usable: device.usable_memory(limit),
+        usable: device.usable_memory(limit).allotted(
+            device,
+            largest_share(engine),
+            reserve(device.class),
+        ),
     }
 }
 

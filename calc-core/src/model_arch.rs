@@ -76,7 +76,6 @@ pub struct Mla {
 /// Mamba-2 layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mamba {
-    /// Number of layers.
     pub layers: u64,
     /// Number of heads (n).
     pub n_heads: u64,
@@ -107,7 +106,7 @@ impl Mamba {
     }
 }
 
-/// Kind of MLP.
+/// Matrices of an MLP: two, or three with a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MlpKind {
     /// Gate and up, product, down (`SwiGLU` and similar).
@@ -119,7 +118,6 @@ pub enum MlpKind {
 /// Layers with a dense MLP of the same width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenseLayers {
-    /// Number of layers.
     pub layers: u64,
     /// Intermediate size (I).
     pub width: u64,
@@ -132,7 +130,6 @@ pub struct DenseLayers {
     reason = "each is a fact of a model and has a name at every use"
 )]
 pub struct Moe {
-    /// Number of layers.
     pub layers: u64,
     /// Number of experts (E).
     pub n_experts: u64,

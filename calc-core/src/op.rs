@@ -64,11 +64,11 @@ impl OpCost {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     /// A matrix multiplication with weights.
-    Product(Product),
+    Product(ProductShape),
     /// The matmuls of the selected experts, one for each expert that any token selected.
     Experts {
         /// All token-expert pairs on this device, as one matmul.
-        product: Product,
+        product: ProductShape,
         /// Number of distinct experts selected in the step, with uniform routing (D).
         distinct: f64,
     },
@@ -89,7 +89,7 @@ pub enum Shape {
 
 impl Shape {
     /// The matrix multiplication; `None` for kernels without weights.
-    pub const fn product(&self) -> Option<&Product> {
+    pub const fn product(&self) -> Option<&ProductShape> {
         match self {
             Self::Product(product) | Self::Experts { product, .. } => Some(product),
             Self::Attention { .. } | Self::Scan | Self::Stream => None,
@@ -99,7 +99,7 @@ impl Shape {
 
 /// Shape and weight format of a matrix multiplication.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Product {
+pub struct ProductShape {
     /// M: number of input rows.
     pub rows: f64,
     /// N: number of outputs.

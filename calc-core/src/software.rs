@@ -60,7 +60,7 @@ pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
 }
 
 /// Largest share of a device's memory that an engine takes for weights, KV cache and activations: vLLM and SGLang allot it before
-/// they load, and a larger one leaves no room for the driver; the assumed reserve of an estimate covers the rest.
+/// they load, and a larger one leaves no room for the driver; the assumed reserve of an estimate covers the rest. A judgment.
 pub const fn largest_share(engine: Engine) -> Option<f64> {
     match engine {
         Engine::Vllm | Engine::Sglang => Some(0.97),

@@ -96,9 +96,15 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
 fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
     let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
     let answer = answer(&task, RankedPart::Decode);
-    let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
+    // No tool is known that makes weights in 16 bits or in FP8 from the published ones; FP8 was first for long prompts.
+    for key in ["half", "fp8_w8a8", "nvfp4_w4a16", "int8_w8a16"] {
+        assert!(matches!(reason(&answer, key), Drop::Source(_)), "{key}");
+    }
+    assert!(answer.ranked.iter().all(|row| row.speedup_decode > 1.0));
+    // GGUF files quantize attention, embedding and LM head only, so they lose at most what their scheme does.
+    let narrow = ranked(&answer, "gguf_q4_k").quality;
+    assert!(narrow.low == 0.0 && narrow.high > 1.0, "{narrow:?}");
     // GGUF files keep its experts and quantize attention, embedding and LM head, too.
-    assert!(own.standing.score < half.standing.score);
     assert_eq!(ranked(&answer, "gguf_q4_k").outcome.precision.experts.key, "gguf_mxfp4");
     let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
     let plain = self::answer(&plain, RankedPart::Decode);
@@ -249,10 +255,11 @@ fn as_published_is_not_beaten_by_twice_the_memory() {
     // FP8 took 3.55 ms in 118.7 GB; as published 3.65 ms in 65.9 GB, without loss.
     let task = model_task(device("b300"), "gpt-oss-120b", Workload::new(1, 512));
     let answer = answer(&task, RankedPart::Decode);
-    let (own, fp8) = (ranked(&answer, "as_published"), ranked(&answer, "fp8_w8a8"));
-    assert!(own.standing.is_like(&fp8.standing));
-    assert!(own.outcome.memory.get() * 1.7 < fp8.outcome.memory.get());
     assert_eq!(answer.ranked[0].scheme.key, "as_published", "{:?}", answer.first_by);
+    // DeepSeek has tools: its FP8 is cast to 16 bits.
+    let task = model_task(device("b300"), "deepseek-v3", Workload::new(1, 512));
+    let answer = self::answer(&task, RankedPart::Decode);
+    assert!(answer.dropped.iter().all(|row| !matches!(row.reason, Drop::Source(_))));
 }
 
 #[test]
@@ -269,6 +276,19 @@ fn shapes_that_groups_divide_are_ranked() {
     }
     let Drop::Shape(bad) = reason(&answer, "int4_g128_awq") else { panic!("22.5 groups") };
     assert_eq!((bad.inputs, bad.count, bad.multiple), (true, 2880, 128));
+}
+
+#[test]
+fn a_product_is_not_padded_to_the_blocks_of_a_format() {
+    for (k, is_dropped) in [(4095, true), (2880, true), (4096, false)] {
+        let mut task = shape_task(device("h100_sxm"), 1, Phase::Decode);
+        if let Task::Shape(task) = &mut task {
+            task.shape.k = k;
+        }
+        let answer = answer(&task, RankedPart::Decode);
+        let row = answer.dropped.iter().find(|row| row.scheme.key == "gguf_q5_k");
+        assert_eq!(row.is_some_and(|row| matches!(row.reason, Drop::Shape(_))), is_dropped, "{k}");
+    }
 }
 
 #[test]

@@ -42,11 +42,10 @@ fn experts_as_published_are_not_slower_than_16_bits_on_metal() {
     let workload = Workload { new_tokens: 256, ..Workload::new(1, 2048) };
     for key in ["apple_m4_max", "apple_m2_ultra"] {
         let answer = answer(&model_task(device(key), "gpt-oss-20b", workload), RankedPart::Whole);
-        let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
-        assert!(own.standing.score <= half.standing.score, "{key}: {:?}", own.standing);
+        let (own, half) = (ranked(&answer, "as_published"), &answer.baseline);
         // llama.cpp generates about 100 token/s on M4 Max and more.
         let token = own.outcome.token.expected;
-        assert!(token.time * 1.3 < half.outcome.token.expected.time, "{key}: {token:?}");
+        assert!(token.time * 1.3 < half.token.expected.time, "{key}: {token:?}");
         assert_eq!(answer.ranked[0].scheme.key, "as_published", "{key}");
     }
 }

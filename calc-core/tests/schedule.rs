@@ -7,10 +7,11 @@ mod tasks;
 
 use calc_core::catalog;
 use calc_core::device::PowerMode;
+use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, RankedPart, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
-use calc_core::scheme::{FormatFamily, SchemeWeights};
+use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
 use limit::limited;
@@ -104,6 +105,7 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
         let runs = scheme.runs_on(task.device(), &roofs).is_ok()
             && scheme.takes_model(model.model).is_ok()
             && (scheme.weights != SchemeWeights::Published || is_published && has_kernels)
+            && is_made(published, scheme)
             && quality.high <= request.bounds.quality * (1.0 + 1e-9);
         let Some(outcome) = runs.then(|| task.run(&roofs, scheme).ok()).flatten() else { continue };
         if outcome.memory <= outcome.usable.bytes
@@ -114,6 +116,12 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
         }
     }
     found
+}
+
+/// Experts in MXFP4 are read by llama.cpp's tools only.
+fn is_made(published: &PrecisionChoice, scheme: &Scheme) -> bool {
+    let is_mxfp4 = published.experts.is_some_and(|experts| experts.key == "mxfp4");
+    !is_mxfp4 || scheme.weights == SchemeWeights::Published || scheme.key.starts_with("gguf_")
 }
 
 fn score(request: &ScheduleRequest<'_>, outcome: &Outcome, loss: f64, batch: u64) -> f64 {

@@ -98,7 +98,6 @@ pub struct Measurement {
     pub samples: Vec<f64>,
     /// Summary of the samples [s].
     pub summary: Summary,
-    /// Calls per window.
     pub calls_per_window: u64,
     /// Total time of all windows [s].
     pub timed: f64,

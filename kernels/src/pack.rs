@@ -39,7 +39,6 @@ pub struct Packed {
 pub enum PackError {
     /// The number of weights is not a positive multiple of the columns.
     Shape {
-        /// Number of weights.
         weights: usize,
         /// Number of columns.
         cols: usize,

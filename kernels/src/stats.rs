@@ -30,7 +30,6 @@ pub const ALARM: Confidence = Confidence { share: 0.99, deviations: 2.575_829 };
 pub struct Summary {
     /// Number of samples.
     pub n: usize,
-    /// Median.
     pub median: f64,
     /// Median absolute deviation from the median.
     pub mad: f64,

@@ -2,12 +2,14 @@
 
 use leptos::prelude::*;
 
+use crate::chunks;
+use crate::components::chunk::Chunks;
 use crate::components::erased::{block, memo, on};
 use crate::components::header::Header;
 use crate::components::key_list::KeyList;
 use crate::components::plan::view::PlanView;
 use crate::components::view_later::ViewLater;
-use crate::lazy::{Refusal, own_devices, reader_of_addresses};
+use crate::state::chunks::{Refusal, own_devices, reader_of_addresses};
 use crate::state::first_answer;
 use crate::state::inputs::View;
 use crate::state::session::{Session, carries, is_bare};
@@ -60,6 +62,7 @@ fn Unread(
 pub fn App() -> impl IntoView {
     let session = Session::begin();
     provide_context(session);
+    provide_context(Chunks(chunks::fetch));
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let shown = block(move || match view.get() {
         View::Plan => view! { <PlanView/> }.into_any(),

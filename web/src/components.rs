@@ -1,6 +1,8 @@
 //! Components of the page, one per file. They hold no formulas: they show values that `state` derives.
 
+pub mod basis_badge;
 pub mod check;
+pub mod chunk;
 pub mod compare;
 pub mod explore;
 pub mod export_items;
@@ -9,6 +11,7 @@ pub mod fetched;
 pub mod focus;
 pub mod goal_fields;
 pub mod header;
+pub mod inputs_shell;
 pub mod inverse;
 pub mod notes;
 
@@ -21,6 +24,7 @@ pub mod picker;
 pub mod picker_list;
 pub mod power_mode_field;
 pub mod slider;
+pub mod stale;
 pub mod switch_field;
 
 pub mod mark_icon;
@@ -34,8 +38,10 @@ pub mod device_facts;
 pub mod kernel;
 pub mod measure;
 pub mod model;
+pub mod model_context;
 pub mod trust;
 pub mod view_later;
+pub mod why_stale;
 
 pub mod erased;
 

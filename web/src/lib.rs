@@ -11,9 +11,9 @@ pub mod app;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod charts;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
-pub mod components;
+pub mod chunks;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
-pub mod lazy;
+pub mod components;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub use app::start;

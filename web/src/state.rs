@@ -3,6 +3,8 @@
 
 pub mod advice;
 pub mod check;
+pub mod chunks;
+pub mod claim;
 pub mod compare;
 pub mod computed_style;
 pub mod decimal;
@@ -31,6 +33,7 @@ pub mod presets;
 pub mod roving;
 pub mod scenario;
 pub mod slider;
+pub mod stale;
 #[cfg(test)]
 mod style_sheet;
 pub mod trust;

@@ -48,7 +48,7 @@ enum Verdict {
 }
 
 /// One row of the final table.
-struct Row {
+struct StageRow {
     name: &'static str,
     verdict: Verdict,
     time: Duration,
@@ -63,7 +63,7 @@ pub(crate) fn run_stages(places: &Places, quick: bool) -> anyhow::Result<ExitCod
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn rows_until_failure(stages: &[Stage], run: &Run) -> Vec<Row> {
+fn rows_until_failure(stages: &[Stage], run: &Run) -> Vec<StageRow> {
     let mut rows = Vec::new();
     for stage in stages {
         let row = run_stage(stage, run);
@@ -76,9 +76,9 @@ fn rows_until_failure(stages: &[Stage], run: &Run) -> Vec<Row> {
     rows
 }
 
-fn run_stage(stage: &Stage, run: &Run) -> Row {
+fn run_stage(stage: &Stage, run: &Run) -> StageRow {
     if run.quick && !stage.quick {
-        return Row { name: stage.name, verdict: Verdict::LeftOut, time: Duration::ZERO };
+        return StageRow { name: stage.name, verdict: Verdict::LeftOut, time: Duration::ZERO };
     }
     println!("\n== {}", stage.name);
     let start = Instant::now();
@@ -92,7 +92,7 @@ fn run_stage(stage: &Stage, run: &Run) -> Row {
     };
     let time = start.elapsed();
     println!("== {}: {verdict} ({:.1} s)", stage.name, time.as_secs_f64());
-    Row { name: stage.name, verdict, time }
+    StageRow { name: stage.name, verdict, time }
 }
 
 impl Display for Verdict {
@@ -106,11 +106,11 @@ impl Display for Verdict {
     }
 }
 
-fn count(rows: &[Row], verdict: &Verdict) -> usize {
+fn count(rows: &[StageRow], verdict: &Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == *verdict).count()
 }
 
-fn print_table(rows: &[Row]) {
+fn print_table(rows: &[StageRow]) {
     println!("\n{:>8}  stage", "seconds");
     for row in rows {
         println!("{:>8.1}  {:<32}  {}", row.time.as_secs_f64(), row.name, row.verdict);
@@ -160,7 +160,7 @@ mod tests {
     };
     const BAD: Stage = Stage { name: "bad", quick: true, check: |_| bail!("broken on purpose") };
 
-    fn rows(stages: &[Stage], quick: bool) -> Vec<Row> {
+    fn rows(stages: &[Stage], quick: bool) -> Vec<StageRow> {
         let nowhere = || std::path::PathBuf::new();
         let places =
             Places { root: nowhere(), target: nowhere(), cache: nowhere(), own: nowhere() };

@@ -11,6 +11,7 @@ use crate::places::Places;
 
 mod circles;
 mod comments;
+mod components;
 mod crate_modules;
 mod docs;
 mod documents;
@@ -106,6 +107,7 @@ fn check_text(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = tracked::check_text(path, text);
     findings.extend(source::check(path, text));
     findings.extend(comments::check(path, text));
+    findings.extend(components::check(path, text));
     findings.extend(leftovers::check(path, text));
     findings.extend(locks::check(path, text));
     findings.extend(workflows::check(path, text));

@@ -81,6 +81,12 @@ impl LogAxis {
     pub fn at(&self, value: f64) -> f64 {
         self.at_log(log10(value))
     }
+
+    /// The value at a pixel.
+    pub fn value(&self, at: f64) -> f64 {
+        let share = (at - self.start) / (self.end - self.start);
+        exp10(self.range.low + share * (self.range.high - self.range.low))
+    }
 }
 
 /// A power of ten as people write it: `0.01`, `1`, `10 000`, and beyond that `10⁶`.
@@ -125,6 +131,12 @@ impl LinearAxis {
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.step * f64::from(self.steps));
         self.start + share * (self.end - self.start)
+    }
+
+    /// The value at a pixel.
+    pub(crate) fn value(&self, at: f64) -> f64 {
+        let share = (at - self.start) / (self.end - self.start);
+        self.low + share * self.step * f64::from(self.steps)
     }
 
     pub(crate) fn ticks(&self) -> impl Iterator<Item = f64> {

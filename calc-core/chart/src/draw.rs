@@ -45,7 +45,9 @@ pub fn draw<B: DrawingBackend>(
 ) -> Result<(), DrawingErrorKind<B::ErrorType>> {
     let mut pen = Pen { backend, theme, scale };
     pen.ground(scene)?;
-    pen.polygon(&scene.wash, theme.wash)?;
+    for wash in &scene.wash {
+        pen.polygon(wash, theme.wash)?;
+    }
     for line in &scene.lines {
         pen.line(line)?;
     }

@@ -63,65 +63,57 @@ pub struct Front {
     pub points: Vec<FrontPoint>,
 }
 
-/// A part of the plot: fractions of its width from the left and of its height from the top.
+/// A part of the plot: the values along x and along y, each from the smaller to the larger one. It holds the same points in a
+/// window of any size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Brush {
-    pub from: (f64, f64),
-    pub to: (f64, f64),
+    pub x: (f64, f64),
+    pub y: (f64, f64),
 }
 
 impl Brush {
-    /// The brushed part between two spots of a scene.
-    pub fn between(scene: &Scene, from: Spot, to: Spot) -> Self {
-        let plot = scene.plot;
-        let share = |spot: Spot| {
-            let x = (spot.x - plot.left) / (plot.right - plot.left);
-            let y = (spot.y - plot.top) / (plot.bottom - plot.top);
-            (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0))
+    /// The part between two spots of the chart in a picture of this size; spots outside of the plot count as its edge.
+    pub fn between(front: &Front, size: Size, from: Spot, to: Spot) -> Self {
+        let Frame { plot, x, y } = Frame::of(front, size);
+        let range = |scale: &Scale, from: f64, to: f64, (low, high): (f64, f64)| {
+            let [a, b] = [from, to].map(|at| scale.value(at.clamp(low, high)));
+            (a.min(b), a.max(b))
         };
-        Self { from: share(from), to: share(to) }
-    }
-
-    fn rect(&self, plot: &Rect) -> Rect {
-        let x = |share: f64| plot.left + share * (plot.right - plot.left);
-        let y = |share: f64| plot.top + share * (plot.bottom - plot.top);
-        Rect {
-            left: x(self.from.0.min(self.to.0)),
-            right: x(self.from.0.max(self.to.0)),
-            top: y(self.from.1.min(self.to.1)),
-            bottom: y(self.from.1.max(self.to.1)),
+        Self {
+            x: range(&x, from.x, to.x, (plot.left, plot.right)),
+            y: range(&y, from.y, to.y, (plot.top, plot.bottom)),
         }
     }
 
-    /// Keys of the points inside.
-    pub fn keys(&self, scene: &Scene) -> Vec<String> {
-        let rect = self.rect(&scene.plot);
-        let inside = scene.points.iter().filter(|point| rect.contains(point.at));
-        inside.map(|point| point.key.clone()).collect()
+    /// Whether a point with these values is inside.
+    pub fn holds(&self, x: f64, y: f64) -> bool {
+        let inside = |(low, high): (f64, f64), value: f64| (low..=high).contains(&value);
+        inside(self.x, x) && inside(self.y, y)
+    }
+
+    fn rect(&self, Frame { plot, x, y }: &Frame) -> Rect {
+        let across = |value: f64| x.at(value).clamp(plot.left, plot.right);
+        let up = |value: f64| y.at(value).clamp(plot.top, plot.bottom);
+        Rect {
+            left: across(self.x.0),
+            right: across(self.x.1),
+            top: up(self.y.1),
+            bottom: up(self.y.0),
+        }
     }
 }
 
 /// Lays the chart out in a picture. `focus` is the key of the selected point.
 pub fn scene(front: &Front, size: Size, focus: Option<&str>, brush: Option<&Brush>) -> Scene {
-    let plot = Rect {
-        left: LEFT,
-        top: MARGIN,
-        right: (size.width - MARGIN).max(LEFT + 1.0),
-        bottom: (size.height - BELOW).max(MARGIN + 1.0),
-    };
-    let [across, up] = &front.measures;
-    let frame = Frame {
-        plot,
-        x: Scale::over(across, front.points.iter().map(|point| point.x), (plot.left, plot.right)),
-        y: Scale::over(up, front.points.iter().map(|point| point.y), (plot.bottom, plot.top)),
-    };
+    let frame = Frame::of(front, size);
+    let plot = frame.plot;
     let points = frame.points(front, focus);
     let mut scene =
         Scene { size, plot, wash: Vec::new(), lines: Vec::new(), labels: Vec::new(), points };
     frame.grid(front, &mut scene);
     frame.front(front, &mut scene);
     if let Some(brush) = brush {
-        scene.lines.push(outline(&brush.rect(&plot)));
+        scene.lines.push(outline(&brush.rect(&frame)));
     }
     frame.names(&mut scene);
     scene
@@ -157,6 +149,14 @@ impl Scale {
         match self {
             Self::Linear(axis) => axis.at(value),
             Self::Log(axis) => axis.at(value),
+        }
+    }
+
+    /// The value at a pixel.
+    fn value(&self, at: f64) -> f64 {
+        match self {
+            Self::Linear(axis) => axis.value(at),
+            Self::Log(axis) => axis.value(at),
         }
     }
 
@@ -198,6 +198,23 @@ struct Frame {
 }
 
 impl Frame {
+    fn of(front: &Front, size: Size) -> Self {
+        let plot = Rect {
+            left: LEFT,
+            top: MARGIN,
+            right: (size.width - MARGIN).max(LEFT + 1.0),
+            bottom: (size.height - BELOW).max(MARGIN + 1.0),
+        };
+        let [across, up] = &front.measures;
+        let (x, y) =
+            (front.points.iter().map(|point| point.x), front.points.iter().map(|point| point.y));
+        Self {
+            plot,
+            x: Scale::over(across, x, (plot.left, plot.right)),
+            y: Scale::over(up, y, (plot.bottom, plot.top)),
+        }
+    }
+
     fn at(&self, point: &FrontPoint) -> Spot {
         Spot { x: self.x.at(point.x), y: self.y.at(point.y) }
     }
@@ -302,94 +319,4 @@ fn beside(point: &ScenePoint) -> Vec<Label> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mark::mark;
-
-    const SIZE: Size = Size { width: 800.0, height: 400.0 };
-
-    fn measure(name: &str, criterion: Criterion) -> Measure {
-        Measure { name: name.into(), criterion }
-    }
-
-    fn front(points: &[(f64, f64, bool)]) -> Front {
-        let point = |(place, &(x, y, is_on_front)): (usize, &(f64, f64, bool))| FrontPoint {
-            key: place.to_string(),
-            label: format!("device {}", place / 2),
-            mark: mark("fp16"),
-            x,
-            y,
-            is_on_front,
-        };
-        Front {
-            measures: [measure("rate", Criterion::Rate), measure("loss", Criterion::Quality)],
-            points: points.iter().enumerate().map(point).collect(),
-        }
-    }
-
-    fn some() -> Front {
-        front(&[(10.0, 0.0, true), (40.0, 1.0, true), (300.0, 4.0, true), (25.0, 3.0, false)])
-    }
-
-    #[test]
-    fn marks_stay_at_their_point_and_texts_do_not_cover_each_other() {
-        let scene = scene(&some(), SIZE, Some("3"), None);
-        for point in &scene.points {
-            assert!(point.at == point.at && scene.plot.grown(1.0).contains(point.at));
-        }
-        assert_eq!(scene.points.last().map(|point| point.key.as_str()), Some("3"));
-        for (i, a) in scene.labels.iter().enumerate() {
-            for b in &scene.labels[i + 1..] {
-                assert!(!a.bounds.overlaps(&b.bounds), "{} and {}", a.text, b.text);
-            }
-        }
-        let count = |text: &str| scene.labels.iter().filter(|label| label.text == text).count();
-        assert_eq!((count("device 0"), count("device 1")), (1, 1), "once each");
-    }
-
-    #[test]
-    fn the_front_is_a_line_from_point_to_point() {
-        let scene = scene(&some(), SIZE, None, None);
-        let line = scene.lines.iter().find(|line| line.ink == Ink::Hue(Hue::Green));
-        let line = line.expect("a line");
-        assert_eq!(line.path.len(), 3);
-        assert!(line.path.windows(2).all(|two| two[0].x < two[1].x && two[0].y > two[1].y));
-        let one = super::scene(&front(&[(1.0, 1.0, true)]), SIZE, None, None);
-        assert!(one.lines.iter().all(|line| line.ink != Ink::Hue(Hue::Green)));
-    }
-
-    #[test]
-    fn a_brush_holds_what_is_inside_at_every_size() {
-        let chart = some();
-        let wide = scene(&chart, SIZE, None, None);
-        let at = |scene: &Scene, key: &str| {
-            scene.points.iter().find(|point| point.key == key).expect("drawn").at
-        };
-        let (from, to) = (at(&wide, "0").moved(-5.0, 5.0), at(&wide, "1").moved(5.0, -5.0));
-        let brush = Brush::between(&wide, from, to);
-        for size in [SIZE, Size { width: 320.0, height: 300.0 }] {
-            let scene = scene(&chart, size, None, Some(&brush));
-            let mut keys = brush.keys(&scene);
-            keys.sort();
-            assert_eq!(keys, ["0", "1"]);
-            assert!(scene.lines.iter().any(|line| line.ink == Ink::Main && line.path.len() == 5));
-        }
-        let all = Brush::between(&wide, Spot { x: -1e9, y: 1e9 }, Spot { x: 1e9, y: -1e9 });
-        assert_eq!(all.keys(&wide).len(), 4);
-    }
-
-    #[test]
-    fn short_ranges_have_ticks_and_none_is_drawn_over_another() {
-        for (low, high) in [(3.0, 4.0), (1e-3, 1e9), (0.5, 60.0), (7.0, 7.0)] {
-            let chart = front(&[(low, 0.0, true), (high, 1.0, true)]);
-            for width in [900.0, 320.0, 1.0] {
-                let scene = scene(&chart, Size { width, height: 300.0 }, None, None);
-                let finite = |spot: &Spot| spot.x.is_finite() && spot.y.is_finite();
-                assert!(scene.points.iter().all(|point| finite(&point.at)));
-                assert!(scene.lines.iter().flat_map(|line| &line.path).all(finite));
-            }
-        }
-        let nothing = scene(&front(&[]), SIZE, None, None);
-        assert!(nothing.points.is_empty());
-    }
-}
+mod tests;

@@ -67,7 +67,7 @@ pub fn scene(scatter: &Scatter, size: Size, focus: Option<usize>) -> Scene {
     let mut scene = Scene {
         size,
         plot,
-        wash: frame.wash(scatter.shared),
+        wash: vec![frame.wash(scatter.shared)],
         lines: Vec::new(),
         points: frame.points(&scatter.dots, focus),
         labels: Vec::new(),
@@ -229,7 +229,7 @@ mod tests {
             let inside = |spot: &Spot| scene.plot.grown(0.5).contains(*spot);
             assert!(scene.lines.iter().flat_map(|line| &line.path).all(inside), "{width}");
             assert!(scene.points.iter().all(|point| inside(&point.at)), "{width}");
-            assert!(scene.wash.iter().all(inside), "{width}");
+            assert!(scene.wash.iter().flatten().all(inside), "{width}");
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn the_region_of_the_interval_holds_what_is_inside_it() {
         let scene = scene(&scatter(&TIMES), Size { width: 500.0, height: 500.0 }, None);
-        let upper = scene.wash[0];
+        let upper = scene.wash[0][0];
         // On the upper edge the measurement is 0.9 of the prediction.
         let range = Range::around(TIMES.iter().flat_map(|&(x, y)| [x, y]), AIR);
         let log = |spot: Spot| {

@@ -16,6 +16,7 @@ mod lines;
 mod operators;
 
 pub use crate::label::{Anchor, Label};
+pub use operators::OperatorPanel;
 
 /// Largest number of points that all have their names beside them; with more, only the focused one has.
 pub const NAMED_POINTS: usize = 4;
@@ -87,8 +88,8 @@ pub struct Scene {
     pub size: Size,
     /// The area inside the axes.
     pub plot: Rect,
-    /// Corners of the region under the roof.
-    pub wash: Vec<Spot>,
+    /// Corners of the region under the roof, in each panel.
+    pub wash: Vec<Vec<Spot>>,
     /// Grid, drop lines, roofs, stubs and ties, in the order of drawing.
     pub lines: Vec<Line>,
     /// Points, the focused one last.
@@ -108,7 +109,7 @@ impl Scene {
         lines.extend(frame.ties(chart, focus));
         let mut labels = frame.axis_labels();
         labels.extend(frame.inner_labels(chart, &points, &roofs));
-        Self { size, plot: frame.plot, wash: frame.wash(chart), lines, points, labels }
+        Self { size, plot: frame.plot, wash: vec![frame.wash(chart)], lines, points, labels }
     }
 
     /// An empty picture.
@@ -142,15 +143,6 @@ struct Frame {
     plot: Rect,
     x: LogAxis,
     y: LogAxis,
-    hollow: Hollow,
-}
-
-/// Meaning of a hollow mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hollow {
-    Measured,
-    /// A prediction of the decode phase.
-    Decode,
 }
 
 impl Frame {
@@ -161,20 +153,22 @@ impl Frame {
             right: (size.width - MARGIN).max(LEFT + 1.0),
             bottom: (size.height - BELOW).max(MARGIN + 1.0),
         };
-        let (x, y) = ranges(chart);
+        Self::within(size, plot, ranges([chart]))
+    }
+
+    /// Axes of these ranges along the edges of a part of the picture.
+    fn within(size: Size, plot: Rect, (x, y): (Range, Range)) -> Self {
         Self {
             size,
             plot,
             x: LogAxis { range: x, start: plot.left, end: plot.right },
             y: LogAxis { range: y, start: plot.bottom, end: plot.top },
-            hollow: Hollow::Measured,
         }
     }
 
     /// The rate where a point has its mark: the expected one of a prediction.
-    fn marked(&self, point: &PointInput) -> FlopsPerSec {
-        let is_measured = !point.filled && self.hollow == Hollow::Measured;
-        if is_measured { point.attained } else { point.expected.unwrap_or(point.attained) }
+    fn marked(point: &PointInput) -> FlopsPerSec {
+        if point.filled { point.expected.unwrap_or(point.attained) } else { point.attained }
     }
 
     /// A narrow picture has room for the datasheet's compute roofs only.
@@ -213,7 +207,7 @@ impl Frame {
         });
         let mut points: Vec<ScenePoint> = usable
             .map(|point| {
-                let at = self.spot(point.intensity.get(), self.marked(point).get());
+                let at = self.spot(point.intensity.get(), Self::marked(point).get());
                 ScenePoint {
                     key: point.key.clone(),
                     label: point.label.clone(),
@@ -261,25 +255,26 @@ fn highest_roof(chart: &Roofline) -> Option<f64> {
 
 /// Values that both ranges must show. Half a FLOP per byte, which is a matrix times a vector in 32 bits, is always in sight: it
 /// keeps the slope on the picture, and the ranges where they are while a shape grows.
-fn ranges(chart: &Roofline) -> (Range, Range) {
-    let bandwidth = chart.bandwidth.value.get();
-    let peaks = || chart.roofs.iter().map(|roof| roof.peak.get());
-    let points = || chart.points.iter();
-    let x = Range::around(
-        points()
-            .map(|point| point.intensity.get())
-            .chain(peaks().map(|peak| peak / bandwidth))
-            .chain([0.5]),
-        AIR,
-    );
-    let y = Range::around(
-        points()
-            .flat_map(|point| [Some(point.attained), point.expected])
-            .flatten()
-            .map(FlopsPerSec::get)
-            .chain(peaks())
-            .chain([0.4 * bandwidth]),
-        AIR_ABOVE_ROOF,
-    );
-    (x, y)
+fn ranges<'a>(charts: impl IntoIterator<Item = &'a Roofline>) -> (Range, Range) {
+    let mut values = (Vec::new(), Vec::new());
+    for chart in charts {
+        let bandwidth = chart.bandwidth.value.get();
+        let peaks = || chart.roofs.iter().map(|roof| roof.peak.get());
+        let points = || chart.points.iter();
+        values.0.extend(
+            points()
+                .map(|point| point.intensity.get())
+                .chain(peaks().map(|peak| peak / bandwidth))
+                .chain([0.5]),
+        );
+        values.1.extend(
+            points()
+                .flat_map(|point| [Some(point.attained), point.expected])
+                .flatten()
+                .map(FlopsPerSec::get)
+                .chain(peaks())
+                .chain([0.4 * bandwidth]),
+        );
+    }
+    (Range::around(values.0, AIR), Range::around(values.1, AIR_ABOVE_ROOF))
 }

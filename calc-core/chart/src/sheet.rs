@@ -122,7 +122,7 @@ fn moved_down(mut scene: Scene, by: f64) -> Scene {
     let move_box =
         |bounds: &mut Rect| (bounds.top, bounds.bottom) = (bounds.top + by, bounds.bottom + by);
     move_box(&mut scene.plot);
-    scene.wash.iter_mut().for_each(move_spot);
+    scene.wash.iter_mut().flatten().for_each(move_spot);
     scene.lines.iter_mut().flat_map(|line| &mut line.path).for_each(move_spot);
     for point in &mut scene.points {
         move_spot(&mut point.at);

@@ -104,7 +104,7 @@ fn every_place_is_finite_and_inside() {
         for line in &scene.lines {
             line.path.iter().for_each(|spot| check("line", *spot, scene.plot));
         }
-        scene.wash.iter().for_each(|spot| check("wash", *spot, scene.plot));
+        scene.wash.iter().flatten().for_each(|spot| check("wash", *spot, scene.plot));
         for point in &scene.points {
             check("true place", point.at, scene.plot);
             if scene.size.width > 100.0 {

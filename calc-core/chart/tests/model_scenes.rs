@@ -5,9 +5,10 @@ use calc_core::catalog;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{FlopsPerByte, FlopsPerSec};
 use chart::curves::{self, Curve, Curves, Marker, Panel};
+use chart::geometry::Spot;
 use chart::mark::{Mark, Shape};
 use chart::roofline::{PointInput, Roofline};
-use chart::scene::{Scene, Size};
+use chart::scene::{OperatorPanel, Scene, Size};
 use chart::svg::scene_svg;
 use chart::theme::{DARK, Hue, LIGHT};
 
@@ -22,22 +23,26 @@ const OPERATORS: [(&str, f64, f64, f64, bool); 7] = [
     ("attention, decode", 4.0, 0.41, 0.1, false),
 ];
 
-fn operators() -> (Roofline, Vec<f64>) {
+fn operators() -> [OperatorPanel; 2] {
+    [("Prefill", true), ("Decode", false)].map(|(name, is_prefill)| panel(name, is_prefill))
+}
+
+fn panel(name: &'static str, is_prefill: bool) -> OperatorPanel {
     let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
     let mut chart = Roofline::of_device(device, None, &[ComputeClass::Fp16]).expect("no mode");
-    chart.points = OPERATORS
-        .iter()
-        .map(|&(name, intensity, tera, _, filled)| PointInput {
+    let operators = || OPERATORS.iter().filter(|operator| operator.4 == is_prefill);
+    chart.points = operators()
+        .map(|&(name, intensity, tera, ..)| PointInput {
             key: name.to_owned(),
             mark: Mark { shape: Shape::Circle, hue: Hue::Orange },
             label: name.to_owned(),
             intensity: FlopsPerByte::new(intensity),
             attained: FlopsPerSec::from_tera(tera),
             expected: Some(FlopsPerSec::from_tera(tera * 0.7)),
-            filled,
+            filled: true,
         })
         .collect();
-    (chart, OPERATORS.iter().map(|operator| operator.3).collect())
+    OperatorPanel { name, chart, shares: operators().map(|operator| operator.3).collect() }
 }
 
 fn batches() -> Curves {
@@ -77,12 +82,9 @@ fn check(name: &str, svg: &str) {
 
 #[test]
 fn the_pictures_are_the_ones_that_were_looked_at() {
-    let (chart, shares) = operators();
     let size = Size { width: 720.0, height: 320.0 };
-    check(
-        "operators",
-        &scene_svg(&Scene::of_operators(&chart, &shares, size, Some("gate_up, decode")), &LIGHT),
-    );
+    let scene = Scene::of_operators(&operators(), size, Some("gate_up, decode"));
+    check("operators", &scene_svg(&scene, &LIGHT));
     check("curves_wide", &scene_svg(&curves::scene(&batches(), size, None), &DARK));
     let phone = Size { width: 360.0, height: 420.0 };
     check("curves_narrow", &scene_svg(&curves::scene(&batches(), phone, Some(9)), &LIGHT));
@@ -90,17 +92,43 @@ fn the_pictures_are_the_ones_that_were_looked_at() {
 
 #[test]
 fn the_area_of_a_point_is_its_share() {
-    let (chart, shares) = operators();
     let size = Size { width: 720.0, height: 320.0 };
-    let scene = Scene::of_operators(&chart, &shares, size, None);
+    let scene = Scene::of_operators(&operators(), size, None);
     let radius =
         |name: &str| scene.points.iter().find(|point| point.key == name).expect("a point").radius;
     let ratio = radius("gate_up, decode") / radius("down, decode");
     assert!((ratio * ratio - 2.0).abs() < 1e-9, "{ratio}");
-    assert!(
-        scene.points.windows(2).all(|pair| pair[0].radius >= pair[1].radius),
-        "large ones lie below"
-    );
-    assert!(scene.points.iter().all(|point| point.at == point.at));
-    assert_eq!(scene.points.iter().filter(|point| point.filled).count(), 4);
+    for phase in ["prefill", "decode"] {
+        let mut radii = scene.points.iter().filter(|point| point.key.ends_with(phase));
+        let mut last = radii.next().expect("a point");
+        for point in radii {
+            assert!(last.radius >= point.radius, "large ones lie below");
+            last = point;
+        }
+    }
+    assert!(scene.points.iter().all(|point| point.at == point.at && point.filled));
+}
+
+#[test]
+fn phases_are_two_panels_on_the_same_axes() {
+    for (width, height) in [(720.0, 320.0), (360.0, 560.0), (240.0, 120.0)] {
+        let size = Size { width, height };
+        let scene = Scene::of_operators(&operators(), size, None);
+        let place =
+            |name: &str| scene.points.iter().find(|point| point.key == name).expect(name).at;
+        let [first, second] = ["gate_up, prefill", "gate_up, decode"].map(place);
+        let heading =
+            |name: &str| scene.labels.iter().find(|label| label.text == name).expect(name);
+        let decode = heading("Decode").at;
+        assert!(heading("Prefill").at.y <= decode.y);
+        if width > height * 1.25 {
+            assert!(first.x < decode.x && decode.x < second.x);
+        } else {
+            assert!(first.y < decode.y && decode.y < second.y);
+        }
+        let inside =
+            |spot: &Spot| (0.0..=width).contains(&spot.x) && (0.0..=height).contains(&spot.y);
+        assert!(scene.lines.iter().flat_map(|line| &line.path).all(inside), "{width}");
+        assert_eq!(scene.wash.len(), 2);
+    }
 }

@@ -190,7 +190,7 @@ fn a_model_that_does_not_fit_gets_no_speed() {
     let claim = with(&request, &[("tokens_per_s", json!(5))]);
     let claim = CheckInputs::parse(fields(&claim), &Library::CATALOGS).expect("a request");
     let judged = report::output::words::check::sentence(&claim.check().expect("a judgment"));
-    assert!(judged.starts_with("Does not fit: "), "{judged}");
+    assert!(judged.starts_with("Not possible: does not fit, "), "{judged}");
     let answer = recommend(&with(&request, &[("memory_limit_gb", json!(2))]));
     assert!(answer["notes"].to_string().contains("16 bits do not fit, "), "{}", answer["notes"]);
     let dropped = answer["dropped"].to_string();
@@ -321,4 +321,56 @@ fn sizes_that_the_model_cannot_have_are_refused_with_the_limit() {
         |context: u64| refused(&[("cached_prefix", json!(4096)), ("context", json!(context))]);
     assert_eq!(prefix(4095), "cached_prefix must be from 0 to 4095; got 4096");
     assert_eq!(prefix(4096), "");
+}
+
+#[test]
+fn an_unknown_memory_has_no_largest_batch() {
+    let request = on("xeon_8592plus", "llama-3.1-8b");
+    let largest = |request: &Value| recommend(request)["ranked"][0]["largest"].clone();
+    let unknown = largest(&request);
+    assert_eq!(
+        (&unknown["batch"], &unknown["batch_end"]),
+        (&Value::Null, &json!("memory_unknown"))
+    );
+    let known = largest(&with(&request, &[("memory_gb", json!(64))]));
+    assert!(known["batch"].as_u64().is_some_and(|batch| batch > 100), "{known}");
+}
+
+/// Before, `estimate` said "fits" up to the last byte where `recommend` dropped the same scheme.
+#[test]
+fn what_an_engine_allots_at_most_counts_in_every_verb() {
+    let base = with(
+        &on("h100_sxm", "llama-3.1-70b"),
+        &[
+            ("weights", json!("fp8")),
+            ("activations", json!("fp8")),
+            ("batch", json!(8)),
+            ("prompt", json!(4096)),
+            ("new_tokens", json!(128)),
+        ],
+    );
+    for (engine, fits) in [("vllm", false), ("sglang", false), ("tensorrt-llm", true)] {
+        let request = with(&base, &[("engine", json!(engine))]);
+        let answer = estimate(&request);
+        let memory = &answer["memory"];
+        assert_eq!(memory["fits"], json!(fits), "{engine}: {memory}");
+        assert_eq!(memory["engine_usable"].is_null(), fits, "{engine}: {memory}");
+        assert!(memory["total"].as_f64() < memory["usable"].as_f64(), "{engine}: {memory}");
+        let said =
+            "80\u{202f}GiB × 0.97, which vLLM and SGLang allot at most, + 600\u{202f}MB reserve";
+        assert_eq!(text(&request).contains(said), !fits, "{}", text(&request));
+        let check = with(&request, &[("tokens_per_s", json!(100))]);
+        let inputs = CheckInputs::parse(fields(&check), &Library::CATALOGS).expect("a request");
+        let answer = json!(CheckJson::new(&inputs, &inputs.check().expect("an answer")));
+        assert_eq!(answer["fits"], json!(fits), "{engine}: {answer}");
+    }
+    let asked = json!({
+        "hardware": "h100_sxm", "model": "llama-3.1-70b", "engine": "vllm",
+        "batch": 8, "prompt": 4096, "new_tokens": 128,
+    });
+    let advice = recommend(&asked);
+    let dropped = advice["dropped"].as_array().expect("a list");
+    let row =
+        dropped.iter().find(|row| row["scheme"]["key"] == json!("fp8_w8a8")).expect("dropped");
+    assert_eq!(row["reason"]["kind"], json!("memory"), "{row}");
 }

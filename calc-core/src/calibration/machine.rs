@@ -7,7 +7,7 @@ mod memory;
 use crate::catalog::devices::measured;
 use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
 use crate::math;
-use crate::op::{OpCost, Product, Shape};
+use crate::op::{OpCost, ProductShape, Shape};
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::{ComputePath, KernelTime};
 use crate::units::{FlopsPerSec, Hertz, Seconds};
@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
     }
 
     /// True for weights in blocks that llama.cpp multiplies in INT8.
-    fn is_block_int8(product: &Product) -> bool {
+    fn is_block_int8(product: &ProductShape) -> bool {
         product.weights.key.starts_with("gguf") && product.weights.bits_per_element() < 16.0
     }
 
@@ -283,14 +283,14 @@ const fn width(class: ComputeClass) -> Width {
 }
 
 /// True if the weights are unpacked to the 16 bits in which they are multiplied.
-fn unpacks(kernel: &Kernel<'_>, product: &Product) -> bool {
+fn unpacks(kernel: &Kernel<'_>, product: &ProductShape) -> bool {
     width(kernel.path.class) == Width::Sixteen
         && product.weights.bits_per_element() < 12.0
         && !product.weights.key.starts_with("gguf")
 }
 
 /// True for an FP8 matmul whose weights have a scale per tile: vLLM launches these kernels from the host.
-fn is_block_scaled(kernel: &Kernel<'_>, product: &Product) -> bool {
+fn is_block_scaled(kernel: &Kernel<'_>, product: &ProductShape) -> bool {
     product.weights.tile.is_some() && width(kernel.path.class) == Width::Eight
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::catalog::{self, formats};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::estimate::{EstimateRequest, estimate};
-use crate::op::{Product, Shape};
+use crate::op::{ProductShape, Shape};
 use crate::precision::PrecisionChoice;
 use crate::quant_format::ComputeClass;
 use crate::roofline::{Roofline, Roofs};
@@ -27,8 +27,12 @@ fn factors_of(
     m: u32,
 ) -> Factors {
     let device = catalog::device(device).expect("catalog key");
-    let product =
-        Product { rows: f64::from(m), outputs: 4096.0, inputs: 4096.0, weights: &formats::FP16 };
+    let product = ProductShape {
+        rows: f64::from(m),
+        outputs: 4096.0,
+        inputs: 4096.0,
+        weights: &formats::FP16,
+    };
     let roofs = Roofs::new(device, None).expect("no mode");
     let path = roofs.compute_path(&formats::FP16, &formats::FP16).expect("a path");
     let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };

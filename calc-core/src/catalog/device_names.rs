@@ -144,21 +144,26 @@ pub(super) fn version_with(device: &Device, installed: Bytes) -> Option<&'static
     devices::all().find(is_other)
 }
 
-/// Devices that a written name leaves open: those with all of its words and more, and of the size and type of memory that it
-/// states. A key leaves none open.
+/// Devices that a written name leaves open beside the one that was found. A key leaves none open.
 pub(super) fn left_open(name: &str, found: &Device) -> Vec<&'static Device> {
-    let Some(asked) = WrittenName::of(name).filter(|_| !same(&found.key, name)) else {
+    if same(&found.key, name) {
         return Vec::new();
-    };
-    let is_open = |device: &&Device| {
-        let own = WrittenName::of(&device.key);
-        let is_type = |memory: &str| device.memory_type.eq_ignore_ascii_case(memory);
-        *device.key != *found.catalog_key()
-            && asked.gigabytes.is_none_or(|gigabytes| has_size(device, gigabytes))
-            && asked.memory_type.is_none_or(is_type)
-            && own.is_some_and(|own| asked.words.iter().all(|word| own.words.contains(word)))
-    };
-    devices::all().filter(is_open).collect()
+    }
+    open(name).filter(|device| *device.key != *found.catalog_key()).collect()
+}
+
+/// Devices that a written name may mean: those with all of its words, and of the size and type of memory that it states.
+pub(super) fn open(name: &str) -> impl Iterator<Item = &'static Device> {
+    let asked = WrittenName::of(name);
+    devices::all().filter(move |device| {
+        asked.as_ref().is_some_and(|asked| {
+            let own = WrittenName::of(&device.key);
+            let is_type = |memory: &str| device.memory_type.eq_ignore_ascii_case(memory);
+            asked.gigabytes.is_none_or(|gigabytes| has_size(device, gigabytes))
+                && asked.memory_type.is_none_or(is_type)
+                && own.is_some_and(|own| asked.words.iter().all(|word| own.words.contains(word)))
+        })
+    })
 }
 
 /// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
@@ -276,6 +281,23 @@ mod tests {
         }
         for device in devices::all() {
             assert!(left_open(&device.key, device).is_empty(), "{}", device.key);
+        }
+    }
+
+    #[test]
+    fn a_refusal_offers_all_devices_of_a_name() {
+        for (name, expected) in [
+            ("A100 40GB", &["a100_40gb_pcie", "a100_40gb_sxm"][..]),
+            ("agx orin", &["jetson_agx_orin_32gb", "jetson_agx_orin_64gb"]),
+            ("v100 16gb", &["v100_pcie_16gb", "v100_sxm2_16gb"]),
+        ] {
+            let Err(crate::error::Error::UnknownKey { nearest, .. }) = super::super::device(name)
+            else {
+                panic!("{name} is refused")
+            };
+            let mut nearest = nearest;
+            nearest.sort_unstable();
+            assert_eq!(nearest, expected, "{name}");
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Ceilings {
 }
 
 /// A device, power mode and engine with the correction factors.
-struct Place<'a> {
+struct Target<'a> {
     device: &'a Device,
     mode: Option<&'a PowerMode>,
     engine: Option<Engine>,
@@ -47,7 +47,7 @@ impl Ceilings {
             Work::Operator(request) => (request.engine, request.calibration),
             Work::Token(request) | Work::Answer(request) => (request.engine, request.calibration),
         };
-        let place = Place { device, mode, engine, calibration };
+        let place = Target { device, mode, engine, calibration };
         let roofs = Roofs::new(device, mode)?;
         let mut peaks = Peaks::NONE;
         for class in ComputeClass::ALL {
@@ -79,7 +79,7 @@ const fn measured_fact<T: Copy>(value: T) -> Fact<T> {
     Fact { value, provenance: Provenance::Measured }
 }
 
-impl Place<'_> {
+impl Target<'_> {
     /// The expected bandwidth of a large stream.
     fn bandwidth(&self, half: &'static QuantFormat) -> Result<Fact<BytesPerSec>, Error> {
         let answer = self.product(STREAM, PrecisionChoice::weights(half))?;

@@ -1,6 +1,6 @@
 //! Matrix multiplications with weights. Derivation: `docs/theory/gemm.md`.
 
-use crate::op::{OpCost, Product, Traffic};
+use crate::op::{OpCost, ProductShape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
@@ -17,8 +17,8 @@ pub struct GemmShape {
 
 impl GemmShape {
     /// The shape from which the expected time of the kernel follows.
-    pub const fn product(&self, weights: &'static QuantFormat) -> Product {
-        Product { rows: self.m as f64, outputs: self.n as f64, inputs: self.k as f64, weights }
+    pub const fn product(&self, weights: &'static QuantFormat) -> ProductShape {
+        ProductShape { rows: self.m as f64, outputs: self.n as f64, inputs: self.k as f64, weights }
     }
 }
 

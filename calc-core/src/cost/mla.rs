@@ -1,7 +1,7 @@
 //! The absorbed projections of multi-head latent attention in decode. Derivation: `docs/theory/mla.md`.
 //! The other MLA operators are plain GEMMs and attention.
 
-use crate::op::{OpCost, Product, Traffic};
+use crate::op::{OpCost, ProductShape, Traffic};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
@@ -23,8 +23,8 @@ pub struct Absorbed {
 
 impl Absorbed {
     /// The kernel's shape: all heads as one matrix multiplication over the rank.
-    pub const fn product(&self, weights: &'static QuantFormat) -> Product {
-        Product {
+    pub const fn product(&self, weights: &'static QuantFormat) -> ProductShape {
+        ProductShape {
             rows: self.tokens as f64,
             outputs: self.rows as f64,
             inputs: self.cols as f64,

@@ -1,7 +1,7 @@
 //! Mixture of experts with uniform routing. Derivation: `docs/theory/moe.md`.
 
 use crate::math;
-use crate::op::{OpCost, Product, Shape, Traffic};
+use crate::op::{OpCost, ProductShape, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
@@ -63,7 +63,7 @@ impl ExpertProduct {
     /// The shape from which the expected time of the kernel follows.
     pub const fn shape(&self, weights: &'static QuantFormat) -> Shape {
         Shape::Experts {
-            product: Product {
+            product: ProductShape {
                 rows: self.rows,
                 outputs: self.outputs as f64,
                 inputs: self.inputs as f64,

@@ -85,8 +85,27 @@ impl MemoryPlatform {
 pub struct UsableMemory {
     /// Usable bytes; where the installed amount is unknown, those of the supported maximum.
     pub bytes: Bytes,
+    /// Bytes that the device and the limit of the request leave, whatever engine runs.
+    pub on_device: Bytes,
     /// False if the installed amount is unknown.
     pub is_known: bool,
+    /// Share of the installed memory that the engine allots at most, where that is what caps the bytes.
+    pub engine_share: Option<f64>,
+}
+
+impl UsableMemory {
+    /// At most a share of the installed memory for weights, KV cache and activations; the reserve is outside of it.
+    #[must_use]
+    pub fn allotted(self, device: &Device, share: Option<f64>, reserve: Bytes) -> Self {
+        let most = share.zip(device.installed_memory());
+        let most = most.map(|(share, installed)| (share, installed * share + reserve));
+        match most {
+            Some((share, most)) if most < self.bytes => {
+                Self { bytes: most, engine_share: Some(share), ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 impl Device {
@@ -107,9 +126,12 @@ impl Device {
     pub fn usable_memory(&self, limit: Option<Bytes>) -> UsableMemory {
         let installed = self.memory.value;
         let all = installed * self.memory_platform.share(installed);
+        let bytes = limit.map_or(all, |limit| limit.min(all));
         UsableMemory {
-            bytes: limit.map_or(all, |limit| limit.min(all)),
+            bytes,
+            on_device: bytes,
             is_known: self.installed_memory().is_some() || limit.is_some_and(|limit| limit < all),
+            engine_share: None,
         }
     }
 

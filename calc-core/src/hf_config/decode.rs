@@ -186,14 +186,15 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Object<'_, A> {
-    /// Keeps an unknown key that looks like geometry and skips any other.
+    /// Keeps an unknown key that looks like geometry, or an object with such a key, and skips any other.
     fn keep(&mut self, key: &str) -> Result<(), A::Error> {
-        let holds_more = key.ends_with("_config") && !OTHER_CONFIGS.contains(&key);
-        if !(looks_like_geometry(key) || holds_more) || self.unknown.len() >= MAX_UNKNOWN {
+        let is_named = looks_like_geometry(key);
+        let is_other = !is_named && OTHER_CONFIGS.contains(&key);
+        if is_other || self.unknown.len() >= MAX_UNKNOWN {
             return self.items.next_value::<IgnoredAny>().map(|_| ());
         }
         let stated = self.items.next_value::<Entry<Stated>>()?.states();
-        if !holds_more || !stated.inner.is_empty() {
+        if is_named || !stated.inner.is_empty() {
             self.unknown.push(UnknownKey { name: clipped(key).into(), stated });
         }
         Ok(())

@@ -133,8 +133,10 @@ pub enum Meaning {
     LayerKinds,
     /// A mixture of experts.
     Experts,
-    /// Number or width of heads: `head`, `multi_query`.
+    /// Number or width of heads: `head`, `multi_query`, `attention_groups`.
     Heads,
+    /// Keys and values as one short vector: `kv_lora_rank`, `attn_latent`.
+    Latent,
     /// Number or order of layers.
     Layers,
 }
@@ -242,14 +244,19 @@ pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
         return None;
     }
     let multi_query = words.windows(2).any(|two| two[0] == "multi" && two[1] == "query");
-    let groups = has("groups") && (has("kv") || has("query"));
+    let attention = has("attention") || has("attn");
+    let keys = has("kv") || has("query");
+    let groups = has("groups") && (keys || attention);
+    let latent = (has("latent") || has("latents") || has("rank"))
+        && (attention || keys || has("q") || has("key") || has("value") || has("mla"));
     let list = matches!(kind, StatedKind::List | StatedKind::Object);
-    let kinds = list && has("types") && (has("attention") || has("attn") || has("block"));
+    let kinds = list && has("types") && (attention || has("block"));
     let found = WORDS.iter().find(|(_, names)| names.iter().any(|name| has(name)));
     let found = match found {
         Some((Meaning::Layers, _)) if has("type") || has("types") => Some(Meaning::LayerKinds),
         Some((meaning, _)) => Some(*meaning),
         None if kinds => Some(Meaning::LayerKinds),
+        None if latent => Some(Meaning::Latent),
         None => (multi_query || groups).then_some(Meaning::Heads),
     }?;
     let tells = match kind {
@@ -309,6 +316,13 @@ mod tests {
             ("num_routed", StatedKind::Count, Some(Meaning::Experts)),
             ("n_kv_groups", StatedKind::Count, Some(Meaning::Heads)),
             ("num_query_groups", StatedKind::Count, Some(Meaning::Heads)),
+            ("num_local_attention_groups", StatedKind::Count, Some(Meaning::Heads)),
+            ("kv_lora_rank", StatedKind::Count, Some(Meaning::Latent)),
+            ("attn_latent_width", StatedKind::Count, Some(Meaning::Latent)),
+            ("lora_rank", StatedKind::Count, None),
+            ("time_step_rank", StatedKind::Count, None),
+            ("n_latents", StatedKind::Count, None),
+            ("n_group", StatedKind::Count, None),
             ("attention_types", StatedKind::List, Some(Meaning::LayerKinds)),
             ("routed_scaling_factor", StatedKind::Count, None),
             ("topk_group", StatedKind::Count, None),

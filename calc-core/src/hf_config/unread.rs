@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::fields::HfConfig;
 use super::reader::Reader;
 use super::refusal::ConfigError;
-use super::stated::{Stated, StatedKind, UnreadKey, meaning, words};
+use super::stated::{Meaning, Stated, StatedKind, UnreadKey, meaning, words};
 use super::{AssumedField, AssumedWhy};
 use crate::error::Error;
 use crate::model_arch::{DenseLayers, MAX_WIDTH, ModelArch, Moe};
@@ -165,13 +165,16 @@ fn heads(arch: &mut ModelArch, keys: &[UnreadKey]) {
     let is_size = |has: &dyn Fn(&str) -> bool| has("dim") || has("size") || has("channels");
     let is_kv = |has: &dyn Fn(&str) -> bool| has("kv") || has("key") || has("value");
     let size = largest(keys, |has| is_head(has) && is_size(has));
-    let kv = largest(keys, |has| is_head(has) && !is_size(has) && is_kv(has));
+    let groups = largest(keys, |has| has("groups"));
+    let kv = largest(keys, |has| is_head(has) && !is_size(has) && is_kv(has)).max(groups);
     let queries =
         largest(keys, |has| is_head(has) && !is_size(has) && !is_kv(has) && has("attention"));
     let a = &mut arch.attention;
     a.head_dim = a.head_dim.max(size.unwrap_or(0));
     a.n_heads = a.n_heads.max(queries.unwrap_or(0));
-    let kv = a.n_kv_heads.max(kv.unwrap_or(0)).min(a.n_heads);
+    // A latent vector is no longer than the keys and values of all heads that are computed from it.
+    let all = keys.iter().any(|key| key.meaning == Meaning::Latent);
+    let kv = if all { a.n_heads } else { a.n_kv_heads.max(kv.unwrap_or(0)).min(a.n_heads) };
     // The number of query heads must be a multiple of the number of key and value heads.
     a.n_kv_heads = (kv..a.n_heads).find(|&kv| a.n_heads.is_multiple_of(kv)).unwrap_or(a.n_heads);
 }

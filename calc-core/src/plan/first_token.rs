@@ -17,7 +17,6 @@ const SAMPLES: u64 = 16;
 pub struct Chunks {
     /// Number of prompt tokens per step; the last step may have fewer.
     pub tokens: u64,
-    /// Number of steps.
     pub steps: u64,
     /// Number of other sequences, which decode one token in each of these steps.
     pub riders: u64,

@@ -146,7 +146,7 @@ impl Plan<'_> {
         (own + drafted * n as f64) / speculation.tokens_per_round()
     }
 
-    /// The expected time of [`Plan::generation`] and its slow end within 1e-9, for searches. The fast end, which has a kink
+    /// The expected time of [`Plan::generation`] and its slow end within 1e-7, for searches. The fast end, which has a kink
     /// where it meets the roof, is less exact.
     pub(crate) fn quick_generation(&self, draft: Option<&Self>) -> Expected {
         self.quick_generation_span(draft).expected

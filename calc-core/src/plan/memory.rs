@@ -22,7 +22,7 @@ impl Plan<'_> {
     pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
-        let place = (device, memory_limit);
+        let place = (device, self.tuned.engine, memory_limit);
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
         let draft = self.draft_stored().map(|(model, precision)| {

@@ -22,8 +22,8 @@ pub(super) const KINKED: [fn(&Span) -> Seconds; 2] = [|span| span.ideal, |span| 
 /// 60 times more accurate than the difference, so the whole sum is within 1e-9.
 pub(super) const AGREED: f64 = 1e-10;
 
-/// The tolerance for searches; their smooth sums are still within 1e-9.
-pub(super) const AGREED_QUICKLY: f64 = 1e-8;
+/// The tolerance for searches; their smooth sums are within 1e-7, a tenth of what a comparison of scores allows.
+pub(super) const AGREED_QUICKLY: f64 = 1e-6;
 
 /// A long series of decode steps.
 pub(super) struct Series<'a> {
@@ -207,15 +207,15 @@ mod tests {
     }
 
     #[test]
-    fn searches_see_the_time_of_short_answers_too() {
+    fn searches_see_the_time_of_the_whole_answer() {
         for (model, device) in PLACES {
-            for new_tokens in [2, 23, 24, 25, 100, 300, 513] {
+            for new_tokens in [2, 23, 24, 25, 100, 300, 513, 4096, 131_072] {
                 let workload = Workload { new_tokens, ..Workload::new(2, 900) };
                 let plan = Plan::new(request(model, device, workload)).expect("a plan");
                 let Expected { time, high, .. } = plan.quick_generation(None);
                 let exact = plan.generation(None).expected;
                 for (found, exact) in [(time, exact.time), (high, exact.high)] {
-                    assert!((found / exact - 1.0).abs() < 1e-9, "{model}, {new_tokens} tokens");
+                    assert!((found / exact - 1.0).abs() < 1e-7, "{model}, {new_tokens} tokens");
                 }
             }
         }

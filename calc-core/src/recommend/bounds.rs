@@ -39,6 +39,8 @@ pub enum Drop {
     Split(Engine, NoSplit),
     /// The engine that runs the scheme has no KV cache in the format of the request.
     Cache(Engine, &'static QuantFormat),
+    /// The experts are published in this format, and no command is known that makes the scheme from them.
+    Source(&'static QuantFormat),
     /// A matrix has a shape that the scheme does not support.
     Shape(BadShape),
     /// The quality loss may exceed the bound.
@@ -81,6 +83,7 @@ impl Drop {
             Self::Kernel(_) => "kernel",
             Self::Split(..) => "split",
             Self::Cache(..) => "kv_cache",
+            Self::Source(_) => "source",
             Self::Shape(_) => "shape",
             Self::Quality { .. } => "quality",
             Self::Memory { .. } => "memory",

@@ -151,7 +151,8 @@ impl<'a> Chooser<'a> {
             family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
         }
         self.admit_engine(scheme)?;
-        self.task.shapes(scheme).map_err(Drop::Shape)
+        self.task.shapes(scheme).map_err(Drop::Shape)?;
+        self.admit_source(scheme)
     }
 
     /// Checks that the engine of a scheme has the KV cache of the request, and splits the model in its way.
@@ -167,6 +168,20 @@ impl<'a> Chooser<'a> {
         let split = (request.model, &request.workload.parallel);
         check_split(engine, request.device, split, formats.kv_cache)
             .map_err(|reason| Drop::Split(engine, reason))
+    }
+
+    /// Checks that the scheme can be made: a model that is published with experts in MXFP4 has no weights in 16 bits of its
+    /// makers, and llama.cpp's tools keep the published experts.
+    fn admit_source(&self, scheme: &Scheme) -> Result<(), Drop> {
+        let Task::Model(task) = &self.task else { return Ok(()) };
+        let Some(experts) = task.published.experts else { return Ok(()) };
+        let is_mixed = has_mxfp4_experts(&task.published);
+        let is_read = match scheme.weights {
+            SchemeWeights::Published => true,
+            SchemeWeights::Format(_) => scheme.family() == FormatFamily::Gguf,
+            SchemeWeights::Half => false,
+        };
+        if is_read || !is_mixed { Ok(()) } else { Err(Drop::Source(experts)) }
     }
 
     /// Checks kernels, shapes and quality, which do not depend on the number of tokens.
@@ -259,8 +274,19 @@ fn loss_from(published: &PrecisionChoice, scheme: &Scheme) -> QualityLoss {
     match scheme.weights {
         SchemeWeights::Published => quantizer_of(published.weights).unwrap_or(scheme).quality,
         SchemeWeights::Format(format) if is_fp8(format) && is_fp8(published.weights) => FP8_AGAIN,
+        // A GGUF file keeps experts in MXFP4: it loses at most what the file of a model in 16 bits does.
+        SchemeWeights::Format(_) if has_mxfp4_experts(published) => {
+            QualityLoss { low: 0.0, ..scheme.quality }
+        }
         SchemeWeights::Half | SchemeWeights::Format(_) => scheme.quality,
     }
+}
+
+/// True for a model that is published with experts in MXFP4 and layers in another format.
+fn has_mxfp4_experts(published: &PrecisionChoice) -> bool {
+    published.experts.is_some_and(|experts| {
+        FormatFamily::of_format(experts) == FormatFamily::Mxfp4 && experts != published.weights
+    })
 }
 
 /// The scheme whose quantizer writes a format: AWQ, GPTQ, bitsandbytes or llama.cpp. The makers of models train in the

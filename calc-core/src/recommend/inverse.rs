@@ -61,6 +61,7 @@ impl End {
             Drop::Kernel(_)
             | Drop::Split(..)
             | Drop::Cache(..)
+            | Drop::Source(_)
             | Drop::Shape(_)
             | Drop::Quality { .. }
             | Drop::Refused(_) => Self::Range,

@@ -10,10 +10,8 @@ use crate::device::UsableMemory;
 use crate::energy::mean_power;
 use crate::error::Error;
 use crate::expected::Expected;
-use crate::footprint::reserve;
 use crate::lowering::Step;
 use crate::plan::{EstimateRequest, MeanToken, Plan, Span, StepTotals};
-use crate::scheme::largest_share;
 use crate::units::{Bytes, Joules, Seconds};
 use crate::workload::Workload;
 
@@ -37,12 +35,7 @@ impl<'a> ModelRun<'a> {
     /// Memory that the scheme needs on one device, and what its engine may use there.
     fn memory(&self) -> (Bytes, UsableMemory) {
         let footprint = self.plan.footprint();
-        let usable = footprint.usable;
-        let device = self.request.device;
-        let share = largest_share(self.plan.tuned.engine).zip(device.installed_memory());
-        let most = share.map(|(share, installed)| installed * share + reserve(device.class));
-        let bytes = most.map_or(usable.bytes, |most| most.min(usable.bytes));
-        (footprint.total(), UsableMemory { bytes, ..usable })
+        (footprint.total(), footprint.usable)
     }
 
     fn prefill(&self) -> PhaseWork {

@@ -16,7 +16,7 @@ use crate::parallel::Parallel;
 use crate::plan::{EstimateRequest, MeanToken};
 use crate::precision::PrecisionChoice;
 use crate::roofline::Roofs;
-use crate::scheme::{BadShape, Scheme, usual_engine};
+use crate::scheme::{BadShape, Scheme, SchemeWeights, usual_engine};
 use crate::units::{Bytes, Seconds};
 use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
@@ -202,7 +202,20 @@ impl<'a> Task<'a> {
     /// Checks that a scheme supports the shapes of the matrices.
     pub(super) fn shapes(&self, scheme: &Scheme) -> Result<(), BadShape> {
         match self {
-            Self::Shape(task) => scheme.takes(OpKind::Gemm, task.shape.n, task.shape.k),
+            Self::Shape(task) => {
+                let GemmShape { n, k, .. } = task.shape;
+                scheme.takes(OpKind::Gemm, n, k)?;
+                // In a model a GGUF file stores such rows in another format; here that is another scheme.
+                match scheme.weights {
+                    SchemeWeights::Format(format) if format.pads(k) => Err(BadShape {
+                        kind: OpKind::Gemm,
+                        inputs: true,
+                        count: k,
+                        multiple: format.block,
+                    }),
+                    _ => Ok(()),
+                }
+            }
             Self::Model(ModelTask { request, .. }) => {
                 let ways = request.workload.parallel.tensor;
                 if ways > 1 && request.workload.parallel.check(request.model).is_ok() {
@@ -226,7 +239,7 @@ impl<'a> Task<'a> {
     }
 
     /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: that of [`Task::run`],
-    /// without the parts that do not affect it. A generation is summed less finely, within 1e-9.
+    /// without the parts that do not affect it. A generation is summed less finely, within 1e-7.
     pub(super) fn probe(
         &self,
         roofs: &Roofs,

@@ -61,7 +61,7 @@ fn standing(
     })
 }
 
-/// Largest relative error of a score; a generation is summed within 1e-9.
+/// Largest relative error of a score; a generation is summed within 1e-7.
 const SCORE_ERROR: f64 = 1e-6;
 
 /// Bounds on a pair from a context on: scores only rise with the context, and the largest batch that fits only falls.

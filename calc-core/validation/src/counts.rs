@@ -2,10 +2,12 @@
 
 use calc_core::calibration::Engine;
 
-use crate::row::Row;
+use crate::row::PublishedRow;
 
 /// Number of rows by catalog key of the device and by engine, in the order of the catalog of engines.
-pub fn counts<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<((String, Option<Engine>), usize)> {
+pub fn counts<'a>(
+    rows: impl Iterator<Item = &'a PublishedRow>,
+) -> Vec<((String, Option<Engine>), usize)> {
     let mut found: Vec<((String, Option<Engine>), usize)> = Vec::new();
     for row in rows {
         let key = (row.device.key.to_string(), row.engine);

@@ -11,7 +11,7 @@ use calc_core::units::Seconds;
 use report::input::calibration_file::OwnRow;
 use report::output::accuracy::percentile;
 
-use crate::predict::{Part, Prepared};
+use crate::predict::{Prepared, TimedPart};
 use crate::row::Work;
 
 /// Number of measurements from which a fixed time and an interval are fitted.
@@ -98,7 +98,7 @@ fn interval(points: &[Point]) -> Option<Interval> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Ideal times of its kernels.
-    pub part: Part,
+    pub part: TimedPart,
     /// Number of tokens (M), if the extra tokens of a matmul are fitted, too.
     pub tokens: Option<f64>,
     /// Measured time [s].
@@ -129,7 +129,7 @@ impl Fit {
 
     /// Fits points that were selected to separate a fixed time from a rate, or to have no fixed time.
     pub fn with_floor(points: &[Point], has_floor: bool) -> Option<Self> {
-        let by = |of: fn(&Part) -> f64| {
+        let by = |of: fn(&TimedPart) -> f64| {
             points.iter().map(move |point| (point.measured - point.part.rest) / of(&point.part))
         };
         let usable = points.iter().any(|point| point.part.count > 0.0);
@@ -225,7 +225,7 @@ mod tests {
                 let size = f64::from(1_u32 << (i % 12));
                 let (memory, compute) =
                     if i < 12 { (size, 0.1 * size) } else { (0.2 * size, size) };
-                let part = Part { memory, compute, count: 1.0, floors: 9.0, rest: 0.5 };
+                let part = TimedPart { memory, compute, count: 1.0, floors: 9.0, rest: 0.5 };
                 let wobble = if i % 2 == 0 { 1.0 + noise } else { 1.0 - noise };
                 let point = Point { part, tokens: None, measured: 0.0 };
                 Point { measured: truth.time(&point) * wobble, ..point }
@@ -262,7 +262,7 @@ mod tests {
         for slower in [1.0, 3.0] {
             let point = |tokens: f64| {
                 let part =
-                    Part { memory: 0.0, compute: tokens, count: 1.0, floors: 0.0, rest: 0.0 };
+                    TimedPart { memory: 0.0, compute: tokens, count: 1.0, floors: 0.0, rest: 0.0 };
                 let point = Point { part, tokens: Some(tokens), measured: 0.0 };
                 let noise = if tokens > 60.0 && tokens < 70.0 { slower } else { 1.0 };
                 Point { measured: truth.time(&point) * noise, ..point }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn nothing_of_these_kernels_gives_nothing() {
-        let part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 1.0 };
+        let part = TimedPart { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 1.0 };
         assert_eq!(Fit::of(&[Point { part, tokens: None, measured: 2.0 }]), None);
         assert_eq!(Fit::of(&[]), None);
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use calc_core::analysis::Operator;
 use calc_core::lowering::Step;
-use validation::row::{Row, Set, Tier, Work};
+use validation::row::{PublishedRow, Set, Tier, Work};
 use validation::score::Scored;
 
 /// The columns of a row. A prediction comes with its interval, and 1 if the measurement is inside: first held out with the
@@ -69,7 +69,7 @@ fn prediction(scored: &Scored<'_>) -> String {
 }
 
 /// Model or shape of a row, with its sequences (tokens of a matmul), new tokens and cached tokens.
-fn work(row: &Row) -> (String, [u64; 3]) {
+fn work(row: &PublishedRow) -> (String, [u64; 3]) {
     match &row.work {
         Work::Step(step) => {
             let Step { batch, new, cached, .. } = step.step();

@@ -4,7 +4,7 @@ use calc_core::analysis::Operator;
 use calc_core::calibration::PairRatios;
 use calc_core::lowering::Phase;
 
-use crate::row::{Row, Work};
+use crate::row::{PublishedRow, Work};
 use crate::score::percentile;
 
 /// Share of the pairs whose ratio is predicted within a [`PairRatios`]. Of two schemes that are predicted to be further apart,
@@ -26,7 +26,7 @@ struct Timed {
 }
 
 impl Timed {
-    fn new(row: &Row, predicted: f64) -> Self {
+    fn new(row: &PublishedRow, predicted: f64) -> Self {
         let is_format = |key: &&str| FORMATS.contains(key);
         let text = |keep: &dyn Fn(&&str) -> bool| {
             let kept = row.request.iter().filter(|(key, _)| keep(key));
@@ -50,8 +50,8 @@ impl Timed {
 }
 
 /// The factors within which 90 % of the pairs' ratios are predicted, from rows with their predicted times [s].
-pub fn pair_ratios(rows: &[(&Row, f64)]) -> PairRatios {
-    let within = |keep: fn(&Row) -> bool| {
+pub fn pair_ratios(rows: &[(&PublishedRow, f64)]) -> PairRatios {
+    let within = |keep: fn(&PublishedRow) -> bool| {
         let kept = rows.iter().filter(|(row, _)| keep(row));
         let timed: Vec<Timed> = kept.map(|(row, time)| Timed::new(row, *time)).collect();
         let mut off: Vec<f64> = Vec::new();
@@ -67,14 +67,14 @@ pub fn pair_ratios(rows: &[(&Row, f64)]) -> PairRatios {
     }
 }
 
-fn phase(row: &Row) -> Option<Phase> {
+fn phase(row: &PublishedRow) -> Option<Phase> {
     match &row.work {
         Work::Step(step) => Some(step.phase),
         Work::Operator(_) => None,
     }
 }
 
-fn is_tall_product(row: &Row) -> bool {
+fn is_tall_product(row: &PublishedRow) -> bool {
     match &row.work {
         Work::Step(_) => false,
         Work::Operator(work) => {

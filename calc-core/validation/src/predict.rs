@@ -11,13 +11,13 @@ use calc_core::roofline::{ComputePath, KernelTime};
 use calc_core::units::Seconds;
 use report::input::request::RequestError;
 
-use crate::row::{OperatorWork, Row, StepWork, Work};
+use crate::row::{OperatorWork, PublishedRow, StepWork, Work};
 
 /// A row with its kernels and their ideal times, ready for any constants.
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
     /// The measurement.
-    pub row: &'a Row,
+    pub row: &'a PublishedRow,
     /// Sum of the kernels' ideal times.
     pub ideal: Seconds,
     lowered: Lowered,
@@ -49,7 +49,7 @@ pub struct Counted {
 
 /// The ideal times of some kernels of a row, and the model's time of everything else [s].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct TimedPart {
     /// Ideal memory time.
     pub memory: f64,
     /// Ideal compute time.
@@ -67,7 +67,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// A message about a request that the model refuses.
-    pub fn new(row: &'a Row) -> Result<Self, String> {
+    pub fn new(row: &'a PublishedRow) -> Result<Self, String> {
         let lowered = match &row.work {
             Work::Step(step) => step_kernels(step),
             Work::Operator(work) => operator_kernels(work),
@@ -78,7 +78,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// All rows that can be lowered; the others are added to `refused` with line and reason, in order.
-    pub fn all(rows: &'a [Row], refused: &mut Vec<(u64, String)>) -> Vec<Self> {
+    pub fn all(rows: &'a [PublishedRow], refused: &mut Vec<(u64, String)>) -> Vec<Self> {
         let mut prepared = Vec::new();
         for row in rows {
             match Self::new(row) {
@@ -96,11 +96,15 @@ impl<'a> Prepared<'a> {
     }
 
     /// Separates the kernels selected by `is_about` from the others.
-    pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
+    pub fn part(
+        &self,
+        calibration: &Calibration,
+        is_about: &dyn Fn(&Counted) -> bool,
+    ) -> TimedPart {
         let row = self.row;
         let tuned =
             calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.stored);
-        let mut part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
+        let mut part = TimedPart { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
         for counted in &self.lowered.kernels {
             let factors = tuned.factors(counted.kind, &self.kernel(counted));
             if is_about(counted) {

@@ -12,13 +12,13 @@ use calc_core::units::{BytesPerSec, Seconds};
 use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use report::output::words::core_error;
 
-use crate::row::{OperatorWork, Row, StepWork, Tier, Work};
+use crate::row::{OperatorWork, PublishedRow, StepWork, Tier, Work};
 
 /// The rows of a file, and the refused ones.
 #[derive(Debug, Default)]
 pub struct File {
     /// Rows that can be scored.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PublishedRow>,
     /// Number of rows without a time: ceilings, which do not test a prediction.
     pub ceilings: usize,
     /// Unusable rows: line and reason.
@@ -166,7 +166,7 @@ impl Cells<'_> {
     }
 
     /// Builds a row from a request without device, mode and engine.
-    fn row(&self, request: Request, measured: Seconds) -> Result<Row, String> {
+    fn row(&self, request: Request, measured: Seconds) -> Result<PublishedRow, String> {
         let device = self.device()?;
         let mode = self.mode(&device)?;
         let engine_text = self.text("engine").to_owned();
@@ -195,7 +195,7 @@ impl Cells<'_> {
             inputs.device.clone_from(&device);
             Work::Operator(Box::new(OperatorWork { inputs, format }))
         };
-        Ok(Row {
+        Ok(PublishedRow {
             id,
             line: self.line,
             tier: self.tier()?,
@@ -228,7 +228,7 @@ fn engine(text: &str) -> Option<Engine> {
     Engine::ALL.iter().find(|(key, _)| *key == name).map(|(_, engine)| *engine)
 }
 
-fn step(cells: &Cells<'_>) -> Result<Row, String> {
+fn step(cells: &Cells<'_>) -> Result<PublishedRow, String> {
     let phase = match cells.text("phase") {
         "decode" => Phase::Decode,
         "prefill" => Phase::Prefill,
@@ -284,7 +284,7 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
 }
 
 /// Reads an operator; `None` for a row without a time.
-fn operator(cells: &Cells<'_>) -> Result<Option<Row>, String> {
+fn operator(cells: &Cells<'_>) -> Result<Option<PublishedRow>, String> {
     let Some(time) = cells.number("latency_us")? else { return Ok(None) };
     let mut fields = match cells.text("op") {
         "gemm" => product(cells)?,

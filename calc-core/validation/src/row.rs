@@ -20,7 +20,7 @@ pub enum Tier {
 
 /// A row of a file.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct PublishedRow {
     /// Name of the row, or its line.
     pub id: String,
     /// Line number in the file.
@@ -128,7 +128,7 @@ impl Set {
     }
 }
 
-impl Row {
+impl PublishedRow {
     /// The set that the row belongs to.
     pub fn set(&self) -> Set {
         match &self.work {

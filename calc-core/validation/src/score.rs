@@ -3,12 +3,12 @@
 use report::output::accuracy::{self, Pair};
 pub use report::output::accuracy::{Errors, percentile};
 
-use crate::row::{Row, Set, Tier};
+use crate::row::{PublishedRow, Set, Tier};
 
 /// A prediction with its measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
-    pub row: &'a Row,
+    pub row: &'a PublishedRow,
     /// Predicted time [s].
     pub predicted: f64,
     /// Fast and slow end of the interval [s].
@@ -63,7 +63,7 @@ impl Group {
     }
 
     /// True for a row of this set.
-    pub fn holds(self, row: &Row) -> bool {
+    pub fn holds(self, row: &PublishedRow) -> bool {
         row.set() == self.set && !(self.clean && row.tier == Tier::C)
     }
 }

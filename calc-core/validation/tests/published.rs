@@ -11,7 +11,7 @@ use validation::fit::fit;
 use validation::pairs::pair_ratios;
 use validation::predict::Prepared;
 use validation::read::read;
-use validation::row::{Row, Set};
+use validation::row::{PublishedRow, Set};
 use validation::score::{Scored, errors};
 use validation::{OPERATORS, STEPS, prepared, published};
 
@@ -45,7 +45,8 @@ fn the_ratios_of_pairs_are_those_of_the_rows() {
         let cell = line.and_then(|line| line.split(',').next_back()).expect("a predicted row");
         cell.parse().expect("seconds")
     };
-    let rows: Vec<(&Row, f64)> = file.rows.iter().map(|row| (row, unseen(&row.id))).collect();
+    let rows: Vec<(&PublishedRow, f64)> =
+        file.rows.iter().map(|row| (row, unseen(&row.id))).collect();
     let found = pair_ratios(&rows);
     let committed = Calibration::FITTED.intervals.pairs;
     for (a, b) in [
@@ -86,7 +87,7 @@ fn rows_above_the_roof_are_few_and_known() {
     assert!((1..=12).contains(&above.count()));
 }
 
-fn median(keep: impl Fn(&Row) -> bool) -> f64 {
+fn median(keep: impl Fn(&PublishedRow) -> bool) -> f64 {
     let file = published().expect("our files");
     let rows = prepared(&file).expect("every row is understood");
     let scored: Vec<Scored<'_>> = rows
@@ -107,7 +108,7 @@ fn the_committed_constants_predict_what_they_were_fitted_on() {
         [(Set::DecodeOne, 0.06), (Set::DecodeMany, 0.08), (Set::Prefill, 0.1), (Set::Gemm, 0.07)]
     {
         // Batches with experts are not fitted: uniform routing counts more of their traffic than they have.
-        let is_fitted = |row: &Row| set != Set::DecodeMany || !row.has_experts();
+        let is_fitted = |row: &PublishedRow| set != Set::DecodeMany || !row.has_experts();
         let median = median(|row| row.set() == set && is_fitted(row));
         assert!(median < most, "{}: {median}", set.name());
     }

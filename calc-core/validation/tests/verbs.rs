@@ -10,15 +10,15 @@ use calc_core::text::Text;
 use calc_core::units::Seconds;
 use report::input::device_file;
 use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
-use validation::row::{Row, Work};
+use validation::row::{PublishedRow, Work};
 use validation::{prepared, published};
 
-fn fields(row: &Row) -> Fields {
+fn fields(row: &PublishedRow) -> Fields {
     Fields::from_texts(row.request.iter().map(|(key, text)| (*key, text.as_str())))
 }
 
 /// Ideal and expected time of the row's step or operator, from `estimate` or `analyze`.
-fn asked(row: &Row) -> (Seconds, Expected) {
+fn asked(row: &PublishedRow) -> (Seconds, Expected) {
     match &row.work {
         Work::Step(work) => {
             let inputs = EstimateInputs::parse(fields(row), &Library::CATALOGS).expect("a request");
@@ -42,7 +42,7 @@ fn asked(row: &Row) -> (Seconds, Expected) {
 }
 
 /// The card of a row as its owner would describe it: a copy of the catalog's device with another bandwidth.
-fn card(row: &Row) -> Device {
+fn card(row: &PublishedRow) -> Device {
     let key = Text::Borrowed("server_edition");
     let own = Device { key, ..row.device.clone().into_owned() };
     let lines = device_file::lines::of_device(&own, Some(&row.device.key));

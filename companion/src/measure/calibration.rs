@@ -17,7 +17,7 @@ use protocol::bench::Shape;
 use report::input::calibration_file::{OwnMeasurements, OwnRow};
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
-use validation::predict::Part;
+use validation::predict::TimedPart;
 
 /// Key of this device in the files written.
 pub(crate) const KEY: &str = "this_machine";
@@ -155,7 +155,7 @@ impl Calibrated {
         let is_of = |record: &BenchJson| weights(record) == Some(layout.key());
         let bandwidth = self.read;
         let point = |it: &BenchJson| Point {
-            part: Part { memory: it.bytes / bandwidth, ..ONE },
+            part: TimedPart { memory: it.bytes / bandwidth, ..ONE },
             tokens: None,
             measured: it.time_s.median,
         };
@@ -184,7 +184,7 @@ impl Calibrated {
         let peak = peak_of(records, peak)
             .ok_or_else(|| format!("the peak {peak} of {} could not be measured", self.device))?;
         let point = |it: &BenchJson| Point {
-            part: Part { compute: it.flops / peak, ..ONE },
+            part: TimedPart { compute: it.flops / peak, ..ONE },
             tokens: it.shape.map(|shape| shape.m as f64),
             measured: it.time_s.median,
         };
@@ -242,7 +242,7 @@ impl Calibrated {
 }
 
 /// A kernel without any fitted factor.
-const ONE: Part = Part { memory: 0.0, compute: 0.0, count: 1.0, floors: 0.0, rest: 0.0 };
+const ONE: TimedPart = TimedPart { memory: 0.0, compute: 0.0, count: 1.0, floors: 0.0, rest: 0.0 };
 
 /// A row for products on this machine.
 fn product() -> FactorRow {

@@ -2,7 +2,7 @@
 
 use calc_core::catalog::{self, devices};
 use calc_core::device::{Device, DeviceClass};
-use report::input::device_file::lines;
+use report::input::device_file::DeviceFile;
 use report::output::json::bench::BenchJson;
 use serde_json::{Value, json};
 
@@ -66,8 +66,7 @@ pub(crate) fn file(
 
 /// The catalog's values.
 fn datasheet(base: &Device) -> Value {
-    let lines = lines::of_device(base, Some(&base.key));
-    serde_json::from_str(&lines::to_json(&lines)).expect("it was just written")
+    DeviceFile::of(base, Some(&base.key)).to_json()
 }
 
 /// The measured values alone, for a machine without a datasheet.

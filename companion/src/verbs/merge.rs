@@ -16,7 +16,7 @@ use crate::output::sheet::{Head, Sheet, cell};
 
 /// The position of a row.
 #[derive(Debug, Deserialize)]
-pub(super) struct Place<'a> {
+pub(super) struct RowPosition<'a> {
     /// Fingerprint of the sweep.
     #[serde(borrow)]
     pub(super) sweep: Cow<'a, str>,
@@ -80,7 +80,7 @@ impl<'a> Shard<'a> {
         let mut found: Option<Self> = None;
         each_line(path, |line, number| {
             let at = |why: &str| Failure::bad(format!("{} line {number}: {why}", path.display()));
-            let place: Place<'_> = serde_json::from_slice(line)
+            let place: RowPosition<'_> = serde_json::from_slice(line)
                 .map_err(|error| at(&format!("not a row of a sweep: {error}")))?;
             columns.note(line);
             let shard = found.get_or_insert_with(|| Shard {

@@ -23,7 +23,7 @@ use crate::output;
 use crate::output::Form;
 use crate::output::sheet::Sheet;
 use grid::Grid;
-use row::Row;
+use row::SweepRow;
 use shard::Shard;
 
 pub(super) fn command() -> Command {
@@ -92,7 +92,7 @@ pub(super) fn json(
     for point in 0..grid.points() {
         let fields = grid.point(point);
         let result = figures::answer(verb, Fields::new(fields.clone()), library);
-        let row = Row { grid: &grid, point, fields: &fields, result };
+        let row = SweepRow { grid: &grid, point, fields: &fields, result };
         sheet.row(|| row.json(), Vec::new)?;
     }
     sheet.finish()?;
@@ -142,13 +142,13 @@ impl Sweep<'_> {
         lines.and_then(|()| out.flush()).map_err(|error| files::unwritten(path, &error))
     }
 
-    fn each(&self, mut take: impl FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+    fn each(&self, mut take: impl FnMut(&SweepRow<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut progress = Progress::new(&self.range);
         for point in self.range.clone() {
             let fields = self.grid.point(point);
             let result =
                 figures::answer(self.grid.verb(), Fields::new(fields.clone()), &self.library);
-            take(&Row { grid: &self.grid, point, fields: &fields, result })?;
+            take(&SweepRow { grid: &self.grid, point, fields: &fields, result })?;
             progress.reached(point);
         }
         progress.done();

@@ -28,6 +28,13 @@ pub struct View {
     pub ratio: f64,
 }
 
+/// A canvas that is not laid out yet.
+impl Default for View {
+    fn default() -> Self {
+        Self { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 }
+    }
+}
+
 /// Canvas that draws a scene and reports pointer positions on it.
 #[component]
 pub fn SceneCanvas(

@@ -16,13 +16,11 @@ use web_sys::{Element, HtmlCanvasElement};
 use super::backend::CanvasBackend;
 use super::shown::{ShownChart, charts};
 use crate::components::erased::later;
-use crate::lazy;
-use crate::state::export_kinds::scenario_line;
-use crate::state::fragment;
+use crate::state::chunks::generate;
+use crate::state::export_kinds::{Document, scenario_line};
 use crate::state::inputs::View;
 use crate::state::program;
 use crate::state::session::Session;
-use crate::state::url;
 
 /// Size of a chart in a file [px].
 const FILE: Size = Size { width: 960.0, height: 600.0 };
@@ -72,12 +70,10 @@ fn adopt(style: &str) -> Result<(), JsValue> {
 /// Prints the page; of one operator, with its formulas.
 pub fn print(session: Session) {
     later(async move {
-        let work = session.inputs.with_untracked(|inputs| {
-            (inputs.view == View::Kernel).then(|| (url::write(inputs), fragment::text(inputs)))
-        });
+        let inputs = session.inputs.get_untracked();
         take_down();
-        if let Some((query, carried)) = work {
-            let work = lazy::ask("show_work", &[&query, &carried]).await.unwrap_or_default();
+        if inputs.view == View::Kernel {
+            let work = generate(Document::Work, &inputs).await.unwrap_or_default();
             append("main", &format!("<div class=\"{CLASS} work\">{work}</div>"));
         }
         drop(window().print());

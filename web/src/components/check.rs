@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use super::erased::{block, flag, maybe, memo, on, text};
-use crate::state::check::{self, Judged, Judgment, UNIT, Unit};
+use crate::state::check::{self, Judged, Judgment, chosen_unit};
+use crate::state::claim::{UNIT, Unit};
 use crate::state::inputs::View;
 use crate::state::model::url;
 use crate::state::session::{Session, Step};
@@ -44,7 +45,7 @@ const fn hint(view: View) -> &'static str {
             "A time that was measured or claimed for this operator in the chosen format."
         }
         View::Plan | View::Compare | View::Explore | View::Model => {
-            "A speed that was measured or claimed for this model, batch and context."
+            "Type a speed that was measured or claimed for this scenario, such as 60: the answer says whether it is possible, and why."
         }
     }
 }
@@ -65,7 +66,8 @@ fn said(judgment: Judgment) -> impl IntoView {
     ];
     let item = |text: String| view! { <li>{text}</li> };
     view! {
-        <p>{judgment.sentence}</p>
+        <p class="judged">{judgment.sentence}</p>
+        <p>{judgment.about}</p>
         <table class="choices">
             <thead>
                 <tr><td></td><th scope="col">{dram_name}</th><th scope="col">{class_name}</th></tr>
@@ -127,7 +129,7 @@ fn UnitField() -> impl IntoView {
         session.edit(Step::Choice, |inputs| url::put(&mut inputs.model, UNIT, &key));
     };
     let options = Unit::ALL.map(|unit| {
-        let chosen = flag(move || session.inputs.with(Unit::chosen) == unit);
+        let chosen = flag(move || session.inputs.with(chosen_unit) == unit);
         view! { <option value=unit.key() prop:selected=chosen>{unit.name()}</option> }
     });
     view! {

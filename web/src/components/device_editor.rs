@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::erased::{flag, later, maybe, on, text};
 use crate::state::editor::{Draft, EditField};
-use crate::state::fragment;
+use crate::state::export_kinds::Document;
 use crate::state::session::{Session, Step};
 
 /// Form with the device's numbers. After closing, the device keeps the last valid values.
@@ -20,12 +20,8 @@ pub fn DeviceEditor() -> impl IntoView {
         change(session, draft, move |draft| draft.name = name);
     };
     let on_save = move |_| {
-        let (key, lines) = session
-            .inputs
-            .with_untracked(|inputs| (inputs.device.key.to_string(), fragment::device(inputs)));
-        later(async move {
-            session.save(&format!("{key}.json"), "device_file", &[&lines]).await;
-        });
+        let key = session.inputs.with_untracked(|inputs| inputs.device.key.to_string());
+        later(async move { session.save(&format!("{key}.json"), Document::DeviceFile).await });
     };
     let row =
         |(field, _): &(EditField, String)| view! { <NumberRow field=field.clone() draft=draft/> };
@@ -78,7 +74,7 @@ fn NumberRow(
     draft: RwSignal<Draft>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let EditField { path, name, unit } = field;
+    let EditField { path, name, unit, .. } = field;
     let id = path.replace('.', "-");
     let message_id = format!("{id}-message");
     let path = StoredValue::new(path);

@@ -11,16 +11,28 @@ use super::own_measurements::OwnMeasurementsLine;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
-use crate::state::picker::{Names, all_devices};
+use crate::state::inputs::View;
+use crate::state::picker::{Names, all_devices, split_count};
 use crate::state::session::{Session, Step};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
 pub fn DeviceField() -> impl IntoView {
     let session = expect_context::<Session>();
+    // An operator is of one device.
+    let names = match session.inputs.with_untracked(|inputs| inputs.view) {
+        View::Plan | View::Explore | View::Model => Names::Machines,
+        View::Compare | View::Kernel | View::Trust | View::Measure => Names::Devices,
+    };
     let on_choose = move |key: String| {
-        if let Ok(device) = calc_core::catalog::device(&key) {
-            session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
+        let (count, key) = split_count(&key);
+        if let Ok(device) = calc_core::catalog::device(key) {
+            session.edit(Step::Choice, |inputs| {
+                inputs.set_device(Cow::Borrowed(device));
+                if let Some(count) = count {
+                    inputs.model.set_devices(count);
+                }
+            });
         }
     };
     let brief = memo(move |_| {
@@ -53,7 +65,7 @@ pub fn DeviceField() -> impl IntoView {
             id="device"
             label="Device"
             groups=derived(move || session.inputs.with(all_devices))
-            names=Names::Devices
+            names=names
             chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::chunk::{Chunk, Chunks, MakeView};
 use super::erased::{block, later, memo, on, text};
-use crate::lazy::{self, MakeView, Refusal};
+use crate::state::chunks::Refusal;
 use crate::state::inputs::Inputs;
 use crate::state::session::Session;
 use crate::state::url::Note;
@@ -13,10 +14,11 @@ use crate::state::url::Note;
 pub fn EditDevice() -> impl IntoView {
     let session = expect_context::<Session>();
     let form = RwSignal::new(None::<MakeView>);
+    let Chunks(fetch) = expect_context();
     let on_open = move |_| {
         session.editing.set(true);
         later(async move {
-            match lazy::device_editor().await {
+            match fetch(Chunk::DeviceEditor).await {
                 // The user may have left the view, which disposes the signal.
                 Ok(make) => drop(form.try_set(Some(make))),
                 Err(Refusal(text)) => {

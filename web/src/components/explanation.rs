@@ -1,8 +1,13 @@
 //! The single popover of the page, which explains a number.
 
+use calc_core::provenance::Provenance;
+use leptos::html::Div;
 use leptos::prelude::*;
+use wasm_bindgen::JsValue;
 
+use super::basis_badge::BasisBadge;
 use super::erased::{block, on};
+use super::model_context::ModelContext;
 use crate::state::editor::explained_badge;
 use crate::state::roving::popover_place;
 use crate::state::session::{Popover, Session};
@@ -18,28 +23,46 @@ pub fn ExplanationPopover() -> impl IntoView {
         }
     });
     on_cleanup(move || on_key.remove());
-    let body = move |Popover { owner, explanation, anchor }: Popover| {
-        let size = |length: Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue>| {
-            length.ok().and_then(|length| length.as_f64()).unwrap_or(1000.0)
+    let own: NodeRef<Div> = NodeRef::new();
+    let size = |length: Result<JsValue, JsValue>| {
+        length.ok().and_then(|length| length.as_f64()).unwrap_or(1000.0)
+    };
+    // Its size is known when its text stands in the document.
+    Effect::new(move |_| {
+        let (Some(own), Some(anchor)) =
+            (own.get(), session.popover.with(|popover| popover.as_ref().map(|it| it.anchor)))
+        else {
+            return;
         };
-        let place =
-            popover_place(anchor, (size(window().inner_width()), size(window().inner_height())));
+        let rect = own.get_bounding_client_rect();
+        let whole = (size(window().inner_width()), size(window().inner_height()));
+        let place = popover_place(anchor, (rect.width(), rect.height()), whole);
+        let style = web_sys::HtmlElement::style(&own);
+        for (name, value) in [("left", place.left), ("top", place.top), ("bottom", place.bottom)] {
+            drop(style.set_property(name, &value));
+        }
+    });
+    let body = move |Popover { owner, explanation, .. }: Popover| {
+        let is_time = matches!(explanation.provenance, Provenance::Fitted | Provenance::Mixed);
+        let is_link = is_time && use_context::<ModelContext>().is_some();
         let (badge, meaning) = session
             .inputs
             .with_untracked(|inputs| explained_badge(inputs, &owner, explanation.provenance));
         view! {
             <div
+                node_ref=own
                 id="explanation"
                 role="tooltip"
                 class="explanation"
-                style:left=place.left
-                style:top=place.top
-                style:bottom=place.bottom
                 on:mouseleave=on(move |_| close())
             >
                 <p class="title">
                     {explanation.title}
-                    <span class="badge" title=meaning>{badge}</span>
+                    {if is_link {
+                        view! { <BasisBadge provenance=explanation.provenance is_time=true/> }.into_any()
+                    } else {
+                        view! { <span class="badge" title=meaning>{badge}</span> }.into_any()
+                    }}
                 </p>
                 <p class="formula">{explanation.formula}</p>
                 <p class="values">{explanation.values}</p>

@@ -5,11 +5,9 @@ use leptos::prelude::*;
 use super::erased::{block, later, memo, on};
 use crate::charts::paper;
 use crate::charts::shown::{ShownChart, charts};
-use crate::state::export_kinds::{PICTURES, file_name, kinds, picture_kind};
-use crate::state::fragment;
+use crate::state::export_kinds::{Document, PICTURES, file_name, kinds, picture_kind};
 use crate::state::program;
 use crate::state::session::Session;
-use crate::state::url;
 
 /// Menu items, each of which closes the menu.
 #[component]
@@ -68,12 +66,8 @@ fn save_picture(session: Session, chart: ShownChart, (kind, end): (&'static str,
 }
 
 fn save(session: Session, kind: &'static str) {
-    let (name, query, carried) = session.inputs.with_untracked(|inputs| {
-        (file_name(inputs, kind), url::write(inputs), fragment::text(inputs))
-    });
-    later(async move {
-        session.save(&name, "export_answer", &[kind, &query, &carried]).await;
-    });
+    let name = session.inputs.with_untracked(|inputs| file_name(inputs, kind));
+    later(async move { session.save(&name, Document::Answer(kind)).await });
 }
 
 fn copy_link(session: Session) {

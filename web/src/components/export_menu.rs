@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, on};
 use super::fetched::Fetched;
-use crate::lazy::Part;
+use crate::components::chunk::Part;
 
 /// Popover menu; the browser opens and closes it and restores the focus.
 #[component]

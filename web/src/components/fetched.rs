@@ -2,33 +2,27 @@
 
 use leptos::prelude::*;
 
+use super::chunk::{Chunk, Chunks, MakeView, Part};
 use super::erased::{block, flag, later, on};
-use crate::lazy::{MakeView, Part, Refusal, more, operator_advice};
-
-/// Chunk of a part of the page.
-#[derive(Debug, Clone, Copy)]
-enum Chunk {
-    /// The one with all parts behind a click.
-    More(Part),
-    Advice,
-}
+use crate::state::chunks::Refusal;
 
 /// Part of the page that is loaded on first use.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetched {
     chunk: Chunk,
+    chunks: Chunks,
     made: RwSignal<Option<Result<MakeView, String>>>,
 }
 
 impl Fetched {
     /// A part that is not loaded yet.
     pub fn new(part: Part) -> Self {
-        Self { chunk: Chunk::More(part), made: RwSignal::new(None) }
+        Self::of(Chunk::More(part))
     }
 
-    /// The recommendation for an operator, not loaded yet.
-    pub fn advice() -> Self {
-        Self { chunk: Chunk::Advice, made: RwSignal::new(None) }
+    /// A chunk that is not loaded yet.
+    pub fn of(chunk: Chunk) -> Self {
+        Self { chunk, chunks: expect_context(), made: RwSignal::new(None) }
     }
 
     /// Starts loading the part unless it is loaded; a failed load is tried again.
@@ -37,11 +31,8 @@ impl Fetched {
             return;
         }
         later(async move {
-            let found = match self.chunk {
-                Chunk::More(part) => more(part).await,
-                Chunk::Advice => operator_advice().await,
-            };
-            let found = found.map_err(|Refusal(text)| text);
+            let Chunks(fetch) = self.chunks;
+            let found = fetch(self.chunk).await.map_err(|Refusal(text)| text);
             // The user may have left the view, which disposes the signal.
             drop(self.made.try_set(Some(found)));
         });

@@ -20,6 +20,7 @@ pub mod show_work;
 use leptos::prelude::*;
 
 use crate::state::derived::Shown;
+use crate::state::session::{Session, Step};
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -27,4 +28,11 @@ pub struct KernelContext {
     pub shown: Memo<Shown>,
     /// Key of the format under the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
+}
+
+/// Selects a format for the compared role, by its key.
+pub fn choose(session: Session, key: &str) {
+    if let Ok(format) = calc_core::catalog::format(key) {
+        session.edit(Step::Choice, |inputs| inputs.set_format(format));
+    }
 }

@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use super::erased::block;
 use super::fetched::Fetched;
 use super::focus::focus;
-use crate::lazy::Part;
+use crate::components::chunk::Part;
 use crate::state::session::Session;
 
 /// Handles the global shortcuts, except in form fields: `?` opens their list, `/` focuses the device field.

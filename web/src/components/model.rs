@@ -18,3 +18,5 @@ pub mod memory;
 pub mod operator_chart;
 pub mod operator_row;
 pub mod operator_table;
+
+pub use super::model_context::ModelContext;

@@ -1,15 +1,15 @@
 //! File field for the user's own device, model or measurements.
 
+use calc_core::hf_config::Unread;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
 use super::erased::{later, on};
-use crate::lazy::{self, Refusal};
-use crate::state::files::MAX_BYTES;
+use crate::state::files::{MAX_BYTES, Refused};
 use crate::state::session::{Session, Step};
-use crate::state::take_over::Ready;
+use crate::state::take_over::{self, Ready};
 use crate::state::url::Note;
 
 /// Opens a device file, the config.json of a model, or a calibration. The file is read in the browser and never uploaded.
@@ -43,7 +43,11 @@ pub fn OpenFile() -> impl IntoView {
 async fn read(session: Session, file: File) {
     match read_file(&file).await {
         Ok(ready) => ready.take(session, Step::Choice),
-        Err(text) => session.notes.update(|notes| notes.push(Note { text })),
+        Err(refused) => {
+            let bound = if refused.bounded.is_some() { "; Plan has a button for that" } else { "" };
+            let text = refused.reason + bound;
+            session.notes.update(|notes| notes.push(Note { text }));
+        }
     }
 }
 
@@ -51,22 +55,15 @@ async fn read(session: Session, file: File) {
 ///
 /// # Errors
 /// A message that names the file and the reason.
-pub async fn read_file(file: &File) -> Result<Ready, String> {
+pub async fn read_file(file: &File) -> Result<Ready, Refused> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
-        return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
+        return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000).into());
     }
     let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
     let Some(text) = text else {
-        return Err(format!("{name} cannot be read; a folder is no file, open what is in it"));
+        let why = "cannot be read; a folder is no file, open what is in it";
+        return Err(format!("{name} {why}").into());
     };
-    read_text(&name, &text).await
-}
-
-/// Parses a text; `name` identifies it in messages.
-///
-/// # Errors
-/// A message that has the name and the reason.
-pub async fn read_text(name: &str, text: &str) -> Result<Ready, String> {
-    lazy::open_file(name, text).await.map_err(|Refusal(text)| text)
+    take_over::open_file(&name, &text, Unread::Refuse).await
 }

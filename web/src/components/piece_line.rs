@@ -3,10 +3,10 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use crate::components::chunk::Part;
 use crate::components::erased::{block, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
-use crate::lazy::Part;
 use crate::state::scenario::Piece;
 
 /// A part of the scenario: the text before it, and its own.

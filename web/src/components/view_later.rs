@@ -1,13 +1,10 @@
 //! Views that are loaded as a chunk when they are first opened.
 
-use core::pin::Pin;
-
 use leptos::prelude::*;
 
+use crate::components::chunk::{Chunk, Chunks, MakeView, Part};
 use crate::components::erased::{block, later};
-use crate::lazy::{
-    MakeView, Part, Refusal, explore_view, kernel_view, measure_view, model_view, more, trust_view,
-};
+use crate::state::chunks::Refusal;
 use crate::state::inputs::View;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
@@ -17,17 +14,17 @@ pub fn ViewLater(
     view: View,
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
-    // Boxed to one type, because the code that awaits each future would be duplicated.
-    let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
-        View::Compare => Box::pin(more(Part::Compare)),
-        View::Explore => Box::pin(explore_view()),
-        View::Kernel => Box::pin(kernel_view()),
-        View::Trust => Box::pin(trust_view()),
-        View::Measure => Box::pin(measure_view()),
-        View::Plan | View::Model => Box::pin(model_view()),
+    let chunk = match view {
+        View::Compare => Chunk::More(Part::Compare),
+        View::Explore => Chunk::Explore,
+        View::Kernel => Chunk::Kernel,
+        View::Trust => Chunk::Trust,
+        View::Measure => Chunk::Measure,
+        View::Plan | View::Model => Chunk::Model,
     };
+    let Chunks(fetch) = expect_context();
     later(async move {
-        let found = fetched.await;
+        let found = fetch(chunk).await;
         // The user may have left the view, which disposes the signal.
         drop(made.try_set(Some(found.map_err(|Refusal(text)| text))));
     });

@@ -1,6 +1,6 @@
 //! The daemon's jobs as known to this page. Events have sequence numbers: duplicates are dropped, gaps are requested again.
 
-use protocol::bench::BenchRecord;
+use protocol::bench::{BenchKind, BenchRecord};
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
 use protocol::limits::LIMITS;
@@ -13,7 +13,8 @@ const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 pub enum Find {
     /// It is only shown, because the job was not started here.
     Shown,
-    /// It is applied on arrival, because this page started the job.
+    /// It is applied on arrival, because this page started the job, or because it has the roofs of a machine that was just
+    /// connected.
     Awaited,
     /// It was applied, or a later job's result was.
     Taken,
@@ -220,6 +221,24 @@ impl Book {
         }
     }
 
+    /// The newest job that has the roofs of its machine; `None` if there is none, or if its result was applied.
+    pub fn newest_roofs(&self) -> Option<JobId> {
+        let brings_roofs = |job: &&Job| match &job.summary.spec {
+            JobSpec::Bench(bench) => bench.what == BenchKind::Roofs,
+            JobSpec::Calibrate(_) => true,
+        };
+        let done = |job: &&Job| job.summary.state == JobState::Done;
+        let found = self.jobs.iter().filter(done).find(brings_roofs)?;
+        (found.find == Find::Shown).then_some(found.summary.job)
+    }
+
+    /// Has the result of a job applied when it arrives.
+    pub fn awaits(&mut self, id: JobId) {
+        if let Some(job) = self.at(id) {
+            job.find = Find::Awaited;
+        }
+    }
+
     /// Marks the result of a job as applied; results of older jobs are then outdated.
     pub fn taken(&mut self, id: JobId) {
         for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
@@ -230,8 +249,9 @@ impl Book {
     /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
-            let is_shown = Some(job.summary.job) == shown && job.seq < job.summary.last_seq;
-            !job.is_followed && (job.is_open() || is_shown)
+            let is_wanted = Some(job.summary.job) == shown || job.find == Find::Awaited;
+            let has_more = job.seq < job.summary.last_seq;
+            !job.is_followed && (job.is_open() || is_wanted && has_more)
         };
         let free = FOLLOWED.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
         let mut found = Vec::new();

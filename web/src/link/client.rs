@@ -43,6 +43,12 @@ pub struct Client {
     pub refusal: String,
     /// The job whose results are shown.
     pub shown: Option<JobId>,
+    /// The daemon has told its jobs.
+    pub has_jobs: bool,
+    /// Its machine was selected as the device, or was the device already: that is done once, so that the reader can go back.
+    pub is_selected: bool,
+    /// The job whose roofs select it.
+    pub roofs: Option<JobId>,
     last_id: u32,
     starts: Vec<Start>,
     server: Option<protocol::hex::Hex<16>>,
@@ -115,6 +121,7 @@ impl Client {
             ServerMessage::Accepted(accepted) => self.accepted(id, accepted.job),
             ServerMessage::Jobs { jobs } => {
                 self.book.listed(jobs);
+                self.has_jobs = true;
                 if self.shown.is_none() {
                     self.shown = self.book.jobs().first().map(|job| job.summary.job);
                 }
@@ -204,6 +211,13 @@ impl Client {
     /// Selects the job whose results are shown.
     pub fn show(&mut self, job: JobId) -> Vec<Do> {
         self.shown = Some(job);
+        if self.is_up() { self.follow() } else { Vec::new() }
+    }
+
+    /// Has the roofs of an earlier job applied when they arrive.
+    pub fn await_roofs(&mut self, job: JobId) -> Vec<Do> {
+        self.book.awaits(job);
+        self.roofs = Some(job);
         if self.is_up() { self.follow() } else { Vec::new() }
     }
 

@@ -135,6 +135,11 @@ impl Live {
         self.act(|client| client.show(job));
     }
 
+    /// Has the roofs of an earlier job applied when they arrive.
+    pub fn await_roofs(&self, job: JobId) {
+        self.act(|client| client.await_roofs(job));
+    }
+
     /// Deletes the stored key of the daemon and disconnects.
     pub fn forget(&self) {
         let server = self.client.with_untracked(|client| client.connection.server);

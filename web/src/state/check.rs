@@ -4,62 +4,20 @@ use calc_core::analysis::AnalyzeRequest;
 use calc_core::check::{CheckRequest, Claim, Work, check};
 use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
+use report::output::words::advice::scheme_name;
 use report::output::words::check::{Rates, explanations, rates, sentence};
 use report::output::words::core_error;
 
+use super::claim::{AMOUNT, CLAIM, TIME, UNIT, Unit};
 use super::decimal::decimal;
 use super::inputs::{Inputs, View};
 use super::model::question::Question;
 use super::plan;
 
-/// Key of the claimed time of the operator [µs].
-pub const TIME: &str = "us";
-/// Key of the claimed number for the model, in the unit under [`UNIT`].
-pub const AMOUNT: &str = "ts";
-/// Key of the unit of [`AMOUNT`].
-pub const UNIT: &str = "tk";
-
-/// All keys of claims.
-pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
-
-/// Unit of a claim about a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Tokens per second over the batch.
-    Total,
-    /// Tokens per second of one sequence.
-    User,
-    /// Seconds for the prompt and all new tokens.
-    Seconds,
-}
-
-impl Unit {
-    /// All units, in the order of the list.
-    pub const ALL: [Self; 3] = [Self::Total, Self::User, Self::Seconds];
-
-    /// Key in the address; empty for the default unit.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Total => "",
-            Self::User => "user",
-            Self::Seconds => "s",
-        }
-    }
-
-    /// Label in the list.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Total => "token/s in all",
-            Self::User => "token/s of each user",
-            Self::Seconds => "s for prompt and answer",
-        }
-    }
-
-    /// The chosen unit.
-    pub fn chosen(inputs: &Inputs) -> Self {
-        let key = typed(inputs, UNIT);
-        Self::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(Self::Total)
-    }
+/// The chosen unit of a claim about a model.
+pub fn chosen_unit(inputs: &Inputs) -> Unit {
+    let key = typed(inputs, UNIT);
+    Unit::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(Unit::Total)
 }
 
 /// Key of the number that a view's claim uses.
@@ -102,6 +60,8 @@ pub fn fault(inputs: &Inputs) -> Option<String> {
 pub struct Judgment {
     /// The verdict and the shares of the ceilings.
     pub sentence: String,
+    /// The scheme of the cards, in which a claim is judged in the Plan view; empty elsewhere.
+    pub about: String,
     /// For DRAM and for arithmetic: the implied rate, the datasheet's and the sustained one.
     pub rates: [Rates; 2],
     /// Possible explanations of the claim, one sentence each.
@@ -133,10 +93,15 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
             Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
         }
         View::Plan | View::Compare | View::Explore | View::Model => {
-            let unit = Unit::chosen(inputs);
-            let shown = plan::shown_inputs(inputs);
+            let unit = chosen_unit(inputs);
+            let (shown, scheme) = plan::shown_inputs(inputs);
             let question = Question::read(&shown.model, shown.place()).ok()?;
-            Some(of_model(&question.request(question.workload), unit, number))
+            let mut judged = of_model(&question.request(question.workload), unit, number);
+            if let (Judged::Answer(judgment), Some(scheme)) = (&mut judged, scheme) {
+                let name = scheme_name(scheme);
+                judgment.about = format!("This is for {name}, the scheme of the cards above.");
+            }
+            Some(judged)
         }
     }
 }
@@ -155,6 +120,7 @@ fn answer(request: &CheckRequest<'_>) -> Judged {
     match check(request) {
         Ok(answer) => Judged::Answer(Box::new(Judgment {
             sentence: sentence(&answer),
+            about: String::new(),
             rates: rates(&answer),
             explanations: explanations(&answer),
         })),
@@ -186,14 +152,33 @@ mod tests {
     #[test]
     fn each_view_judges_its_own_claim() {
         let kernel = claimed(View::Kernel, &[(TIME, "60"), (AMOUNT, "x")]);
-        assert!(sentence_of(&kernel).starts_with("Above the roof: 1.45 times"));
+        assert!(sentence_of(&kernel).starts_with("Not possible: 1.45 times"));
         let model = claimed(View::Model, &[(AMOUNT, "1"), (TIME, "x")]);
         let sentence = sentence_of(&model);
         assert!(
-            sentence.starts_with("Does not fit: ") && sentence.contains(" Possible: "),
+            sentence.starts_with("Not possible: does not fit, ")
+                && sentence.contains(" By the roofs alone possible: "),
             "{sentence}"
         );
         assert_eq!(judge(&claimed(View::Model, &[(TIME, "60")])), Some(Judged::Nothing));
+    }
+
+    #[test]
+    fn a_claim_in_plan_is_answered_with_yes_or_no_for_the_scheme_of_the_cards() {
+        let asked = |number: &str| {
+            let mut inputs = claimed(View::Plan, &[(AMOUNT, number)]);
+            let device = calc_core::catalog::device("h100_sxm").expect("catalog key");
+            inputs.set_device(std::borrow::Cow::Borrowed(device));
+            url::put(&mut inputs.model, "model", "llama-3.1-70b");
+            match judge(&inputs) {
+                Some(Judged::Answer(judgment)) => *judgment,
+                other => panic!("{other:?}"),
+            }
+        };
+        let no = asked("60");
+        assert!(no.sentence.starts_with("Not possible: 1.29 times"), "{}", no.sentence);
+        assert!(no.about.contains("FP8 weights and activations"), "{}", no.about);
+        assert!(asked("20").sentence.starts_with("Possible: "));
     }
 
     #[test]
@@ -201,7 +186,7 @@ mod tests {
         let with = |unit: Unit| {
             let mut inputs = claimed(View::Model, &[(AMOUNT, "30"), (UNIT, unit.key())]);
             inputs.model.set_text(Field::Batch, "4".to_owned());
-            assert_eq!(Unit::chosen(&inputs), unit);
+            assert_eq!(chosen_unit(&inputs), unit);
             inputs
         };
         let shares = Unit::ALL.map(|unit| sentence_of(&with(unit)));

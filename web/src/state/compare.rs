@@ -5,11 +5,14 @@ pub mod delta;
 pub mod names;
 pub mod offers;
 pub mod pinning;
+mod room;
 mod rows;
+pub mod schemes;
 mod verdict;
 
 use std::sync::Arc;
 
+use calc_core::units::Seconds;
 use chart::mark::Mark;
 use chart::spans::{Span, SpanTime, Spans};
 use report::output::words::advice::capital;
@@ -19,15 +22,20 @@ use super::inputs::Inputs;
 use super::model::question::Question;
 use super::plan::{self, InCards, PlanShown};
 use super::{goal::Bound, pins, url};
+use delta::Number;
+use room::UserRoom;
 
 pub use delta::{Delta, Tone};
 pub use rows::{CompareCell, CompareRow};
+pub use schemes::Hold;
 
 /// A scenario with the answer of the Plan view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScenarioAnswer {
     pub inputs: Inputs,
     pub shown: PlanShown,
+    /// How many users fit.
+    pub room: Option<UserRoom>,
 }
 
 impl ScenarioAnswer {
@@ -42,12 +50,51 @@ impl ScenarioAnswer {
         self.in_cards().filter(|_| is_known && self.shown.answer.no_speed.is_none())
     }
 
-    /// Why there is no speed; empty if there is one.
-    fn no_speed(&self) -> String {
-        if self.shown.model.answer.estimate.link_unknown {
-            return "The bandwidth of the link between the devices is not known.".to_owned();
+    /// Why there is no speed, in a few words; empty if there is one.
+    fn no_speed(&self) -> &'static str {
+        if self.is_short() {
+            "does not fit"
+        } else if self.in_cards().is_none() {
+            "no scheme meets the bounds"
+        } else if self.running().is_none() {
+            "the bandwidth of the link between the devices is not known"
+        } else {
+            ""
         }
-        self.shown.answer.no_speed.clone().unwrap_or_default()
+    }
+
+    /// True if there is less memory than the scheme in the cards needs, or than any scheme needs for these users.
+    fn is_short(&self) -> bool {
+        let users = self.shown.model.answer.memory.workload.batch;
+        match self.in_cards() {
+            Some(found) => !found.outcome.verdict().may_fit(),
+            None => self.room.is_some_and(|room| room.users < users),
+        }
+    }
+
+    /// Number of new tokens.
+    fn new_tokens(&self) -> u64 {
+        self.shown.model.answer.memory.workload.new_tokens
+    }
+
+    /// The compared time: the whole answer, or of a single token its own.
+    fn time(&self) -> Option<Number> {
+        let outcome = self.running()?.outcome;
+        let expected = if self.new_tokens() > 1 { outcome.whole } else { outcome.token.expected };
+        let [value, low, high] = [expected.time, expected.low, expected.high].map(Seconds::get);
+        Some(Number { value, low, high })
+    }
+
+    /// Energy of what the time is compared of; its interval is that of the time.
+    fn energy(&self) -> Option<Number> {
+        let (outcome, time) = (self.running()?.outcome, self.time()?);
+        let value = if self.new_tokens() > 1 {
+            outcome.whole_energy?.get() * self.new_tokens() as f64
+        } else {
+            outcome.token.energy?.per_token.get()
+        };
+        let [low, high] = [time.low, time.high].map(|end| value * (end / time.value));
+        Some(Number { value, low, high })
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -82,6 +129,8 @@ pub struct CompareShown {
     /// All rows, also those that are equal.
     pub rows: Vec<CompareRow>,
     pub chart: Spans,
+    /// A click that changes the scheme of all columns.
+    pub hold: Option<Hold>,
 }
 
 impl CompareShown {
@@ -143,6 +192,7 @@ pub fn next(before: Option<&CompareShown>, inputs: &Inputs) -> CompareShown {
         faults: faults(&columns),
         rows: rows::rows(&columns),
         chart: chart(&columns),
+        hold: schemes::hold(&columns),
         columns,
     }
 }
@@ -167,7 +217,8 @@ fn answer(
         return Err(wrong.join(" "));
     }
     let shown = plan::next(None, &inputs);
-    Ok(Arc::new(ScenarioAnswer { inputs, shown }))
+    let room = room::room(&inputs, &shown);
+    Ok(Arc::new(ScenarioAnswer { inputs, shown, room }))
 }
 
 fn faults(columns: &[Column]) -> Vec<String> {
@@ -191,13 +242,15 @@ fn faults(columns: &[Column]) -> Vec<String> {
 fn chart(columns: &[Column]) -> Spans {
     let is_long = |column: &Column| {
         let answered = column.answered.as_ref().ok();
-        answered.is_some_and(|answered| rows::new_tokens(answered) > 1)
+        answered.is_some_and(|answered| answered.new_tokens() > 1)
     };
     let whole = columns.iter().any(is_long);
     let row = |(place, column): (usize, &Column)| {
         let time = match &column.answered {
             Err(_) => Err("cannot be read".to_owned()),
-            Ok(answered) => span_time(answered, whole).ok_or_else(|| answered.no_speed()),
+            Ok(answered) => {
+                span_time(answered, whole).ok_or_else(|| answered.no_speed().to_owned())
+            }
         };
         Span { key: format!("{place}"), label: column.name.clone(), time }
     };
@@ -224,114 +277,4 @@ fn span_time(answered: &ScenarioAnswer, whole: bool) -> Option<SpanTime> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use report::number_text::SPACE;
-
-    fn compared(query: &str) -> CompareShown {
-        let (inputs, _) = url::read(query);
-        next(None, &inputs)
-    }
-
-    fn plain(text: &str) -> String {
-        text.replace([SPACE, '\u{a0}'], " ")
-    }
-
-    const ORINS: &str = "?view=compare&c=d:jetson_orin_nano_8gb_super,prompt:4096&c=d:jetson_agx_orin_64gb,prompt:4096";
-
-    #[test]
-    fn orin_nano_against_agx_orin_says_who_wins_and_why() {
-        let shown = compared(ORINS);
-        assert_eq!(shown.faults, Vec::<String>::new());
-        let sentence = plain(&shown.sentence);
-        assert!(
-            sentence.starts_with("Jetson AGX Orin 64GB") && sentence.contains("× faster"),
-            "{sentence}"
-        );
-        assert!(shown.line.contains("the prompt waits for arithmetic"), "{}", shown.line);
-        let short = compared(&ORINS.replace("prompt:4096", "prompt:64"));
-        let line = plain(&short.line);
-        assert!(line.contains("204.8 GB/s instead of 102.4 GB/s (2 × as much)"), "{line}");
-        assert!(shown.common.starts_with("Llama-3.1 8B on … "), "{}", shown.common);
-        let rate = shown.rows.iter().find(|row| row.name == rows::RATE).expect("a row");
-        assert!(rate.differs && rate.cells[0].delta.is_none());
-        assert!(rate.cells[1].delta.as_ref().is_some_and(|delta| delta.tone == Tone::Better));
-        assert!(shown.chart.rows.iter().all(|row| row.time.is_ok()));
-        assert!(shown.spoken(Some("1")).starts_with("Jetson AGX Orin 64GB: Whole answer "));
-        assert_eq!(shown.spoken(None), "");
-        assert_eq!(shown.shown_rows(false).iter().find(|row| !row.differs), None);
-        assert!(shown.shown_rows(true).len() > shown.shown_rows(false).len());
-    }
-
-    #[test]
-    fn what_does_not_fit_shows_no_speed() {
-        let shown = compared(
-            "?view=compare&c=d:jetson_orin_nano_8gb_super&c=d:jetson_orin_nano_8gb_super,scheme:half",
-        );
-        let name = &shown.columns[1].name;
-        assert_eq!(name, "16 bits");
-        assert!(shown.sentence.starts_with("Only the best scheme fits: "), "{}", shown.sentence);
-        for row in shown
-            .rows
-            .iter()
-            .filter(|row| [rows::RATE, "First token", "Whole answer", "Energy"].contains(&row.name))
-        {
-            assert_eq!(row.cells[1].text, "", "{row:?}");
-        }
-        let fits = shown.rows.iter().find(|row| row.name == "Fits").expect("a row");
-        assert!(fits.cells[1].text.starts_with("Does not fit: "), "{fits:?}");
-        assert!(shown.chart.rows[1].time.is_err());
-    }
-
-    #[test]
-    fn one_user_against_sixteen_says_what_all_and_what_each_get() {
-        let shown = compared("?view=compare&c=d:h100_sxm&c=d:h100_sxm,batch:16");
-        assert_eq!(shown.columns[1].name, "16 users");
-        let sentence = plain(&shown.sentence);
-        assert!(sentence.starts_with("16 users get ") && sentence.contains(" each"), "{sentence}");
-    }
-
-    #[test]
-    fn unreadable_lonely_and_equal_columns_are_said() {
-        let gone = compared("?view=compare&c=d:gone&c=d:t4");
-        assert!(gone.columns[0].answered.as_ref().is_err_and(|text| text.contains("no device")));
-        assert_eq!(gone.columns[0].name, "Column 1");
-        assert!(gone.faults[0].contains("one scenario so far"), "{:?}", gone.faults);
-        assert!(gone.rows.iter().all(|row| row.cells[0].text.is_empty()));
-        let nothing = compared("?view=compare&c=%F0%9F%92%A9&c=,,,:");
-        assert!(nothing.faults[0].contains("can be read"), "{:?}", nothing.faults);
-        let same = compared("?view=compare&c=d:t4&c=d:t4");
-        assert!(same.faults[0].contains("Column 2 is the same scenario as column 1"));
-        assert_eq!(same.columns[1].name, "Column 2");
-        let wrong = compared("?view=compare&c=d:t4,batch:0&c=d:t4,loss:x");
-        let errors: Vec<_> =
-            wrong.columns.iter().map(|column| column.answered.as_ref().err()).collect();
-        assert!(
-            errors.iter().all(|error| error.is_some_and(|text| !text.is_empty())),
-            "{errors:?}"
-        );
-        let alone = compared("?view=compare&d=t4");
-        assert_eq!((alone.columns.len(), alone.faults.len()), (1, 1));
-    }
-
-    #[test]
-    fn answers_are_kept_while_columns_move() {
-        let (mut inputs, _) = url::read(ORINS);
-        let before = next(None, &inputs);
-        inputs.pins.list.reverse();
-        let after = next(Some(&before), &inputs);
-        let [a, b] = [&before.columns[0], &after.columns[1]].map(|column| column.answered.as_ref());
-        assert!(Arc::ptr_eq(a.expect("readable"), b.expect("readable")));
-    }
-
-    #[test]
-    fn every_device_beside_the_default_one_has_a_sentence() {
-        for device in calc_core::catalog::devices::all().step_by(3) {
-            let shown = compared(&format!(
-                "?view=compare&c=d:jetson_orin_nano_8gb_super&c=d:{}",
-                device.key
-            ));
-            assert!(!shown.sentence.is_empty(), "{}", device.key);
-        }
-    }
-}
+mod tests;

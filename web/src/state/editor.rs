@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calc_core::device::Device;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
-use report::input::device_file::lines;
+use report::input::device_file::{DeviceFile, FileNumber};
 use report::number_text;
 use report::output::verdict::{badge, badge_meaning, class_name};
 
@@ -17,11 +17,6 @@ use super::inputs::Inputs;
 pub const YOURS: &str = "yours";
 /// Explanation of that badge.
 const YOURS_MEANING: &str = "you or your file say so";
-/// Path of the only field that requires a whole number.
-const SM_COUNT: &str = "sm_count";
-/// Path of the only field that another field bounds: the L2 bandwidth is at least the DRAM bandwidth.
-const L2_RATE: &str = "l2_gb_s";
-const DRAM_RATE: &str = "bandwidth_gb_s";
 /// Prefix of the element ids of the device's facts; the index follows.
 pub const FACT_ID: &str = "fact-";
 /// Prefix of the element ids of the facts in the line under the device's name; the index follows.
@@ -32,6 +27,7 @@ pub const BRIEF_ID: &str = "brief-";
 pub struct EditField {
     /// Path in a device file; also the element id.
     pub path: String,
+    number: FileNumber,
     pub name: String,
     pub unit: &'static str,
 }
@@ -43,7 +39,9 @@ impl EditField {
             return Ok(None);
         }
         let value = decimal(typed).ok_or_else(|| format!("{} must be a number.", self.name))?;
-        if self.path == SM_COUNT && calc_core::math::floor(value).to_bits() != value.to_bits() {
+        if self.number == FileNumber::SmCount
+            && calc_core::math::floor(value).to_bits() != value.to_bits()
+        {
             return Err(format!("{} must be a whole number.", self.name));
         }
         Ok(Some(value))
@@ -53,8 +51,8 @@ impl EditField {
 /// State of the form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The device before the edit, as lines; valid.
-    good: String,
+    /// The device before the edit; valid.
+    good: DeviceFile,
     /// Catalog device that this one was copied from.
     base: Option<&'static Device>,
     pub name: String,
@@ -74,12 +72,13 @@ impl Draft {
             Cow::Borrowed(device) => copy(device),
             Cow::Owned(device) => device.clone(),
         };
-        let good = lines::of_device(&device, base.map(|base| &*base.key));
+        let good = DeviceFile::of(&device, base.map(|base| &*base.key));
         let fields = fields().map(|field| {
-            let text = number(&device, &field.path).map_or(String::new(), written);
+            let text = number(&good, field.number).map_or(String::new(), written);
             (field, text)
         });
-        Self { good, base, name: device.name.to_string(), fields: fields.collect() }
+        let fields = fields.collect();
+        Self { good, base, name: device.name.to_string(), fields }
     }
 
     /// Replaces the text of a field.
@@ -102,16 +101,20 @@ impl Draft {
             Ok(value) => value,
             Err(text) => return Some(text),
         };
-        let mut rest = lines::with_number(&self.good, L2_RATE, None);
-        if path == L2_RATE {
-            let (dram, typed) = self.fields.iter().find(|(field, _)| field.path == DRAM_RATE)?;
-            rest = lines::with_number(&rest, DRAM_RATE, dram.value(typed).ok()?);
+        let mut changed = self.good.clone();
+        // Only the field of L2 is bounded by another one: its bandwidth is at least that of the DRAM.
+        changed.set(FileNumber::L2Rate, None);
+        let is_l2 = field.number == FileNumber::L2Rate;
+        if is_l2 {
+            let is_dram = |(field, _): &&(EditField, String)| field.number == FileNumber::Bandwidth;
+            let (dram, typed) = self.fields.iter().find(is_dram)?;
+            changed.set(FileNumber::Bandwidth, dram.value(typed).ok()?);
         }
-        let changed = lines::with_number(&rest, path, value);
-        let error = lines::read(&changed).err()?.to_string();
+        changed.set(field.number, value);
+        let error = changed.device().err()?.to_string();
         // The error names a file's key and the value; the form shows the label and the text beside it.
         let allowed = error.strip_prefix(path.rsplit('.').next().unwrap_or(path));
-        if path == L2_RATE {
+        if is_l2 {
             allowed?; // else the error is about the DRAM field, which shows it
         }
         Some(allowed.map_or_else(
@@ -126,24 +129,19 @@ impl Draft {
 
     /// The device, if all fields together are valid.
     pub fn device(&self) -> Option<Device> {
-        let mut text = lines::with_text(&self.good, "name", &self.name);
+        let mut file = self.good.clone();
+        file.rename(&self.name);
         for (field, typed) in &self.fields {
             let value = field.value(typed).ok()?;
-            text = lines::with_number(&text, &field.path, value);
-            // Measured values take precedence over stated ones, so a typed number removes the measured one.
-            if let Some(measured) = measured_path(&field.path)
-                && !self.is_as_before(&field.path, value)
-            {
-                text = lines::with_number(&text, &measured, None);
+            let before = number(&self.good, field.number);
+            let is_as_before = before.zip(value).is_some_and(|(one, other)| is_same(one, other));
+            if !is_as_before {
+                // A typed number replaces the measured one, too, which would take precedence.
+                file.forget_measured(field.number);
             }
+            file.set(field.number, value);
         }
-        lines::read(&text).ok()
-    }
-
-    /// Whether a number equals the one that the form started with.
-    fn is_as_before(&self, path: &str, value: Option<f64>) -> bool {
-        let before = lines::read(&self.good).ok().and_then(|before| number(&before, path));
-        before.zip(value).is_some_and(|(before, value)| is_same(before, value))
+        file.device().ok()
     }
 
     /// Applies the device to the inputs, if it is valid.
@@ -158,25 +156,16 @@ impl Draft {
     /// Badge for the source of a field's number; empty for an empty field.
     pub fn badge(&self, path: &str) -> &'static str {
         let found = self.fields.iter().find(|(field, _)| field.path == path);
-        let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
-            return "";
-        };
+        let Some((field, typed)) = found else { return "" };
+        let Ok(Some(value)) = field.value(typed) else { return "" };
         let of = |device: &Device| {
-            number(device, path).filter(|base| is_same(*base, value))?;
-            provenance(device, path)
+            let file = DeviceFile::of(device, None);
+            number(&file, field.number).filter(|base| is_same(*base, value))?;
+            provenance(device, field.number)
         };
-        let before = lines::read(&self.good).ok().and_then(|before| of(&before));
+        let before = self.good.clone().device().ok().and_then(|before| of(&before));
         let measured = before.filter(|before| *before == Provenance::Measured);
         measured.or_else(|| self.base.and_then(of)).map_or(YOURS, badge)
-    }
-}
-
-/// Path of the measured value that takes precedence over the value at a path; `None` if there is none.
-fn measured_path(path: &str) -> Option<String> {
-    match path.split_once('.') {
-        None if path == DRAM_RATE => Some(format!("measured_{DRAM_RATE}")),
-        Some(("dense_peaks_tflops", class)) => Some(format!("measured_peaks_tflops.{class}")),
-        _ => None,
     }
 }
 
@@ -219,35 +208,33 @@ fn copy(device: &Device) -> Device {
 }
 
 fn fields() -> impl Iterator<Item = EditField> {
-    let field = |path: &str, name: &str, unit| EditField {
-        path: path.to_owned(),
+    let field = |number: FileNumber, name: &str, unit| EditField {
+        path: number.path(),
+        number,
         name: name.to_owned(),
         unit,
     };
     let peak = move |class: ComputeClass| {
         let is_integer = matches!(class, ComputeClass::Int8 | ComputeClass::Int4);
         let unit = if is_integer { "TOP/s" } else { "TFLOP/s" };
-        field(&format!("dense_peaks_tflops.{}", class.key()), &class_name(class), unit)
+        field(FileNumber::Peak(class), &class_name(class), unit)
     };
     [
-        field("memory_gib", "Memory", "GiB"),
-        field(DRAM_RATE, "DRAM bandwidth", "GB/s"),
-        field(SM_COUNT, "SMs", ""),
-        field("l2_mib", "L2 cache", "MiB"),
-        field(L2_RATE, "L2 bandwidth, measured", "GB/s"),
-        field("shared_memory_per_sm_kib", "Shared memory per SM", "KiB"),
-        field("tdp_w", "Power", "W"),
+        field(FileNumber::Memory, "Memory", "GiB"),
+        field(FileNumber::Bandwidth, "DRAM bandwidth", "GB/s"),
+        field(FileNumber::SmCount, "SMs", ""),
+        field(FileNumber::L2, "L2 cache", "MiB"),
+        field(FileNumber::L2Rate, "L2 bandwidth, measured", "GB/s"),
+        field(FileNumber::SharedMemory, "Shared memory per SM", "KiB"),
+        field(FileNumber::Power, "Power", "W"),
     ]
     .into_iter()
     .chain(ComputeClass::ALL.into_iter().map(peak))
 }
 
-/// Value of the device at a path, in the unit of the form.
-fn number(device: &Device, path: &str) -> Option<f64> {
-    let text = lines::of_device(device, None);
-    let line = text.lines().find_map(|line| line.strip_prefix(path)?.strip_prefix('\t'))?;
-    let exact = u64::from_str_radix(line, 16).ok().map(f64::from_bits)?;
-    // Nine digits, so that rounding errors of unit conversions are dropped.
+/// A number in the unit of the form, with nine digits, so that rounding errors of unit conversions are dropped.
+fn number(file: &DeviceFile, number: FileNumber) -> Option<f64> {
+    let exact = file.number(number)?;
     let scale = 1e9 / magnitude(exact);
     Some(calc_core::math::round(exact * scale) / scale)
 }
@@ -257,23 +244,19 @@ fn magnitude(value: f64) -> f64 {
     calc_core::math::exp10(calc_core::math::floor(calc_core::math::log10(value.abs().max(1e-12))))
 }
 
-fn provenance(device: &Device, path: &str) -> Option<Provenance> {
+fn provenance(device: &Device, number: FileNumber) -> Option<Provenance> {
     fn of<T>(fact: Option<Fact<T>>) -> Option<Provenance> {
         fact.map(|fact| fact.provenance)
     }
-    match path {
-        "memory_gib" => Some(device.memory.provenance),
-        DRAM_RATE => Some(device.bandwidth.provenance),
-        SM_COUNT => of(device.sm_count),
-        "l2_mib" => of(device.l2),
-        L2_RATE => of(device.measured.l2_bandwidth),
-        "shared_memory_per_sm_kib" => of(device.shared_memory_per_sm),
-        "tdp_w" => of(device.tdp),
-        _ => {
-            let class = path.strip_prefix("dense_peaks_tflops.")?;
-            let class = ComputeClass::ALL.into_iter().find(|other| other.key() == class)?;
-            of(device.peaks.get(class))
-        }
+    match number {
+        FileNumber::Memory => Some(device.memory.provenance),
+        FileNumber::Bandwidth => Some(device.bandwidth.provenance),
+        FileNumber::SmCount => of(device.sm_count),
+        FileNumber::L2 => of(device.l2),
+        FileNumber::L2Rate => of(device.measured.l2_bandwidth),
+        FileNumber::SharedMemory => of(device.shared_memory_per_sm),
+        FileNumber::Power => of(device.tdp),
+        FileNumber::Peak(class) => of(device.peaks.get(class)),
     }
 }
 

@@ -2,7 +2,9 @@
 //! fields, which are all that the first program has of it.
 
 pub mod asked;
+pub mod column;
 pub mod command;
+pub mod narrowing;
 pub mod row;
 pub mod shown;
 pub mod sweep;
@@ -10,7 +12,8 @@ pub mod sweep;
 use super::model::url::Pair;
 
 /// Keys in the address, by field.
-pub const KEYS: [&str; 7] = ["ask", "batches", "prompts", "watts", "ex", "ey", "best"];
+pub const KEYS: [&str; 9] =
+    ["ask", "batches", "prompts", "watts", "ex", "ey", "best", "sort", "brush"];
 
 /// Longest text of a field, in characters.
 const LONGEST: usize = 200;
@@ -30,6 +33,10 @@ pub enum ExploreField {
     Up,
     /// Rows of the table: the front, or the best point of each device or model.
     Rows,
+    /// Order of the table.
+    Sort,
+    /// The part of the chart that the table shows.
+    Brush,
 }
 
 impl ExploreField {

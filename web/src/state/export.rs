@@ -1,39 +1,55 @@
-//! Exports of an answer: the table as CSV and Markdown, the published JSON, and the formulas. Generated on demand from the
-//! address, which holds all inputs.
+//! Exports of an answer: the table as CSV and Markdown, the published JSON, the formulas and the tiles. Generated on demand, in
+//! a chunk.
 
 mod compare;
 mod model;
 mod tiles;
 
-pub use tiles::tiles;
-
+use report::input::device_file::DeviceFile;
 use report::input::request::AnalyzeInputs;
 use report::output::json;
 use report::output::table::{Align, Table, csv_cell};
 use report::output::work;
 
 use super::derived::{self, RowState};
+use super::export_kinds::Document;
 use super::fragment::{self, Carried, understand};
 use super::inputs::{Inputs, View};
 use super::plan;
 use super::url;
 
-/// Restores the inputs from an address: its query, and the unpacked text of its fragment.
-fn inputs(query: &str, carried: &str) -> Inputs {
+/// Content of a document; empty for an unknown kind.
+pub fn document(document: Document, inputs: &Inputs) -> String {
     fragment::arrive();
-    let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
-    url::read_beside(query, &carried).0
+    let inputs = &as_linked(inputs);
+    match document {
+        Document::Answer(kind) => answer(kind, inputs),
+        Document::Work => show_work(inputs),
+        Document::Tiles => tiles::tiles(inputs),
+        Document::DeviceFile => device_file(inputs),
+    }
 }
 
-/// Content of an export; empty for an unknown kind.
-pub fn export(kind: &str, query: &str, carried: &str) -> String {
-    let inputs = inputs(query, carried);
-    match (inputs.view, kind) {
-        (View::Plan | View::Model, _) => {
-            model::export(&plan::shown_inputs(&inputs), kind).unwrap_or_default()
+/// The inputs that the page's link opens: a document shows what its link shows, also while a field is invalid.
+fn as_linked(inputs: &Inputs) -> Inputs {
+    let text = fragment::text(inputs);
+    let carried = if text.is_empty() { Carried::Nothing } else { understand(&text) };
+    url::read_beside(&url::write(inputs), &carried).0
+}
+
+fn device_file(inputs: &Inputs) -> String {
+    let copy_of = inputs.copy_of.map(|device| &*device.key);
+    let file = DeviceFile::of(&inputs.device, copy_of).to_json();
+    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+}
+
+fn answer(kind: &str, inputs: &Inputs) -> String {
+    match inputs.view {
+        View::Plan | View::Model => {
+            model::export(&plan::shown_inputs(inputs).0, kind).unwrap_or_default()
         }
-        (View::Compare, _) => compare::export(&inputs, kind).unwrap_or_default(),
-        (_, kind) => of_operator(&inputs, kind),
+        View::Compare => compare::export(inputs, kind).unwrap_or_default(),
+        View::Explore | View::Kernel | View::Trust | View::Measure => of_operator(inputs, kind),
     }
 }
 
@@ -113,10 +129,9 @@ fn json(inputs: &Inputs) -> String {
 }
 
 /// All formulas behind the chosen format, as HTML with MathML.
-pub fn show_work(query: &str, carried: &str) -> String {
-    let inputs = inputs(query, carried);
+fn show_work(inputs: &Inputs) -> String {
     let Ok(operator) = inputs.operator() else { return String::new() };
-    match derived::chosen(&inputs, operator) {
+    match derived::chosen(inputs, operator) {
         Ok(answer) => {
             let steps = work::steps(&operator, &answer);
             let step = |step: &work::Step| {
@@ -140,24 +155,34 @@ mod tests {
 
     const QUERY: &str = "?d=t4&m=8&w=fp16&v=1";
 
+    /// The document of an address.
+    pub(super) fn of(document: Document, query: &str) -> String {
+        super::document(document, &url::read(query).0)
+    }
+
+    /// The answer of an address as a file.
+    pub(super) fn export(kind: &'static str, query: &str) -> String {
+        of(Document::Answer(kind), query)
+    }
+
     #[test]
     fn every_kind_has_content_for_every_operator() {
         for op in Op::ALL {
             let query = format!("?op={}&pt=a~1~0.01&v=1", op.key());
             for (kind, _) in kinds(View::Kernel) {
-                assert!(export(kind, &query, "").len() > 200, "{op:?} {kind}");
+                assert!(export(kind, &query).len() > 200, "{op:?} {kind}");
             }
-            assert!(show_work(&query, "").contains("<h3>Ideal time"), "{op:?}");
+            assert!(of(Document::Work, &query).contains("<h3>Ideal time"), "{op:?}");
         }
-        assert_eq!(export("exe", QUERY, ""), "");
+        assert_eq!(export("exe", QUERY), "");
     }
 
     #[test]
     fn csv_and_json_say_the_same() {
-        let json = export("json", QUERY, "");
+        let json = export("json", QUERY);
         let ideal = json.lines().find_map(|line| line.trim().strip_prefix("\"ideal_s\": "));
         let ideal = ideal.expect("a time").trim_end_matches(',');
-        let csv = export("csv", QUERY, "");
+        let csv = export("csv", QUERY);
         let row: Vec<&str> =
             csv.lines().find(|line| line.starts_with("fp16,")).expect("a row").split(',').collect();
         assert!(json.contains("\"key\": \"t4\""), "{json}");
@@ -168,17 +193,18 @@ mod tests {
     #[test]
     fn a_refused_format_is_saved_with_its_reason() {
         let query = "?w=fp64&v=1";
-        assert!(export("csv", query, "").contains("no fp64 peak"));
-        assert!(export("json", query, "").contains("error"));
-        assert!(export("md", query, "").contains("no fp64 peak"));
-        assert!(show_work(query, "").contains("does not run"));
+        assert!(export("csv", query).contains("no fp64 peak"));
+        assert!(export("json", query).contains("error"));
+        assert!(export("md", query).contains("no fp64 peak"));
+        assert!(of(Document::Work, query).contains("does not run"));
     }
 
     #[test]
     fn a_device_of_ones_own_is_carried_along() {
         let mut inputs = Inputs::default();
         crate::state::editor::Draft::of(&inputs).apply(&mut inputs);
-        let (query, carried) = (url::write(&inputs), crate::state::fragment::text(&inputs));
-        assert!(export("json", &query, &carried).contains("jetson_orin_nano_8gb_super_copy"));
+        for kind in [Document::Answer("json"), Document::DeviceFile] {
+            assert!(document(kind, &inputs).contains("jetson_orin_nano_8gb_super_copy"));
+        }
     }
 }

@@ -11,6 +11,19 @@ const KINDS: [(&str, &str); 4] =
 /// Kinds of a chart.
 pub const PICTURES: [(&str, &str); 2] = [("png", "PNG"), ("svg", "SVG")];
 
+/// A text that is generated from the inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    /// The answer as a file, by its kind: `csv`, `json`.
+    Answer(&'static str),
+    /// The formulas behind the answer, as HTML.
+    Work,
+    /// The tiles of a matrix product, as HTML.
+    Tiles,
+    /// The device, in the format of device files.
+    DeviceFile,
+}
+
 /// The kinds of the answer that a view offers.
 pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {

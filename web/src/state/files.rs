@@ -1,8 +1,5 @@
 //! Reads the user's files: a custom device, a calibration, or the config.json of a model, whose matrices become presets. The
-//! command line reads the same files with the same code.
-//!
-//! `read` converts a file to lines of text, and `understand` parses these into a device, measurements or a model; both are in a
-//! lazily loaded chunk.
+//! command line reads the same files with the same code. It is in a chunk, with the parser of JSON.
 
 use std::sync::Arc;
 
@@ -11,14 +8,15 @@ use calc_core::device::Device;
 use calc_core::hf_config::Unread;
 use calc_core::model_arch::ModelArch;
 use calc_core::text::Text;
-use report::input::calibration_file;
-use report::input::device_file::lines;
-use report::input::model_file::lines::{self as model_lines, ModelLines};
+use report::input::calibration_file::{self, lines};
+use report::input::device_file;
+use report::input::model_file::word::FileModel;
 use report::input::named_model::NamedModel;
 use report::number_text;
 
 use super::fragment;
 use super::inputs::Inputs;
+use super::model::file_name;
 use super::model::inputs::Base;
 use super::place::Own;
 use super::presets::Preset;
@@ -43,47 +41,50 @@ pub struct OpenedModel {
     /// A decode step (one token) through each kind of matrix.
     pub presets: Vec<Preset>,
     /// The whole model, for the Model view.
-    pub model: Arc<ModelLines>,
+    pub model: Arc<FileModel>,
     /// Function that makes this the Model view's model.
     pub take: fn(&Self, &mut Inputs),
 }
 
-/// Parses a file and returns it as lines. Device files and calibrations are recognized by keys that models do not have.
+/// A file that is not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// Sentence with the name of the file, the error and the allowed values.
+    pub reason: String,
+    /// Text of the file, if its unread keys can be taken at their upper bound.
+    pub bounded: Option<String>,
+}
+
+impl From<String> for Refused {
+    fn from(reason: String) -> Self {
+        Self { reason, bounded: None }
+    }
+}
+
+/// Reads a file. Device files and calibrations are recognized by keys that models do not have.
 ///
 /// # Errors
-/// Returns a sentence with the name of the file, the error and the allowed values.
-pub fn read(name: &str, text: &str) -> Result<String, String> {
+/// Returns the reason, and whether the file could be read with its unread keys at their upper bound.
+pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
+    fragment::arrive();
+    let strange = || "the file was read, but not understood".to_owned();
     if text.contains("\"bandwidth_gb_s\"") || text.contains("\"dense_peaks_tflops\"") {
-        let lines = lines::write(text).map_err(|error| format!("{name}: {error}"))?;
-        return Ok(format!("device\n{lines}"));
+        let device = device_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
+        return Ok(Opened::Device(Box::new(device)));
     }
     if text.contains("\"eta_memory\"") || text.contains("\"measured\"") {
         let own = calibration_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
-        return Ok(format!("own\n{}", calibration_file::lines::write(&own)));
+        return Ok(Opened::Own(Own::read(&lines::write(&own)).ok_or_else(strange)?));
     }
-    let model =
-        NamedModel::from_file(name, text, Unread::Refuse).map_err(|error| error.to_string())?;
-    Ok(format!("model\n{}", model_lines::write(&model)))
-}
-
-/// Parses the lines that [`read`] returned.
-///
-/// # Errors
-/// Returns a sentence if the text is not a result of [`read`].
-pub fn understand(reply: &str) -> Result<Opened, String> {
-    let strange = || "the file was read, but not understood".to_owned();
-    let (kind, rest) = reply.split_once('\n').ok_or_else(strange)?;
-    if kind == "device" {
-        fragment::arrive();
-        return lines::read(rest)
-            .map(|device| Opened::Device(Box::new(device)))
-            .map_err(|error| error.to_string());
-    }
-    if kind == "own" {
-        fragment::arrive();
-        return Own::read(rest).map(Opened::Own).ok_or_else(strange);
-    }
-    let model = model_lines::read(rest).ok_or_else(strange)?;
+    let model = NamedModel::of_config(name, text, unread).map_err(|error| Refused {
+        reason: format!("{name}: {}", error.without_flag()),
+        bounded: error.has_upper_bound().then(|| text.to_owned()),
+    })?;
+    let name = match unread {
+        Unread::Refuse => model.name.clone(),
+        Unread::UpperBound => file_name::bounded(&model.name),
+    };
+    let model = FileModel::of(&NamedModel { name, ..model }).ok_or_else(strange)?;
     Ok(Opened::Model(OpenedModel {
         title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
         presets: presets(&model.arch),
@@ -115,7 +116,27 @@ mod tests {
     const MODEL: &str = include_str!("../../../docs/examples/custom-model.json");
 
     fn open(name: &str, text: &str) -> Result<Opened, String> {
-        read(name, text).and_then(|reply| understand(&reply))
+        super::open(name, text, Unread::Refuse).map_err(|refused| refused.reason)
+    }
+
+    #[test]
+    fn unread_keys_are_refused_without_a_flag_or_taken_at_their_upper_bound() {
+        let text = MODEL.replacen('{', "{\"kv_lora_rank\": 512,", 1);
+        let refused = super::open("owner/model", &text, Unread::Refuse).expect_err("unread keys");
+        assert!(refused.reason.starts_with("owner/model: `"), "{}", refused.reason);
+        assert!(!refused.reason.contains("--"), "{}", refused.reason);
+        assert_eq!(refused.bounded.as_deref(), Some(&*text));
+        let Ok(Opened::Model(model)) = super::open("owner/model", &text, Unread::UpperBound) else {
+            panic!("a model")
+        };
+        assert_eq!(model.model.name, "owner/model, upper bound");
+        let base = Base::File(model.model.clone());
+        assert_eq!(base.repository(), "owner/model", "commands name the repository");
+        let a = &model.model.arch.attention;
+        assert_eq!(a.n_kv_heads, a.n_heads);
+        assert!(model.model.notes.iter().any(|note| note.contains("upper bound")));
+        let nothing = super::open("mine.json", "{}", Unread::Refuse).expect_err("no model");
+        assert_eq!(nothing.bounded, None);
     }
 
     #[test]
@@ -123,7 +144,7 @@ mod tests {
         let Ok(Opened::Device(device)) = open("custom-device.json", DEVICE) else {
             panic!("a device")
         };
-        assert_eq!(*device, report::input::device_file::parse(DEVICE).expect("a device"));
+        assert_eq!(*device, device_file::parse(DEVICE).expect("a device"));
         let Ok(Opened::Own(own)) = open("calibration.json", OWN) else { panic!("measurements") };
         let parsed = calibration_file::parse(OWN).expect("measurements");
         assert_eq!(own.calibration, parsed.calibration().into());
@@ -138,18 +159,6 @@ mod tests {
         for text in ["", "{}", "[]", "{\"bandwidth_gb_s\": -1}", "{\"eta_memory\": 1}", "\u{0}"] {
             let error = open("mine.json", text).expect_err("refused");
             assert!(error.starts_with("mine.json: "), "{text}: {error}");
-        }
-        for reply in [
-            "",
-            "own",
-            "own\nt4\tx",
-            "device",
-            "device\n",
-            "model\nx",
-            "model\nname\tx",
-            "model\ngeometry\t1",
-        ] {
-            assert!(understand(reply).is_err(), "{reply}");
         }
     }
 }

@@ -92,7 +92,7 @@ pub enum Tab {
 impl Tab {
     /// All tabs, in the order of the tab list.
     pub const ALL: [Self; 5] =
-        [Self::Schemes, Self::Operators, Self::Memory, Self::Scale, Self::Questions];
+        [Self::Schemes, Self::Questions, Self::Operators, Self::Memory, Self::Scale];
 
     /// Text on the tab.
     pub const fn name(self) -> &'static str {
@@ -101,7 +101,7 @@ impl Tab {
             Self::Operators => "Operators",
             Self::Memory => "Memory",
             Self::Scale => "Users and context",
-            Self::Questions => "Questions",
+            Self::Questions => "Is this possible?",
         }
     }
 

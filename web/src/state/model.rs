@@ -1,10 +1,12 @@
 //! State of the Model view: its inputs (`asked`, `inputs`, `url`) and its results (`answer`). All modules are plain functions.
 
 pub mod fields;
+pub mod file_name;
 pub mod geometry;
 pub mod hub;
 pub mod inputs;
 pub mod question;
+pub mod refused;
 pub mod roles;
 pub mod url;
 

@@ -14,7 +14,7 @@ use super::model::answer::parameters;
 use super::model::inputs::Base;
 use super::model::roles::Role;
 
-pub use search::{NOTHING, Names, OPEN, PASTE, found};
+pub use search::{NOTHING, Names, OPEN, PASTE, found, split_count};
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,15 @@
 //! Answer of the Plan view: the recommended scheme in three cards, and all schemes by time and loss.
 
 mod cards;
+pub mod impasse;
 mod rows;
+mod seen;
+
+use std::sync::Arc;
 
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    Drop, Dropped, Flip, Outcome, RecommendRequest, Recommendation, Task, recommend,
+    Flip, Outcome, Ranked, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::Scheme;
 use calc_core::units::{Seconds, TokensPerSec};
@@ -19,8 +23,11 @@ use super::advice::{Taken, Way, ways};
 use super::inputs::{Inputs, View};
 use super::model::answer::{ModelShown, next as next_model};
 
-pub use cards::Card;
+pub use cards::{Card, RATE};
 pub use rows::SchemeRow;
+pub use seen::refusal;
+
+use seen::{Seen, dropped};
 
 /// The last valid answer, and the inputs with the formats of its scheme.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +51,8 @@ pub struct PlanAnswer {
     pub in_cards: Option<InCards>,
     /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
     pub no_speed: Option<String>,
+    /// The picked scheme is out of the question; the inspector has the reason.
+    pub is_refused: bool,
     /// All schemes, ranked ones first.
     pub rows: Vec<SchemeRow>,
     pub chart: Schemes,
@@ -55,6 +64,13 @@ pub struct PlanAnswer {
     pub recommended: Option<String>,
     /// Changes that would put another scheme first; the inspector has their words.
     pub flips: Vec<Flip>,
+}
+
+impl PlanAnswer {
+    /// Whether there are schemes and none of them meets the bounds.
+    pub fn is_stuck(&self) -> bool {
+        self.in_cards.is_none() && !self.rows.is_empty()
+    }
 }
 
 /// The scheme in the cards with its numbers, for what compares scenarios.
@@ -69,37 +85,54 @@ pub struct InCards {
     pub is_picked: bool,
 }
 
-/// The next state to show: invalid inputs keep the last valid answer.
+/// The next state to show: invalid inputs keep the last valid answer. A picked scheme that is out of the question takes the
+/// cards; [`explained`] leaves them to the recommended one.
 pub fn next(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
+    shown(before, inputs, |answer, picked| Seen::of(answer, picked))
+}
+
+/// The next state of the Plan view, where a picked scheme that is out of the question is explained beside the recommended one.
+pub fn explained(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
+    shown(before, inputs, |answer, picked| Seen::runnable(answer, picked))
+}
+
+/// Chooses the scheme in the cards from the answer and the picked scheme.
+type See = for<'a> fn(&'a Recommendation, Option<&'static Scheme>) -> Option<Seen<'a>>;
+
+fn shown(before: Option<&PlanShown>, inputs: &Inputs, see: See) -> PlanShown {
     let earlier = before.map(|shown| &shown.model);
-    match (with_model(inputs, |request| derive(earlier, request, inputs)), before) {
+    match (with_model(inputs, |request| derive((earlier, see), request, inputs)), before) {
         (Some(shown), _) => shown,
         (None, Some(before)) => before.clone(),
         (None, None) => PlanShown {
-            answer: PlanAnswer::default(),
+            answer: PlanAnswer {
+                no_speed: Some("There is no answer before the input is right.".to_owned()),
+                ..PlanAnswer::default()
+            },
             model: next_model(None, &inputs.model, inputs.place()),
             taken: inputs.clone(),
         },
     }
 }
 
-/// The inputs of an export: in the Plan view with the formats of the scheme in the cards.
-pub fn shown_inputs(inputs: &Inputs) -> Inputs {
-    let mut taken = inputs.clone();
+/// The inputs of an export: in the Plan view with the formats of the scheme in the cards, and that scheme.
+pub fn shown_inputs(inputs: &Inputs) -> (Inputs, Option<&'static Scheme>) {
+    let (mut taken, mut scheme) = (inputs.clone(), None);
     if inputs.view == View::Plan {
         with_model(inputs, |request| {
             if let Ok(found) = recommend(request)
-                && let Some(seen) = Seen::of(&found, inputs.model.scheme)
+                && let Some(seen) = Seen::runnable(&found, inputs.model.scheme)
             {
                 Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
+                scheme = Some(seen.scheme);
             }
         });
     }
-    taken
+    (taken, scheme)
 }
 
 fn derive(
-    earlier: Option<&ModelShown>,
+    (earlier, see): (Option<&ModelShown>, See),
     request: &RecommendRequest<'_>,
     inputs: &Inputs,
 ) -> PlanShown {
@@ -113,12 +146,23 @@ fn derive(
             return PlanShown { answer, model: model(inputs), taken: inputs.clone() };
         }
     };
-    let seen = Seen::of(&found, inputs.model.scheme);
+    let seen = see(&found, inputs.model.scheme);
     let mut taken = inputs.clone();
     if let Some(seen) = &seen {
         Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
+    } else if let Some((row, outcome)) = impasse::nearest(request, &found) {
+        // The memory is that of the scheme which the verdict names.
+        Taken::of(row.scheme, &outcome.precision).of_model(&mut taken);
     }
-    let model = model(&taken);
+    let mut model = model(&taken);
+    if seen.is_none() {
+        // A change after which this scheme fits may still miss another bound; the ways out are tried.
+        if let Some(answer) = Arc::get_mut(&mut model.answer) {
+            let room = "This is the nearest scheme; the ways out are above.";
+            room.clone_into(&mut answer.memory.room);
+            answer.memory.changes.clear();
+        }
+    }
     let answer = answer(request, &found, seen.as_ref(), (&model, inputs.model.scheme));
     PlanShown { answer, taken, model }
 }
@@ -131,7 +175,10 @@ fn answer(
 ) -> PlanAnswer {
     let (sentence, line) = verdict(request, found, seen);
     let first = found.ranked.first();
-    let other = first.filter(|first| seen.is_some_and(|seen| seen.scheme.key != first.scheme.key));
+    let is_other = |seen: &Seen<'_>, first: &Ranked| {
+        seen.scheme.key != first.scheme.key || seen.instead.is_some()
+    };
+    let other = first.filter(|first| seen.is_some_and(|seen| is_other(seen, first)));
     PlanAnswer {
         sentence,
         line,
@@ -140,6 +187,7 @@ fn answer(
         cards: seen.map_or_else(Vec::new, |seen| cards::cards(request, found, seen, &model.answer)),
         rows: rows::rows(request, found),
         chart: rows::chart(request, found),
+        is_refused: picked.is_some_and(|picked| dropped(found, picked).is_some()),
         time_column: rows::part_name(request.part),
         chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
         recommended: other.map(|first| advice::scheme_name(first.scheme)),
@@ -190,53 +238,6 @@ fn loss_parts(loss: &QualityLoss) -> (String, String) {
     }
 }
 
-/// The scheme in the cards: the one that was picked, else the recommended one.
-struct Seen<'a> {
-    scheme: &'static Scheme,
-    outcome: &'a Outcome,
-    quality: &'a QualityLoss,
-    /// Reason why it is out of the question.
-    refused: Option<String>,
-    is_first: bool,
-    /// Sentence on a picked scheme that the device cannot run, where this one stands for it.
-    instead: Option<String>,
-}
-
-impl<'a> Seen<'a> {
-    fn of(answer: &'a Recommendation, picked: Option<&'static Scheme>) -> Option<Self> {
-        let is_picked = |scheme: &Scheme| picked.is_some_and(|picked| picked.key == scheme.key);
-        let ranked = answer.ranked.iter().enumerate().find(|(_, row)| is_picked(row.scheme));
-        let dropped = answer.dropped.iter().find(|row| is_picked(row.scheme));
-        let refused = dropped.and_then(|row| {
-            let outcome = row.outcome.as_ref()?;
-            let refused = Some(advice::dropped(&row.reason, &row.quality));
-            Some(Self {
-                scheme: row.scheme,
-                outcome,
-                quality: &row.quality,
-                refused,
-                is_first: false,
-                instead: None,
-            })
-        });
-        refused.or_else(|| {
-            let (place, row) = ranked.or_else(|| answer.ranked.iter().enumerate().next())?;
-            let instead = dropped.map(|dropped| {
-                let reason = advice::dropped(&dropped.reason, &dropped.quality);
-                format!("{} is left out: {reason}.", advice::scheme_name(dropped.scheme))
-            });
-            Some(Self {
-                instead,
-                scheme: row.scheme,
-                outcome: &row.outcome,
-                quality: &row.quality,
-                refused: None,
-                is_first: place == 0,
-            })
-        })
-    }
-}
-
 /// The workload of a request; `None` for a single product, which this view never asks about.
 fn workload<'a>(request: &'a RecommendRequest<'_>) -> Option<&'a Workload> {
     match &request.task {
@@ -260,7 +261,7 @@ fn verdict(
     answer: &Recommendation,
     seen: Option<&Seen<'_>>,
 ) -> (String, String) {
-    let Some(seen) = seen else { return nothing(answer) };
+    let Some(seen) = seen else { return impasse::verdict(request, answer) };
     let name = advice::scheme_name(seen.scheme);
     if let Some(reason) = &seen.refused {
         return (format!("{name} is out of the question: {reason}."), String::new());
@@ -277,28 +278,6 @@ fn verdict(
         }
     }
     (sentence, line.join(" "))
-}
-
-/// The verdict where no scheme meets the bounds: the one that needs the least memory, or the first one.
-fn nothing(answer: &Recommendation) -> (String, String) {
-    let short = answer.dropped.iter().filter_map(|row| match row.reason {
-        Drop::Memory { needs, .. } => Some((row, needs)),
-        _ => None,
-    });
-    let smallest = short.min_by(|a, b| a.1.get().total_cmp(&b.1.get())).map(|(row, _)| row);
-    let said = |row: &Dropped| {
-        format!(
-            "{}: {}.",
-            advice::scheme_name(row.scheme),
-            advice::dropped(&row.reason, &row.quality)
-        )
-    };
-    let line = match (smallest, answer.dropped.first()) {
-        (Some(row), _) => format!("The smallest, {}", said(row)),
-        (None, Some(row)) => said(row),
-        (None, None) => String::new(),
-    };
-    ("Nothing meets the bounds.".to_owned(), line)
 }
 
 #[cfg(test)]
@@ -346,6 +325,24 @@ mod tests {
         let refused = next(None, &inputs).answer;
         assert!(refused.sentence.contains("out of the question"), "{}", refused.sentence);
         assert_eq!(refused.no_speed, None, "it loses too much, but it runs");
+    }
+
+    #[test]
+    fn a_refused_scheme_is_explained_and_the_recommended_verdict_stays() {
+        let mut inputs = inputs("h100_sxm", "llama-3.1-8b");
+        let free = explained(None, &inputs).answer;
+        for (key, says) in [("int2_g64_rtn", "5\u{202f}% allowed"), ("gguf_q2_k", "allowed")] {
+            inputs.model.scheme = schemes::scheme(key);
+            let Some(name) = inputs.model.scheme.map(advice::scheme_name) else { continue };
+            let answer = explained(None, &inputs).answer;
+            assert_eq!((&answer.sentence, &answer.chosen), (&free.sentence, &free.chosen));
+            assert!(answer.line.starts_with(&format!("{name} is left out: ")), "{}", answer.line);
+            assert!(answer.recommended.is_some(), "there is a way back");
+            assert!(answer.is_refused);
+            let refused = refusal(&inputs).expect("it is refused");
+            assert_eq!(refused.title, format!("{name} is refused"));
+            assert!(refused.formula.contains(says), "{}", refused.formula);
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use js_sys::{Array, Function, Promise, Reflect, global};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use crate::lazy::{self, Refusal};
+use super::chunks::{Refusal, generate};
+use super::export_kinds::Document;
+use super::inputs::Inputs;
 
 /// Reason why a file was not saved.
 pub const NOT_SAVED: &str = "the browser does not let the page save files";
@@ -20,12 +22,12 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
-/// Saves the result of a function of `lazy` as a file.
+/// Saves a document as a file.
 ///
 /// # Errors
 /// Returns the reason as a sentence if the file could not be saved.
-pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), String> {
-    let content = lazy::ask(function, texts).await.map_err(|Refusal(text)| text)?;
+pub async fn save(name: &str, kind: Document, inputs: &Inputs) -> Result<(), String> {
+    let content = generate(kind, inputs).await.map_err(|Refusal(text)| text)?;
     save_text(name, &content).await
 }
 

@@ -44,18 +44,19 @@ pub struct PopoverPlace {
     pub bottom: String,
 }
 
-/// Below the number, or above it near the window's end. The anchor is (left, top, bottom), the window (width, height) [px].
+/// Below the number, or above it near the window's end. The anchor is (left, top, bottom), the sizes of the popover and of the
+/// window are (width, height) [px].
 pub fn popover_place(
     (left, top, bottom): (f64, f64, f64),
+    (own_width, own_height): (f64, f64),
     (width, height): (f64, f64),
 ) -> PopoverPlace {
-    const WIDTH: f64 = 340.0;
-    const HEIGHT: f64 = 290.0;
     const GAP: f64 = 4.0;
-    let left = left.min(width - WIDTH - 2.0 * GAP).max(2.0 * GAP);
+    let left = left.min(width - own_width - 2.0 * GAP).max(2.0 * GAP);
     let pixels = |value: f64| format!("{}px", typed(value.round_ties_even()));
     let auto = || "auto".to_owned();
-    let (top, bottom) = if bottom + HEIGHT < height || top < HEIGHT {
+    let needed = own_height + 2.0 * GAP;
+    let (top, bottom) = if bottom + needed < height || top < needed {
         (pixels(bottom + GAP), auto())
     } else {
         (auto(), pixels(height - top + GAP))
@@ -86,14 +87,18 @@ mod tests {
 
     #[test]
     fn the_popover_stays_in_the_window() {
-        for (anchor, expected) in [
-            ((100.0, 100.0, 120.0), ("100px", "124px", "auto")),
-            ((900.0, 100.0, 120.0), ("652px", "124px", "auto")),
-            ((100.0, 700.0, 720.0), ("100px", "auto", "104px")),
-            ((-50.0, 100.0, 700.0), ("8px", "704px", "auto")),
+        for (anchor, own, expected) in [
+            ((100.0, 100.0, 120.0), (340.0, 280.0), ("100px", "124px", "auto")),
+            ((900.0, 100.0, 120.0), (340.0, 280.0), ("652px", "124px", "auto")),
+            ((100.0, 700.0, 720.0), (340.0, 280.0), ("100px", "auto", "104px")),
+            ((-50.0, 100.0, 700.0), (340.0, 280.0), ("8px", "704px", "auto")),
+            // One that is low or high stands elsewhere.
+            ((100.0, 700.0, 720.0), (340.0, 60.0), ("100px", "724px", "auto")),
+            ((100.0, 400.0, 420.0), (340.0, 380.0), ("100px", "auto", "404px")),
+            ((900.0, 100.0, 120.0), (600.0, 280.0), ("392px", "124px", "auto")),
         ] {
-            let place = popover_place(anchor, (1000.0, 800.0));
-            assert_eq!((&*place.left, &*place.top, &*place.bottom), expected, "{anchor:?}");
+            let place = popover_place(anchor, own, (1000.0, 800.0));
+            assert_eq!((&*place.left, &*place.top, &*place.bottom), expected, "{anchor:?} {own:?}");
         }
     }
 

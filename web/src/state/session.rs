@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 
 use crate::components::erased::later;
-use crate::lazy::{Refusal, own_devices, reader_of_addresses};
 use wasm_bindgen::JsValue;
 
+use super::chunks::{Refusal, own_devices, reader_of_addresses};
 use super::colors::Colors;
+use super::export_kinds::Document;
 use super::files::OpenedModel;
 use super::fragment::{self, Carried};
 use super::history::{Burst, Entry};
@@ -188,9 +189,10 @@ impl Session {
         Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
     }
 
-    /// Saves the result of a function of `lazy` as a file; a failure becomes a note.
-    pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
-        if let Err(reason) = program::save(name, function, texts).await {
+    /// Saves a document as a file; a failure becomes a note.
+    pub async fn save(self, name: &str, document: Document) {
+        let inputs = self.inputs.get_untracked();
+        if let Err(reason) = program::save(name, document, &inputs).await {
             self.note(format!("{name} could not be written: {reason}."));
         }
     }

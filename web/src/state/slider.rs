@@ -3,7 +3,6 @@
 use calc_core::plan::Plan;
 use calc_core::recommend::{Outcome, Recommendation, recommend};
 use calc_core::scheme::Scheme;
-use calc_core::units::Watts;
 use calc_core::workload::Workload;
 use report::input::number_input;
 use report::number_text;
@@ -50,16 +49,7 @@ impl Stops {
     pub fn of_modes(inputs: &Inputs) -> Self {
         let mut choices = mode_choices(inputs);
         choices.retain(|choice| !choice.unknown);
-        let modes = &inputs.device.power_modes;
-        let watts = |choice: &ModeChoice| {
-            let mode = modes.iter().find(|mode| *mode.name == *choice.name);
-            mode.map(|mode| mode.watts.map_or(f64::INFINITY, Watts::get))
-        };
-        // A mode without a limit comes after the others, the datasheet's peaks at the end.
-        choices.sort_by(|a, b| {
-            let (a, b) = (watts(a), watts(b));
-            a.is_none().cmp(&b.is_none()).then(a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)))
-        });
+        choices.sort_by_key(|choice| choice.name.is_empty());
         let at = choices.iter().position(|choice| choice.chosen).unwrap_or_default();
         let stop = |choice: ModeChoice| Stop { value: choice.name, name: choice.text };
         Self { all: choices.into_iter().map(stop).collect(), at }

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::catalog;
+use calc_core::hf_config::Unread;
 use leptos::prelude::*;
 
-use super::files::{Opened, OpenedModel};
+use super::chunks::in_chunk;
+use super::files::{self, Opened, OpenedModel, Refused};
 use super::inputs::View;
 use super::place::Own;
 use super::session::{Session, Step};
@@ -20,14 +22,28 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Wraps an opened file.
-    pub fn new(opened: Opened) -> Self {
-        Self { opened, take }
-    }
-
     /// Applies the file, as a new history entry or as part of the current one.
     pub fn take(self, session: Session, step: Step) {
         (self.take)(session, self.opened, step);
+    }
+}
+
+#[cfg(feature = "lazy")]
+impl From<leptos::wasm_split::SplitLoaderError> for Refused {
+    fn from(error: leptos::wasm_split::SplitLoaderError) -> Self {
+        let super::chunks::Refusal(reason) = error.into();
+        reason.into()
+    }
+}
+
+in_chunk! {
+    reader,
+    /// Opens a file, given its name and text. The chunk holds the JSON parser and the model import.
+    ///
+    /// # Errors
+    /// Returns the reason if the file is invalid or the chunk could not be fetched.
+    pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<Ready, Refused> {
+        files::open(name, text, unread).map(|opened| Ready { opened, take })
     }
 }
 

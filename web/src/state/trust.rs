@@ -5,3 +5,6 @@ pub mod answer;
 pub mod filter;
 pub mod rows;
 pub mod words;
+
+/// Keys of the row filter in the address: set, device, engine, format, tier, left-out group.
+pub const FILTER_KEYS: [&str; 6] = ["fs", "fd", "fe", "ff", "ft", "fl"];

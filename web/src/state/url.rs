@@ -350,7 +350,7 @@ mod tests {
         );
         check_note("?model=llama-3.1-9b", &["model=llama-3.1-9b", "llama-3.1-8b"]);
         check_note("?engine=fast", &["engine=fast", "llama.cpp"]);
-        check_note("?tab=all", &["tab=all", "schemes, operators"]);
+        check_note("?tab=all", &["tab=all", "schemes, questions, operators"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

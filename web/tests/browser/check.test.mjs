@@ -29,28 +29,28 @@ pageTest('a claimed time of an operator is judged, explained, and in the address
   await unfold(page, 'us');
   await says(page, /measured or claimed for this operator/);
   await page.locator('#us').fill('60');
-  const said = await says(page, /Above the roof: 1\.45 times as fast/);
+  const said = await says(page, /Not possible: 1\.45 times as fast/);
   assert.match(said, /implied\s+149 GB\/s\s+559 GFLOP\/s/);
   assert.match(said, /sustained\s+99\.2 GB\/s\s+11\.7 TFLOP\/s\s+origin\s+measured\s+measured/);
   assert.match(said, /Another format: INT2 g64 \(2\.5 bits\)/);
   assert.equal(await query(page), '?us=60&v=1');
   await assertAccessible(page);
   await page.reload();
-  await says(page, /Above the roof: 1\.45 times as fast/);
+  await says(page, /Not possible: 1\.45 times as fast/);
   await pick(page, 'weights', 'fp16');
-  await says(page, /Above the roof: 5\.46 times as fast/);
+  await says(page, /Not possible: 5\.46 times as fast/);
   await page.locator('#us').fill('400');
   await says(page, /Possible: 82 % of the datasheet's roof, and 85 % of the sustained roof.*As expected: 348 µs/);
 });
 
 pageTest('an invalid time has a message at its field, and the last answer stays', {}, async (page) => {
   await openSite(page, '?us=60');
-  await says(page, /Above the roof/);
+  await says(page, /Not possible: /);
   for (const wrong of ['0', '-5', 'fast', '1,5']) {
     await page.locator('#us').fill(wrong);
     assert.match(await page.locator('#us-message').innerText(), /above 0/, wrong);
     assert.equal(await page.locator('#us').getAttribute('aria-invalid'), 'true', wrong);
-    await says(page, /Above the roof: 1\.45/);
+    await says(page, /Not possible: 1\.45/);
     await section(page).locator('.stale').waitFor();
   }
   await page.locator('#us').fill('');
@@ -64,7 +64,7 @@ pageTest('a claim about a model is a rate of all users, a rate per user, or the 
   await openSite(page, '?view=model&d=h100_sxm&weights=bf16&batch=1&prompt=512&generate=64');
   await unfold(page, 'ts');
   await page.locator('#ts').fill('500');
-  const above = await says(page, /Above the roof: 2\.25 times as fast/);
+  const above = await says(page, /Not possible: 2\.25 times as fast/);
   for (const explanation of [/Another format: GGUF Q6_K/, /batch \d+ reaches \d+ token\/s, and batch \d+ only \d+/, /drafts of \d+ with \d+ % accepted/]) {
     assert.match(above, explanation);
   }
@@ -72,11 +72,11 @@ pageTest('a claim about a model is a rate of all users, a rate per user, or the 
   await page.locator('#batch').fill('4');
   await says(page, /Possible: 57 %/);
   await page.locator('#tk').selectOption('user');
-  await says(page, /Above the roof: 2\.2\d times as fast/);
+  await says(page, /Not possible: 2\.2\d times as fast/);
   assert.match(await query(page), /ts=500&tk=user/);
   await page.locator('#tk').selectOption('s');
   await page.locator('#ts').fill('0.55');
-  await says(page, /(Possible|Near the roof): .*As expected/);
+  await says(page, /Possible(, but near the roof)?: .*As expected/);
   await page.locator('#generate').fill('131073');
   await says(page, /new_tokens must be from 1 to 131072/i);
   await page.locator('#generate').fill('64');
@@ -90,9 +90,9 @@ pageTest('a claim about a model is a rate of all users, a rate per user, or the 
 
 pageTest('claims of both views stay when the view changes', {}, async (page) => {
   await openSite(page, '?us=60&ts=5');
-  await says(page, /Above the roof/);
+  await says(page, /Not possible: /);
   await page.getByRole('link', { name: 'Model' }).click();
-  await says(page, /(Possible|Above the roof): /);
+  await says(page, /(Possible|Not possible)/);
   assert.equal(await page.locator('#ts').inputValue(), '5');
   assert.match(await query(page), /us=60&ts=5/);
 });
@@ -106,7 +106,7 @@ pageTest('an unknown unit in the address is named in a note', {}, async (page) =
 test('on a phone the check is not wider than the screen', async () => {
   await withPage({ viewport: { width: 390, height: 844 } }, async (page) => {
     await openSite(page, '?view=model&d=h100_sxm&ts=500&weights=bf16&prompt=512&generate=64&batch=1');
-    await says(page, /Above the roof/);
+    await says(page, /Not possible: /);
     const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok(wide <= screen, `${wide} of ${screen}`);
   });

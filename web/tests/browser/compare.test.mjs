@@ -30,7 +30,7 @@ const inView = (locator) => locator.evaluate((element) => {
 pageTest('two devices stand side by side with who wins, by how much and why', {}, async (page) => {
   await open(page, orins);
   assert.deepEqual(await columns(page), ['Jetson Orin Nano 8GB Super', 'Jetson AGX Orin 64GB']);
-  assert.match(await verdict(page), /^Jetson AGX Orin 64GB is .* × faster than Jetson Orin Nano 8GB Super: .* s against .* s for the whole answer\.$/);
+  assert.match(await verdict(page), /^Jetson AGX Orin 64GB is .* × faster than Jetson Orin Nano 8GB Super: .* s against .* s for the whole answer, each in the scheme that is best for it\.$/);
   assert.match(plain(await page.locator('.verdict p').innerText()), /instead of .* \([\d.]+ × as much\)\.$/);
   assert.match(plain(await page.locator('.common').innerText()), /^Llama-3\.1 8B on … .* · 1 user · 2 048 tokens in, 128 out/);
   const [first, other] = await row(page, 'Decode rate');
@@ -39,6 +39,40 @@ pageTest('two devices stand side by side with who wins, by how much and why', {}
   assert.match((await row(page, 'Bandwidth'))[1], /204\.8 GB\/s\s+2 × as much, better/);
   assert.match((await row(page, 'Fits'))[0], /GB of .* GB\s+.* left/);
   assert.equal(await query(page), orins);
+});
+
+pageTest('one click holds one scheme in all columns, another gives each its own, and Back undoes', {}, async (page) => {
+  await open(page, orins);
+  const button = page.locator('#hold-scheme');
+  assert.match(await button.innerText(), /^Same scheme in all: /);
+  await button.click();
+  await page.getByText('The best scheme for each').waitFor();
+  assert.match(await query(page), /scheme:\w+.*&c=.*scheme:\w+/);
+  assert.deepEqual(await row(page, 'Scheme'), []);
+  await button.click();
+  await page.getByText('Same scheme in all').waitFor();
+  assert.equal(await query(page), orins);
+  await page.goBack();
+  await page.getByText('The best scheme for each').waitFor();
+});
+
+pageTest('three columns are all in the sentence, with the room for users of each', {}, async (page) => {
+  await open(page, `${orins}&c=model:llama-3.1-8b,d:h100_sxm,prompt:2048`);
+  const sentence = await verdict(page);
+  for (const name of await columns(page)) {
+    assert.ok(sentence.includes(name), `${name}: ${sentence}`);
+  }
+  const users = await row(page, 'Users that fit');
+  assert.equal(users.length, 3);
+  assert.match(users[0], /^\d+ with 2 175 tokens each$/);
+});
+
+pageTest('power modes stand by their watts', {}, async (page) => {
+  await openSite(page, '?view=plan');
+  const bar = page.getByRole('group', { name: 'Compare' });
+  await bar.waitFor();
+  const labels = (await bar.getByRole('button').allInnerTexts()).map(plain);
+  assert.deepEqual(labels.slice(1, 5), ['7W', '15W', '25W', 'MAXN_SUPER · 25 W']);
 });
 
 pageTest('only rows that differ are shown, and the switch for all is in the link', {}, async (page) => {
@@ -54,7 +88,7 @@ pageTest('only rows that differ are shown, and the switch for all is in the link
 
 pageTest('Plan pins a scenario against another mode, users, precision and device with one click each, and Back undoes', {}, async (page) => {
   await openSite(page, '?view=plan&pm=15W');
-  for (const [name, says] of [['7W', /^15W .*× faster than 7W/], ['16 users', /^Only 1 user fits: /], ['16 bits', /^Only the best scheme fits: /]]) {
+  for (const [name, says] of [['7W', /^15W .*× faster than 7W/], ['16 users', /^16 users do not fit, 1 user does: /], ['16 bits', /^16 bits does not fit, the best scheme does: /]]) {
     await page.getByRole('group', { name: 'Compare' }).getByRole('button', { name, exact: true }).click();
     await page.locator('.compared').waitFor();
     assert.match(await verdict(page), says, name);
@@ -98,9 +132,9 @@ pageTest('columns are added, moved first, removed, opened in Plan and pinned aga
 
 pageTest('what does not fit shows no speed', {}, async (page) => {
   await open(page, '?view=compare&c=d:jetson_orin_nano_8gb_super&c=d:jetson_orin_nano_8gb_super,scheme:half');
-  assert.match(await verdict(page), /^Only the best scheme fits: .* token\/s\.$/);
+  assert.match(await verdict(page), /^16 bits does not fit, the best scheme does: .* token\/s\.$/);
   assert.match(plain(await page.locator('.verdict p').innerText()), /^16 bits does not fit: .* short of .* usable\.$/);
-  for (const name of ['Decode rate', 'First token', 'Whole answer', 'Energy']) {
+  for (const name of ['Decode rate', 'First token', 'Whole answer', 'Energy, whole answer']) {
     assert.equal((await row(page, name))[1], '–', name);
   }
   assert.match((await row(page, 'Fits'))[1], /^Does not fit: /);

@@ -120,6 +120,72 @@ pageTest('pointer and arrow keys select points, and a drag narrows the table', {
   assert.deepEqual(await names(page), all);
 });
 
+pageTest('the marked part and the order are in the link, for a reload, another window and Back', {}, async (page) => {
+  await open(page);
+  const all = await names(page);
+  await page.getByRole('button', { name: 'First token', exact: true }).click();
+  await page.getByRole('button', { name: 'First token', exact: true }).click();
+  assert.match(await query(page), /&sort=-first&/);
+  await page.locator('#front canvas').scrollIntoViewIfNeeded();
+  const box = await page.locator('#front canvas').boundingBox();
+  await page.mouse.move(box.x + box.width * 0.55, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 2, box.y + box.height - 2, { steps: 5 });
+  await page.mouse.up();
+  await page.locator('.brushed').waitFor();
+  const link = await query(page);
+  assert.match(link, /&sort=-first&brush=[\d.]+\.\.[\d.]+%2C[\d.]+\.\.[\d.]+&v=1$/);
+  const inside = await names(page);
+  assert.ok(inside.length > 0 && inside.join() !== all.join());
+  await page.reload();
+  await answered(page);
+  assert.deepEqual(await names(page), inside);
+  await page.setViewportSize(phone);
+  await open(page, link);
+  assert.deepEqual(await names(page), inside, 'in a window of another size');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.locator('#whole-chart').click();
+  assert.doesNotMatch(await query(page), /brush=/);
+  await page.goBack();
+  await page.locator('.brushed').waitFor();
+  assert.deepEqual(await names(page), inside);
+  await page.locator('#ey').selectOption('memory');
+  assert.doesNotMatch(await query(page), /brush=/, 'another criterion has other values');
+  await open(page, '?view=explore&batches=1,8&sort=up&brush=%F0%9F%92%A9');
+  assert.match(await page.locator('main.explore').innerText(), /sort=up is none of name, memory.*brush=.* is no part of the chart/s);
+  assert.deepEqual(await names(page), all);
+});
+
+pageTest('the scenario of Plan is that of Explore: its users and tokens are in the line and in every row', {}, async (page) => {
+  await openSite(page, '?view=plan&prompt=2048');
+  await page.locator('#part-users').click();
+  await page.locator('#batch').fill('16');
+  await page.getByRole('navigation').getByRole('link', { name: 'Explore' }).first().click();
+  await page.locator('main.explore .sentence').waitFor({ state: 'attached' });
+  assert.notEqual(await sentence(page), '', 'there is a sentence from the beginning');
+  await answered(page);
+  const line = page.locator('.explore .scenario .line');
+  assert.equal(plain(await line.innerText()), 'Llama-3.1 8B with the usual engine · 16 users · 2 048 tokens in, 128 out');
+  assert.equal(await page.locator('#batches').getAttribute('placeholder'), '16');
+  const users = await page.locator('.points tbody tr td:nth-child(6)').allInnerTexts();
+  assert.ok(users.length > 0 && users.every((count) => count === '16'), `${users}`);
+  await page.locator('#batches').fill('1..4x2');
+  await page.waitForFunction(() => !/users/.test(document.querySelector('.explore .scenario .line').innerText));
+});
+
+pageTest('on a phone the table answers without scrolling sideways, and its names stay', { viewport: phone }, async (page) => {
+  await open(page);
+  const heads = page.locator('.points thead th');
+  const edges = await heads.evaluateAll((heads) => heads.slice(0, 4).map((head) => [head.innerText.trim(), head.getBoundingClientRect().right]));
+  assert.deepEqual(edges.map(([name]) => name), ['Device', 'Memory', 'Rate of a user', 'First token']);
+  assert.ok(edges.every(([, right]) => right <= phone.width), `${edges}`);
+  const rows = await page.locator('.points tbody th').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
+  assert.ok(Math.max(...rows) < 90, `names have room: ${rows}`);
+  await page.locator('.points').evaluate((table) => table.parentElement.scrollTo(400, 0));
+  const left = await page.locator('.points tbody th').first().evaluate((cell) => cell.getBoundingClientRect().left);
+  assert.ok(left >= 0 && left < 40, `${left}`);
+});
+
 pageTest('the table sorts both ways, has one tab stop, and arrow keys inside', {}, async (page) => {
   await open(page, '?view=explore&batches=1,8&best=each&v=1');
   await page.getByRole('button', { name: 'Device', exact: true }).click();

@@ -86,6 +86,9 @@ for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 
   });
 }
 
+/** Width of A4 within the margins of `paper.css` [px]. */
+const PAPER_WIDTH = 703;
+
 /** Opens a place and does what the browser does before it prints. */
 async function openForPrint(page, link) {
   await openSite(page, link);
@@ -113,6 +116,11 @@ pageTest('paper is white and has every chart as SVG, no navigation and nothing t
     assert.ok(seen.white && seen.wide, name);
     assert.ok(seen.grounds.every((ground) => ground === '#FFFFFF'), `${name}: ${seen.grounds}`);
     assert.equal(seen.hidden, 0, `${name} hides text`);
+    await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+    const beyond = await page.evaluate(() => [...document.querySelectorAll('th, td, p, li, h2')].filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.innerText));
+    assert.deepEqual(beyond, [], `${name} is wider than the paper`);
+    const formulas = await page.locator('.formula:visible').count();
+    if (name === 'plan' || name === 'model') assert.ok(formulas >= 2, `${name} has ${formulas} formulas`);
     if (charts > 0) assert.equal(await page.locator('.address').innerText(), page.url());
   }
 });
@@ -154,7 +162,7 @@ pageTest('a chart is saved with title, scenario, legend and link, each chart by 
     for (const part of [chart, 'Llama-3.1 8B on 1 × H100 SXM', '4 users', 'batch=4', mark]) {
       assert.ok(text.includes(part), `${part} is not in ${chart}`);
     }
-    assert.match(text, /expected · line: interval|filled prefill/);
+    assert.match(text, /expected · line: interval|area: share/);
     const png = await saved(page, `${chart}, PNG`);
     assert.ok(png.content.readUInt32BE(16) === 1920 && png.content.readUInt32BE(20) > 1200, 'width and height');
   }

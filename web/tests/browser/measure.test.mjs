@@ -62,7 +62,8 @@ const measures = (job, daemon) => {
 
 paired('a link pairs after a click, its code is removed from the address, and the key is kept', {}, async (page, daemon) => {
   assert.equal(new URL(page.url()).hash, '');
-  assert.deepEqual([...new URL(page.url()).searchParams], [['view', 'measure']]);
+  await page.waitForURL(/d=epyc_9654/); // the machine is selected
+  assert.deepEqual([...new URL(page.url()).searchParams], [['view', 'measure'], ['d', 'epyc_9654'], ['v', '1']]);
   const keys = await page.evaluate(() => new Promise((resolve) => {
     indexedDB.open('ridgepoint').onsuccess = ({ target }) => {
       target.result.transaction('keys').objectStore('keys').getAll().onsuccess = ({ target }) => resolve(target.result.map(({ secret, address }) => [secret.extractable, address]));
@@ -277,6 +278,17 @@ test('points are drawn under the roofs of their own machine only', { timeout: 60
       await press(page, 'Connect');
       await state(page, 'Connected');
       await page.locator('.connection').getByText(`${machine}, at ${daemon.address}`).waitFor();
+      // The catalog has the machine, so it is selected; the reader is told and goes back.
+      await page.locator('.notes').getByText('The connected machine is now the device everywhere: EPYC 9654').waitFor();
+      assert.match(await page.locator('#device').inputValue(), /^EPYC 9654/);
+      await page.locator('#chart').waitFor();
+      await page.getByRole('link', { name: 'Plan', exact: true }).click();
+      await page.locator('#part-device').getByText('EPYC 9654').waitFor();
+      await page.getByRole('link', { name: 'Device', exact: true }).click();
+      await state(page, 'Connected');
+      await page.goBack();
+      await page.goBack();
+      await page.goBack();
       await page.locator('.no-roofs').getByText(`The connected machine is ${machine}`).waitFor();
       await press(page, 'Measure');
       await ended(page).getByText('done').waitFor();

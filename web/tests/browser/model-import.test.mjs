@@ -63,7 +63,11 @@ pageTest('an invalid pasted text has a message at the field, and stays', {}, asy
     await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#import-message').textContent), says.source);
     assert.equal(await page.locator('#paste').inputValue(), text);
     assert.equal(await verdict(page), before);
+    assert.equal(await page.locator('.answer.stale').count(), 1);
+    await page.locator('#stale p').waitFor();
+    assert.match(plain(await page.locator('#stale').innerText()), /^pasted config\.json was not taken\. What is below is still of Llama-3\.1 8B\./);
   }
+  assert.equal(await page.locator('.limits.stale').count(), 1, 'the advice is of the model before, too');
 });
 
 pageTest('a config.json can be dropped anywhere', {}, async (page) => {

@@ -136,7 +136,7 @@ pageTest('formats that the device cannot compute are refused with a message', {}
   const before = await figures(page);
   await pick(page, 'device', 't4');
   await pick(page, 'weights', 'fp64');
-  assert.match(await page.locator('.said [role=alert]').innerText(), /fp64/);
+  assert.match(await page.locator('.said .why-stale').innerText(), /fp64/);
   assert.notDeepEqual(await figures(page), before, 'the answer before this one stays, that of the T4');
 });
 

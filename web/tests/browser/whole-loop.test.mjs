@@ -80,6 +80,18 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       assert.ok(after.some((row, at) => row[3] !== before[at][3]), 'what is expected changes');
       assert.ok((await badges(page)).has('measured here'));
 
+      // A link to another device: this machine's newest roofs are selected again, and Back returns to that device.
+      const own = page.url();
+      await page.goto(new URL('?view=measure&d=h100_sxm&v=1', own).href);
+      await state(page, 'Connected');
+      await page.locator('.notes').getByText('Back returns to H100').waitFor(patient);
+      await page.waitForURL(/d=this_machine/, patient);
+      await page.goBack();
+      await page.waitForFunction(() => /^H100/.test(document.querySelector('#device').value), null, patient);
+      await page.locator('.no-roofs').waitFor(patient);
+      await page.goto(own);
+      await state(page, 'Connected');
+
       await page.getByRole('link', { name: 'Kernel' }).click();
       await page.locator('table.formats .badge').getByText('measured here').first().waitFor(patient);
       await page.getByRole('link', { name: 'Model' }).click();

@@ -14,7 +14,6 @@ use crate::setup::toolchain::BROWSER;
 
 /// The WebAssembly files of a build, not yet fit for a browser.
 pub(crate) struct Linked {
-    /// The page.
     page: PathBuf,
     /// The program of the worker that compares devices.
     explorer: PathBuf,

@@ -3,8 +3,6 @@
 //! A module may use those listed before it. A name covers the modules below it that are not listed themselves; among these
 //! any use is allowed that makes no circle. The root of a crate may use everything. A child may use what its parent's file
 //! defines, and that alone is no circle: `foo.rs` holds what the files of `foo/` share.
-//!
-//! The web crate is not here yet: the page's modules are redesigned in the next issue.
 
 use super::Finding;
 use super::circles::circles;
@@ -41,7 +39,7 @@ const LAYERS: &[(&str, &str)] = &[
          input::json_input input::number_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
-         input::named_model input::model_file::lines
+         input::named_model input::model_file::word
          input::request
          input
          output::accuracy output::work output::table output::verdict
@@ -103,6 +101,49 @@ const LAYERS: &[(&str, &str)] = &[
         "bench close fault hex limits scope telemetry
          job proof
          client server",
+    ),
+    (
+        "web",
+        "components::erased link
+         state::claim state::computed_style state::decimal state::history state::marks state::percent state::place
+         state::roving state::trust
+         state::goal state::operator state::points
+         state::model::fields state::model::file_name state::model::refused state::model::roles
+         state::model::inputs
+         state::model::geometry state::model::url
+         state::model::question
+         state::explore
+         state::inputs
+         state::pins state::presets state::scenario
+         state::fragment
+         state::derived
+         state::editor state::export_kinds state::files state::model state::advice state::slider state::url
+         state::plan
+         state::check state::picker
+         state::explore::column state::explore::narrowing
+         state::explore::asked state::explore::row
+         state::explore::sweep
+         state::explore::shown
+         state::explore::command
+         state::trust::rows
+         state::trust::filter
+         state::trust::words
+         state::trust::answer
+         state::compare state::measure
+         state::export state::first_answer
+         state::chunks
+         state
+         link::live
+         charts
+         components
+         components::explore::link
+         components::model
+         components::compare
+         components::plan
+         components::explore components::kernel components::measure components::trust
+         chunks
+         app
+         bin::explorer bin::first_answer main",
     ),
     (
         "xtask",

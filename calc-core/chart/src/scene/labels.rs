@@ -2,7 +2,7 @@
 
 use report::number_text;
 
-use super::{Frame, Line, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
+use super::{Frame, Line, MARGIN, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
 use crate::axis::{LogAxis, decade_text};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
@@ -25,39 +25,58 @@ fn apart(labels: impl Iterator<Item = Label>) -> Vec<Label> {
     kept
 }
 
+/// Decades from one number of an axis to the next, so that each has room.
+fn every(room: f64, axis: &LogAxis) -> i32 {
+    let decade = (axis.at_log(1.0) - axis.at_log(0.0)).abs();
+    let steps = [1, 2, 3, 5, 10];
+    steps.into_iter().find(|step| decade * f64::from(*step) >= room).unwrap_or(20)
+}
+
 impl Frame {
     pub(super) fn axis_labels(&self) -> Vec<Label> {
-        let plot = self.plot;
-        let every = |room: f64, axis: &LogAxis| {
-            let decade = (axis.at_log(1.0) - axis.at_log(0.0)).abs();
-            [1, 2, 3, 5, 10]
-                .into_iter()
-                .find(|step| decade * f64::from(*step) >= room)
-                .unwrap_or(20)
-        };
-        let (x_step, y_step) = (every(46.0, &self.x), every(18.0, &self.y));
+        let names = [self.x_name(&self.plot), self.y_name()];
+        self.x_numbers().into_iter().chain(self.y_numbers()).chain(names).collect()
+    }
+
+    pub(super) fn x_numbers(&self) -> Vec<Label> {
+        let x_step = every(46.0, &self.x);
         let on_x = self.x.range.decades().filter(|decade| decade % x_step == 0).map(|decade| {
             let text = decade_text(decade);
             let half = text_width(&text, FONT) / 2.0;
-            let x = self.x.at_log(f64::from(decade)).min(self.size.width - half);
-            let at = Spot { x, y: plot.bottom + 16.0 };
+            let x = self.x.at_log(f64::from(decade)).min(self.plot.right + MARGIN - half);
+            let at = Spot { x, y: self.plot.bottom + 16.0 };
             Label::new(&text, at, Anchor::Middle, Ink::Muted, FONT)
         });
-        let on_x = apart(on_x);
+        apart(on_x)
+    }
+
+    pub(super) fn y_numbers(&self) -> Vec<Label> {
+        let y_step = every(18.0, &self.y);
         let on_y = self.y.range.decades().filter(|decade| decade % y_step == 0).map(|decade| {
-            let at = Spot { x: plot.left - 8.0, y: self.y.at_log(f64::from(decade)) };
+            let at = Spot { x: self.plot.left - 8.0, y: self.y.at_log(f64::from(decade)) };
             Label::new(&decade_text(decade - 12), at, Anchor::End, Ink::Muted, FONT)
         });
+        on_y.collect()
+    }
+
+    /// Name of the x axis at the foot of the picture, below the middle of this part of it.
+    pub(super) fn x_name(&self, plot: &Rect) -> Label {
         let middle = Spot { x: f64::midpoint(plot.left, plot.right), y: self.size.height - 9.0 };
-        let beside = Spot { x: 9.0, y: f64::midpoint(plot.top, plot.bottom) };
         let long = "arithmetic intensity, FLOP per byte of DRAM traffic";
         let fits = text_width(long, FONT) <= plot.right - plot.left;
         let name = if fits { long } else { "FLOP per byte of DRAM traffic" };
-        let names = [
-            Label::new(name, middle, Anchor::Middle, Ink::Muted, FONT),
-            Label::upright("TFLOP/s, TOP/s", beside, Ink::Muted, FONT),
-        ];
-        on_x.into_iter().chain(on_y).chain(names).collect()
+        Label::new(name, middle, Anchor::Middle, Ink::Muted, FONT)
+    }
+
+    pub(super) fn y_name(&self) -> Label {
+        let beside = Spot { x: 9.0, y: f64::midpoint(self.plot.top, self.plot.bottom) };
+        Label::upright("TFLOP/s, TOP/s", beside, Ink::Muted, FONT)
+    }
+
+    /// Name of the panel above its plot.
+    pub(super) fn heading(&self, name: &str) -> Label {
+        let at = Spot { x: self.plot.left, y: self.plot.top - 10.0 };
+        Label::new(name, at, Anchor::Start, Ink::Main, FONT)
     }
 
     pub(super) fn inner_labels(
@@ -92,7 +111,12 @@ impl Frame {
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
         for roof in core::iter::once(&chart.bandwidth).chain(&chart.l2) {
             let ends = self.diagonal(roof.value.get(), highest);
-            labels.extend(ends.and_then(|ends| placer.place(along_diagonal(&roof.label, ends))));
+            // Where the whole label has no room, its first part has.
+            let brief = roof.label.split(" · ").next().unwrap_or_default();
+            labels.extend(ends.and_then(|ends| {
+                let whole = placer.place(along_diagonal(&roof.label, ends));
+                whole.or_else(|| placer.place(along_diagonal(brief, ends)))
+            }));
         }
         labels.extend(self.ridge_labels(chart, &mut placer));
         for roof in self.shown_sustained(chart) {

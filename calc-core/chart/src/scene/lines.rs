@@ -1,6 +1,6 @@
 //! Strokes of the scene: grid, roofs, drop lines, stubs at ideal rates, and the region under the roof.
 
-use super::{Frame, Hollow, Line, NAMED_POINTS, highest_roof, roof_ink};
+use super::{Frame, Line, NAMED_POINTS, highest_roof, roof_ink};
 use crate::geometry::{Spot, clip};
 use crate::mark::hue_of_class;
 use crate::roofline::{PointInput, Roofline, Sustained};
@@ -93,9 +93,8 @@ impl Frame {
             |point: &&PointInput| point.filled || few || focus == Some(point.key.as_str());
         let tie = |point: &PointInput| {
             let x = point.intensity.get();
-            let mark = self.spot(x, self.marked(point).get());
-            let is_measured = !point.filled && self.hollow == Hollow::Measured;
-            let other = if is_measured { point.expected? } else { point.attained };
+            let mark = self.spot(x, Self::marked(point).get());
+            let other = if point.filled { point.attained } else { point.expected? };
             let (end, ink) = (self.spot(x, other.get()), Ink::Hue(point.mark.hue));
             let line =
                 clip(mark, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0));

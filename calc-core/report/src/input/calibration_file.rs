@@ -90,12 +90,12 @@ struct File {
     device: String,
     #[serde(default)]
     about: String,
-    rows: Vec<Row>,
+    rows: Vec<CalibrationRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct CalibrationRow {
     #[serde(default)]
     engine: Option<String>,
     #[serde(default)]
@@ -165,7 +165,7 @@ pub fn parse(text: &str) -> Result<OwnMeasurements, CalibrationFileError> {
     Ok(OwnMeasurements { device, about: file.about, rows })
 }
 
-fn own_row(device: &str, row: &Row) -> Result<OwnRow, String> {
+fn own_row(device: &str, row: &CalibrationRow) -> Result<OwnRow, String> {
     let engine = row.engine.as_deref().map(engine).transpose()?;
     let format = row.format.as_deref().map(|key| {
         catalog::format(key)
@@ -247,7 +247,7 @@ fn in_range(what: &str, value: Option<f64>, min: f64, max: f64) -> Result<(), St
 pub fn write(own: &OwnMeasurements) -> String {
     let row = |row: &OwnRow| {
         let factors = &row.factors;
-        Row {
+        CalibrationRow {
             engine: factors.engine.map(|engine| engine.key().to_owned()),
             format: factors.format.as_ref().map(ToString::to_string),
             op: factors.op.map(|op| op.key().to_owned()),

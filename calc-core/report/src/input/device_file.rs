@@ -1,8 +1,6 @@
 //! A custom device as a JSON file, the same for command line and page.
 //! The format is documented in `docs/guides/custom-devices.md` and as a JSON Schema in `docs/schema/device.schema.json`.
 
-use std::borrow::Cow;
-
 use core::fmt::{self, Write};
 
 use calc_core::catalog;
@@ -14,13 +12,16 @@ use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::{List, Text};
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::refusal_text::{OneLine, core_error};
 
 mod copy;
+mod fields;
 pub mod lines;
 mod wrong_type;
+
+pub use fields::FileNumber;
 
 /// Largest accepted file [byte].
 pub const MAX_BYTES: usize = 1 << 20;
@@ -62,10 +63,10 @@ impl From<Error> for DeviceFileError {
 }
 
 /// Fields of the JSON file. Units are in the names; peaks are dense, and a multiply-add counts 2.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DeviceFile {
-    #[serde(rename = "$schema", default)]
+pub struct DeviceFile {
+    #[serde(rename = "$schema", default, skip_serializing)]
     _schema: Option<String>,
     copy_of: Option<String>,
     key: String,
@@ -98,7 +99,7 @@ struct DeviceFile {
     notes: String,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PeaksFile {
     fp64: Option<f64>,
@@ -113,7 +114,7 @@ struct PeaksFile {
     int4: Option<f64>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PowerModeFile {
     name: String,
@@ -157,11 +158,11 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     };
     let (measured, link, power_modes) = (measured(&file)?, link(&file)?, power_modes(&file)?);
     let device = Device {
-        name: Text::Owned(file.name.unwrap_or_else(|| file.key.clone())),
+        name: one_line(file.name.as_ref().unwrap_or(&file.key)),
         aliases: List::Borrowed(&[]),
-        vendor: Text::Owned(file.vendor),
-        architecture: Text::Owned(file.architecture),
-        compute_capability: file.compute_capability.map(Cow::Owned),
+        vendor: one_line(&file.vendor),
+        architecture: one_line(&file.architecture),
+        compute_capability: file.compute_capability.as_deref().map(one_line),
         form_factor: Text::Borrowed("custom"),
         class: file.class,
         release_year: None,
@@ -207,8 +208,8 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         interconnect: Text::Borrowed(""),
         link: link.map(Fact::assumed),
         power_modes: List::Owned(power_modes),
-        source: Text::Owned(source),
-        notes: Text::Owned(file.notes),
+        source: one_line(&source),
+        notes: one_line(&file.notes),
         key: Text::Owned(file.key),
     };
     let mut device = match base {
@@ -217,6 +218,11 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     };
     ceilings.put_before(&mut device);
     Ok(device)
+}
+
+/// A text without line breaks, tabs and other control characters: links carry it as a line.
+fn one_line(text: &str) -> Text {
+    Text::Owned(text.replace(char::is_control, " "))
 }
 
 /// Roofs measured on the machine; they override the datasheet's values.
@@ -303,22 +309,9 @@ fn measured(file: &DeviceFile) -> Result<MeasuredRates, Error> {
 }
 
 fn peaks(file: &PeaksFile, provenance: Provenance) -> Result<Peaks, Error> {
-    use ComputeClass::{Bf16, Fp4, Fp6, Fp8, Fp16, Fp32, Fp64, Int4, Int8, Tf32};
-    let values = [
-        (Fp64, file.fp64),
-        (Fp32, file.fp32),
-        (Tf32, file.tf32),
-        (Fp16, file.fp16),
-        (Bf16, file.bf16),
-        (Fp8, file.fp8),
-        (Fp6, file.fp6),
-        (Fp4, file.fp4),
-        (Int8, file.int8),
-        (Int4, file.int4),
-    ];
     let mut peaks = Peaks::NONE;
-    for (class, value) in values {
-        if let Some(tera) = value {
+    for class in ComputeClass::ALL {
+        if let Some(tera) = file.get(class) {
             let tera = real_in_range(class.key(), tera, 1e-6, 1e8)?;
             peaks = peaks.with(class, Fact { value: FlopsPerSec::from_tera(tera), provenance });
         }
@@ -352,7 +345,7 @@ fn power_mode(id: usize, mode: &PowerModeFile, device: &DeviceFile) -> Result<Po
     let bandwidth = optional("bandwidth_gb_s", mode.bandwidth_gb_s, 1e-3, device.bandwidth_gb_s)?;
     Ok(PowerMode {
         id: u32::try_from(id).unwrap_or(u32::MAX),
-        name: Text::Owned(mode.name.clone()),
+        name: one_line(&mode.name),
         watts: optional("watts", mode.watts, 0.1, 1e5)?.map(Watts::new),
         gpu_clock: optional("gpu_clock_mhz", mode.gpu_clock_mhz, 1.0, clock)?.map(Hertz::from_mhz),
         active_sm: mode.active_sm.filter(|_| active_sm.is_some()),

@@ -1,9 +1,9 @@
 //! Models from the text of a config.json: limits before parsing, and a sentence for every refusal, assumption and remark.
 //! `calc_core::hf_config` interprets the fields.
 
-pub mod lines;
 mod python;
 mod remarks;
+pub mod word;
 
 pub use remarks::{assumed_text, data_type_field, import_notes, remark_text};
 
@@ -90,6 +90,18 @@ fn malformed(error: &serde_json::Error) -> ModelFileError {
     ModelFileError::Malformed { reason, line, column }
 }
 
+impl ModelFileError {
+    /// Whether the file can be read with its unread keys at their upper bound.
+    pub fn has_upper_bound(&self) -> bool {
+        matches!(self, Self::Config(ConfigError::Unread { .. }))
+    }
+
+    /// The sentence for readers who have a button for the upper bound instead of a flag.
+    pub fn without_flag(&self) -> String {
+        self.to_string().replace(BY_FLAG, "")
+    }
+}
+
 impl core::error::Error for ModelFileError {}
 
 impl fmt::Display for ModelFileError {
@@ -161,6 +173,9 @@ fn config_error(error: &ConfigError) -> String {
     }
 }
 
+/// The ways to ask for the upper bound that a command line and JSON have.
+const BY_FLAG: &str = " (--model-upper-bound, in JSON model_upper_bound)";
+
 /// Largest number of unread keys named in a message.
 const NAMED: usize = 6;
 
@@ -174,8 +189,8 @@ fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
         "`{model}` has keys that look like geometry and are not understood here: {}{more}; without them the memory could \
-         be too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
-         model_upper_bound): full attention in all layers, the most and the largest heads named, all experts",
+         be too small. Remove the keys that change nothing, or take the upper bound{BY_FLAG}: full attention in all \
+         layers, the most and the largest heads named, all experts",
         named.join(", ")
     )
 }
@@ -186,6 +201,7 @@ const fn meaning(meaning: Meaning) -> &'static str {
         Meaning::LayerKinds => "perhaps layers of different kinds",
         Meaning::Experts => "perhaps a mixture of experts",
         Meaning::Heads => "perhaps another number or size of heads",
+        Meaning::Latent => "perhaps attention through a latent vector",
         Meaning::Layers => "perhaps other layers",
     }
 }
@@ -262,5 +278,22 @@ const fn unsupported(part: Unsupported) -> &'static str {
             "has qk_layernorm, whose norms are not modeled for this family; set it to false"
         }
         Unsupported::LatentBias => "has attention_bias with latent attention, which is not modeled",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_of_unread_keys_has_a_sentence_without_the_flag() {
+        let file = r#"{"model_type": "llama", "vocab_size": 32000, "hidden_size": 64, "intermediate_size": 128,
+            "num_hidden_layers": 2, "num_attention_heads": 4, "kv_lora_rank": 512}"#;
+        let error = parse(file).expect_err("refused");
+        assert!(error.has_upper_bound() && error.to_string().contains("--model-upper-bound"));
+        let said = error.without_flag();
+        assert!(said.contains("take the upper bound: full attention"), "{said}");
+        assert!(!said.contains("--"), "{said}");
+        assert!(!parse("{}").expect_err("refused").has_upper_bound());
     }
 }

@@ -12,7 +12,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 
 use crate::input::error::RequestError;
-use crate::input::model_file;
+use crate::input::model_file::{self, ModelFileError};
 
 /// A model with its geometry and stored formats.
 #[derive(Debug, Clone)]
@@ -85,9 +85,18 @@ impl NamedModel {
     /// # Errors
     /// [`RequestError::ModelFile`] when the file does not describe a decoder-only language model.
     pub fn from_file(path: &str, text: &str, unread: Unread) -> Result<Self, RequestError> {
-        let imported = model_file::parse_with(text, unread).map_err(|error| {
-            RequestError::ModelFile { path: path.into(), reason: error.to_string() }
-        })?;
+        Self::of_config(path, text, unread).map_err(|error| RequestError::ModelFile {
+            path: path.into(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Reads the model of a config.json like [`Self::from_file`].
+    ///
+    /// # Errors
+    /// [`ModelFileError`], whose sentence does not name the file.
+    pub fn of_config(path: &str, text: &str, unread: Unread) -> Result<Self, ModelFileError> {
+        let imported = model_file::parse_with(text, unread)?;
         Ok(Self {
             key: path.into(),
             hub_id: folder(path).into(),

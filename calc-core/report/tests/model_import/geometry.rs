@@ -319,13 +319,29 @@ fn geometry_beside_and_inside_a_known_family_is_refused_by_name() {
         (json!({"multi_query": true}), "multi_query"),
         (json!({"numKvHeads": 2}), "numKvHeads"),
         (json!({"attn_config": {"kv_n_heads": 2}}), "attn_config.kv_n_heads"),
+        (json!({"extra": {"num_experts": 64}}), "extra.num_experts"),
         (json!({"num_kv_heads": 2}), "num_kv_heads"),
         (json!({"layer_pattern": "SSF"}), "layer_pattern"),
+        (json!({"num_local_attention_groups": 4}), "num_local_attention_groups"),
+        (json!({"attn_latent_width": 512}), "attn_latent_width"),
+        (json!({"kv_lora_rank": 512}), "kv_lora_rank"),
     ] {
         let message = refused(&with(&dense("llama-3.1-8b"), &changes));
         assert!(message.contains(name) && message.contains("perhaps"), "{changes}: {message}");
         let nested = json!({"model_type": "novel_vl", "text_config": with(&dense("llama-3.1-8b"), &changes)});
         assert!(refused(&nested).contains(name), "{changes} in text_config");
+    }
+}
+
+#[test]
+fn groups_and_latent_vectors_are_bounded_by_the_keys_and_values_of_the_heads() {
+    for (changes, heads) in [
+        (json!({"num_local_attention_groups": 16}), 16),
+        (json!({"attn_latent_width": 512}), 32),
+        (json!({"kv_lora_rank": 512}), 32),
+    ] {
+        let model = bounded(&with(&dense("llama-3.1-8b"), &changes));
+        assert_eq!(model.arch.attention.n_kv_heads, heads, "{changes}");
     }
 }
 

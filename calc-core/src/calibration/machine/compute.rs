@@ -1,7 +1,7 @@
 //! The expected time of the arithmetic.
 
 use crate::math;
-use crate::op::{Product, Shape};
+use crate::op::{ProductShape, Shape};
 use crate::quant_format::ComputeClass;
 
 use super::{Kernel, Machine, TILE, Width, is_int8_of_vector_units, unpacks, width};
@@ -85,7 +85,7 @@ impl Machine<'_> {
     }
 
     /// Share of the peak that the kernels for the weights' format reach.
-    fn rate(&self, kernel: &Kernel<'_>, product: &Product) -> f64 {
+    fn rate(&self, kernel: &Kernel<'_>, product: &ProductShape) -> f64 {
         let c = self.constants;
         if Self::is_block_int8(product) {
             // These kernels multiply in INT8 whatever the activations are, so the INT8 peak counts.
@@ -103,7 +103,7 @@ impl Machine<'_> {
         }
     }
 
-    fn unfilled(&self, product: &Product, rows: f64, matrices: f64) -> f64 {
+    fn unfilled(&self, product: &ProductShape, rows: f64, matrices: f64) -> f64 {
         let tiles = (rows / TILE).max(1.0) * math::ceil(product.outputs / TILE) * matrices;
         self.last_wave(tiles)
     }

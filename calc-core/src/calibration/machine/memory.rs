@@ -1,7 +1,7 @@
 //! The expected time of the DRAM traffic.
 
 use crate::math;
-use crate::op::{Product, Shape};
+use crate::op::{ProductShape, Shape};
 
 use super::{Kernel, Machine, Setting, TILE, Width, unpacks, width};
 
@@ -51,7 +51,7 @@ impl Machine<'_> {
     }
 
     /// Bytes of inputs that unpacking kernels read again because they do not fit in L2.
-    fn reread(&self, kernel: &Kernel<'_>, product: &Product, matrices: f64) -> f64 {
+    fn reread(&self, kernel: &Kernel<'_>, product: &ProductShape, matrices: f64) -> f64 {
         if !unpacks(kernel, product) {
             return 0.0;
         }

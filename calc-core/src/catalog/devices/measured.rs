@@ -274,7 +274,6 @@ impl Figure {
 pub struct OtherFigure {
     /// Key of the device.
     pub device: &'static str,
-    /// The figure.
     pub figure: Figure,
     /// Who states it, or the rule that it follows from.
     pub by: &'static str,

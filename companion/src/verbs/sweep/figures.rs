@@ -63,7 +63,6 @@ impl Figure {
     }
 }
 
-/// A column.
 #[derive(Debug)]
 pub(super) struct Column<A> {
     pub(super) key: &'static str,
@@ -97,7 +96,7 @@ pub(super) static ANALYZE: [Column<Analysis>; 10] = [
 ];
 
 /// The columns of a model.
-pub(super) static ESTIMATE: [Column<Estimate>; 20] = [
+pub(super) static ESTIMATE: [Column<Estimate>; 21] = [
     Column::shown("ttft_s", |e| Figure::Time(e.ttft.time)),
     Column::more("tpot_s", |e| Figure::Time(e.tpot.time)),
     Column::more("tpot_low_s", |e| Figure::Time(e.tpot.low)),
@@ -113,7 +112,8 @@ pub(super) static ESTIMATE: [Column<Estimate>; 20] = [
     Column::shown("decode_bound", |e| Figure::Word(words::bound(e.decode.bound))),
     Column::more("decode_mbu", |e| Figure::Share(e.decode.mbu)),
     Column::shown("memory_total_bytes", |e| Figure::Volume(e.memory.total())),
-    Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable.bytes)),
+    Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable.on_device)),
+    Column::more("memory_engine_usable_bytes", |e| Figure::Volume(e.memory.usable.bytes)),
     Column::shown("fits", |e| Figure::Flag(e.memory.verdict().fits())),
     Column::more("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
     Column::more("mean_mbu", |e| Figure::Share(e.mean_mbu)),

@@ -60,7 +60,6 @@ impl Grid {
         self.verb
     }
 
-    /// Number of points.
     pub(super) const fn points(&self) -> u64 {
         self.points
     }

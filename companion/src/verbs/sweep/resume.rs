@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Failure;
 use super::grid::Grid;
 use crate::files::{self, Output};
-use crate::verbs::merge::{MAX_ROW, Place};
+use crate::verbs::merge::{MAX_ROW, RowPosition};
 
 /// Opens the file for the remaining rows, and returns the number of points of the range that it has already. A device is written
 /// and never read.
@@ -47,7 +47,7 @@ fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, 
                 Err("it is not a sweep file; choose another name".into())
             };
         }
-        let place: Place = serde_json::from_slice(&line).map_err(|error| {
+        let place: RowPosition = serde_json::from_slice(&line).map_err(|error| {
             format!("line {} is not a row of a sweep; choose another name ({error})", done + 1)
         })?;
         let expected = range.start + done;

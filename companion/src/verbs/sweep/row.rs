@@ -10,7 +10,7 @@ use crate::output::sheet::{Head, cell};
 use crate::verbs::flags::{Flag, Kind};
 
 /// A point with its answer.
-pub(super) struct Row<'a> {
+pub(super) struct SweepRow<'a> {
     pub(super) grid: &'a Grid,
     /// Index of the point.
     pub(super) point: u64,
@@ -66,7 +66,7 @@ pub(super) fn heads(grid: &Grid, form: Form) -> Vec<Head> {
     heads
 }
 
-impl Row<'_> {
+impl SweepRow<'_> {
     /// The row as a line of JSON, with the position that `merge` needs.
     pub(super) fn json(&self) -> Vec<u8> {
         let mut line = Map::new();

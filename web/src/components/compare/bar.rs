@@ -5,9 +5,9 @@ use core::time::Duration;
 use leptos::prelude::*;
 
 use super::choices::Choices;
+use crate::components::chunk::Part;
 use crate::components::erased::{block, derived, memo, on};
 use crate::components::fetched::Fetched;
-use crate::lazy::Part;
 use crate::state::compare::pinning::{against, pin};
 use crate::state::inputs::{Inputs, Pins};
 use crate::state::session::{Session, Step};

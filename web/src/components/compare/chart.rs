@@ -1,10 +1,9 @@
 //! Chart of the comparison: one mark for each column on one axis of time.
 
-use chart::scene::Size;
 use chart::spans::scene as spans_scene;
 use leptos::prelude::*;
 
-use super::view::CompareContext;
+use super::CompareContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
@@ -16,8 +15,7 @@ const LEGEND: &str = "mark: expected · line: interval · stub: ideal · shape a
 #[component]
 pub fn CompareChart() -> impl IntoView {
     let CompareContext { shown, pointed, .. } = expect_context();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let view = RwSignal::new(View::default());
     let chart = memo(move |_| shown.with(|shown| shown.chart.clone()));
     let scene = memo(move |_| {
         let focus = pointed.get();

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
+use crate::components::chunk::Part;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus_first;
 use crate::components::picker::Picker;
-use crate::lazy::Part;
 use crate::state::compare::offers::{Offer, offers, on_device};
 use crate::state::inputs::Inputs;
 use crate::state::picker::{Names, device_groups};

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::CompareContext;
+use super::CompareContext;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::compare::pinning::{move_first, open, remove};
@@ -84,6 +84,7 @@ fn cell(cell: CompareCell, is_code: bool) -> impl IntoView {
             Tone::Better => "delta better",
             Tone::Worse => "delta worse",
             Tone::Unclear => "delta unclear",
+            Tone::Plain => "delta",
         };
         view! { <span class=class>{delta.text}</span> }
     });

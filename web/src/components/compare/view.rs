@@ -1,25 +1,18 @@
-//! Root component of the Compare view, and the state that its components share.
+//! Root component of the Compare view.
 
 use leptos::prelude::*;
 
+use super::CompareContext;
 use super::chart::CompareChart;
 use super::choices::Choices;
 use super::table::CompareTable;
 use crate::charts::paper;
-use crate::components::erased::{block, derived, flag, memo, text};
+use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::notes::Notes;
 use crate::state::compare::pinning::add;
-use crate::state::compare::{self, CompareShown};
+use crate::state::compare::{self, Hold, schemes};
 use crate::state::inputs::{Inputs, Pins};
 use crate::state::session::{Session, Step};
-
-/// State shared by the components of this view.
-#[derive(Debug, Clone, Copy)]
-pub struct CompareContext {
-    pub shown: Memo<CompareShown>,
-    /// Column at the pointer or the keyboard focus, by its key on the chart.
-    pub pointed: RwSignal<Option<String>>,
-}
 
 /// Two to four scenarios side by side: the verdict, one chart, and the rows that differ.
 #[component]
@@ -51,11 +44,33 @@ pub fn CompareView() -> impl IntoView {
                 <p>{text(move || shown.with(|shown| shown.line.clone()))}</p>
             </div>
             <div role="alert">{faults}</div>
+            <HoldScheme/>
             <Add/>
             <CompareChart/>
             <CompareTable/>
         </main>
     }
+}
+
+/// A button that gives all columns one scheme, or each the one that is best for it; hidden where neither changes anything.
+#[component]
+fn HoldScheme() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let CompareContext { shown, .. } = expect_context();
+    let hold = memo(move |_| shown.with(|shown| shown.hold.clone()));
+    let button = block(move || match hold.get() {
+        None => ().into_any(),
+        Some(Hold { label, scheme }) => {
+            let change = move |_| session.edit(Step::Choice, |inputs| schemes::set(inputs, scheme));
+            view! {
+                <p class="hold">
+                    <button type="button" class="chip strong" id="hold-scheme" on:click=on(change)>{label}</button>
+                </p>
+            }
+            .into_any()
+        }
+    });
+    view! { <div class="hold-scheme">{button}</div> }
 }
 
 /// Choices for another column, which differ from the first one; hidden while there is no room for one.

@@ -39,9 +39,7 @@ pub fn ExploreChart() -> impl IntoView {
         let focus = pointed.get().or_else(|| chosen.get());
         let size = view.get().size;
         front.with(|front| match front {
-            Some(front) => brush.with(|brush| {
-                front_scene(front, size, focus.as_deref(), brush.as_ref().map(|(brush, _)| brush))
-            }),
+            Some(front) => front_scene(front, size, focus.as_deref(), brush.get().as_ref()),
             None => Scene::empty(size),
         })
     });
@@ -70,9 +68,16 @@ pub fn ExploreChart() -> impl IntoView {
         <div
             class="front-chart"
             on:pointerdown=on(move |event: PointerEvent| pressed(drag, &event))
-            on:pointermove=on(move |event: PointerEvent| moved(this, drag, scene, &event))
-            on:pointerup=on(move |_| drag.from.set_value(None))
-            on:pointerleave=on(move |_| drag.from.set_value(None))
+            on:pointermove=on(move |event: PointerEvent| {
+                let to = spot(&event);
+                if let Some(from) = dragged(drag, to) {
+                    let size = view.get_untracked().size;
+                    let part = front.with_untracked(|front| Some(Brush::between(front.as_ref()?, size, from, to)));
+                    this.narrow(part.as_ref());
+                }
+            })
+            on:pointerup=on(move |_| released(this, drag))
+            on:pointerleave=on(move |_| released(this, drag))
         >
             <h2>{TITLE}</h2>
             <ChartFrame
@@ -91,7 +96,7 @@ pub fn ExploreChart() -> impl IntoView {
             />
             <p class="brushed" hidden=is_whole>
                 "The table has the points of the marked part. "
-                <button type="button" class="chip" id="whole-chart" on:click=on(move |_| brush.set(None))>"Whole chart"</button>
+                <button type="button" class="chip" id="whole-chart" on:click=on(move |_| this.narrow(None))>"Whole chart"</button>
             </p>
         </div>
     }
@@ -117,35 +122,35 @@ fn pressed(drag: Drag, event: &PointerEvent) {
     drag.from.set_value((event.button() == 0 && is_on_canvas).then(|| spot(event)));
 }
 
-fn moved(this: Exploration, drag: Drag, scene: Memo<Scene>, event: &PointerEvent) {
-    let Some(from) = drag.from.get_value() else { return };
-    let to = spot(event);
-    if from.distance(to) < DRAG {
-        return;
-    }
+/// The spot where a drag began that is now at another one; `None` if nothing is dragged.
+fn dragged(drag: Drag, to: Spot) -> Option<Spot> {
+    let from = drag.from.get_value().filter(|from| from.distance(to) >= DRAG)?;
     drag.ended.set_value(true);
-    let brush = scene.with_untracked(|scene| {
-        let brush = Brush::between(scene, from, to);
-        let keys = brush.keys(scene);
-        (brush, keys)
-    });
-    this.brush.set(Some(brush));
+    Some(from)
+}
+
+/// The marked part becomes an entry of the history.
+fn released(this: Exploration, drag: Drag) {
+    if drag.from.get_value().is_some() && drag.ended.get_value() {
+        this.session.end_burst();
+    }
+    drag.from.set_value(None);
 }
 
 fn key_pressed(this: Exploration, event: &KeyboardEvent) {
     let Exploration { session, answer, chosen, brush, pointed, .. } = this;
     if event.key() == "Escape" {
         chosen.set(None);
-        brush.set(None);
+        if brush.with_untracked(Option::is_some) {
+            this.narrow(None);
+        }
         return;
     }
     let keys: Vec<String> = answer.with_untracked(|answer| {
         let Some(answer) = answer else { return Vec::new() };
         let kept = session.inputs.with_untracked(kept_rows);
-        brush.with_untracked(|brush| {
-            let keys = brush.as_ref().map(|(_, keys)| keys.as_slice());
-            answer.visible(kept, keys).into_iter().map(|place| place.to_string()).collect()
-        })
+        let part = brush.get_untracked();
+        answer.visible(kept, part.as_ref()).into_iter().map(|place| place.to_string()).collect()
     });
     let at =
         chosen.with_untracked(|chosen| keys.iter().position(|key| Some(key) == chosen.as_ref()));

@@ -6,7 +6,7 @@ use crate::components::erased::{flag, maybe, memo, on, text};
 use crate::components::focus::reveal_message;
 use crate::components::goal_fields::GoalNumber;
 use crate::state::explore::ExploreField;
-use crate::state::explore::asked::{USUAL_BATCHES, criterion, criterion_name, fault};
+use crate::state::explore::asked::{criterion, criterion_name, fault, usual_batches};
 use crate::state::goal::Bound;
 use crate::state::model::fields;
 use crate::state::session::{Session, Step};
@@ -19,12 +19,13 @@ pub fn ExploreFields() -> impl IntoView {
     let prompt = text(move || {
         session.inputs.with(|inputs| inputs.model.text(fields::Field::Prompt).to_owned())
     });
+    let users = text(move || session.inputs.with(|inputs| usual_batches(inputs).to_owned()));
     let bounds = [Bound::Loss, Bound::Ttft, Bound::Tpot, Bound::Rate];
     view! {
         <section class="explore-fields" aria-label="Ranges, criteria and limits">
             <fieldset>
                 <legend>"Tried"</legend>
-                <RangeField field=ExploreField::Batches name="Users" unit="" empty=text(|| USUAL_BATCHES.to_owned())/>
+                <RangeField field=ExploreField::Batches name="Users" unit="" empty=users/>
                 <RangeField field=ExploreField::Prompts name="Tokens in" unit="" empty=prompt/>
                 <p class="brief">"A list has commas, a range two dots: 1,2,4 · 1..8 · 1k..32kx2 doubles."</p>
             </fieldset>
@@ -97,7 +98,11 @@ fn CriterionField(
     let chosen = memo(move |_| session.inputs.with(|inputs| criterion(inputs, field).ok()));
     let on_change = move |event| {
         let text = event_target_value(&event);
-        session.edit(Step::Choice, |inputs| inputs.explore.set(field, text));
+        session.edit(Step::Choice, |inputs| {
+            inputs.explore.set(field, text);
+            // The marked part is of the criteria before.
+            inputs.explore.set(ExploreField::Brush, String::new());
+        });
     };
     let option = |(key, own): (&'static str, Criterion)| {
         view! {

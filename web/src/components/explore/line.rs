@@ -3,44 +3,36 @@
 use leptos::prelude::*;
 
 use crate::components::erased::{derived, memo};
-use crate::components::model::view::ModelContext;
+use crate::components::model::ModelContext;
 use crate::components::piece_line::{LinePart, PieceLine};
-use crate::components::plan::view::PlanContext;
-use crate::state::explore::asked::Subject;
+use crate::components::plan::PlanContext;
+use crate::state::explore::asked::is_fixed;
 use crate::state::model::answer::next as next_model;
 use crate::state::plan;
 use crate::state::scenario::{Piece, pieces};
 use crate::state::session::Session;
 
-/// The parts of the scenario that do not vary.
-const fn fixed(subject: Subject) -> &'static [Piece] {
-    match subject {
-        Subject::Devices => &[Piece::Model, Piece::Engine, Piece::Out],
-        Subject::Models => &[Piece::Device, Piece::Mode, Piece::Engine, Piece::Out],
-    }
-}
-
 /// The line, and the fields of its open part.
 #[component]
-pub fn FixedLine(
-    /// The subject of the question, which is not in the line.
-    subject: Subject,
-) -> impl IntoView {
+pub fn FixedLine() -> impl IntoView {
     let session = expect_context::<Session>();
     let open = provide_fields(session);
     let line = memo(move |_| {
-        let all = session.inputs.with(pieces);
-        let kept = all.into_iter().filter(|(piece, _, _)| fixed(subject).contains(piece));
-        kept.enumerate().map(|(place, part)| separated(place, part)).collect::<Vec<_>>()
+        session.inputs.with(|inputs| {
+            let kept = pieces(inputs).into_iter().filter(|(piece, ..)| is_fixed(inputs, *piece));
+            let mut before = None;
+            kept.map(|part| separated(before.replace(part.0), part)).collect::<Vec<_>>()
+        })
     });
     view! { <PieceLine label="What stays the same" line=line open=open/> }
 }
 
-/// The part with the text before it in a line that lacks others: the first has none.
-fn separated(place: usize, (piece, before, said): LinePart) -> LinePart {
-    let before = match (place, piece) {
-        (0, _) => "",
-        (_, Piece::Out) => " · ",
+/// The part with the text before it in a line that lacks others: the first has none, and tokens out stand by themselves where
+/// tokens in are varied.
+fn separated(last: Option<Piece>, (piece, before, said): LinePart) -> LinePart {
+    let before = match (last, piece) {
+        (None, _) => "",
+        (Some(last), Piece::Out) if last != Piece::In => " · ",
         _ => before,
     };
     (piece, before, said)

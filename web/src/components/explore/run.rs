@@ -2,12 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::components::erased::later;
+use crate::components::erased::{later, memo};
+use crate::state::explore::ExploreField;
 use crate::state::explore::asked::Asked;
+use crate::state::explore::narrowing::{brush, brush_text};
 use crate::state::explore::shown::{ExploreAnswer, address};
 use crate::state::inputs::Inputs;
 use crate::state::program;
-use crate::state::session::Session;
+use crate::state::session::{Session, Step};
 use chart::front::Brush;
 
 /// How far the exploration is.
@@ -33,8 +35,8 @@ pub struct Exploration {
     pub pointed: RwSignal<Option<String>>,
     /// Key of the point that was chosen.
     pub chosen: RwSignal<Option<String>>,
-    /// The part of the chart that narrows the table, and the keys of the points inside.
-    pub brush: RwSignal<Option<(Brush, Vec<String>)>>,
+    /// The part of the chart that narrows the table.
+    pub brush: Memo<Option<Brush>>,
     /// Number of the exploration that is under way; an earlier one stops.
     turn: StoredValue<u32>,
     /// The user has stopped the exploration of this number.
@@ -50,7 +52,7 @@ impl Exploration {
             answer: RwSignal::new(None),
             pointed: RwSignal::new(None),
             chosen: RwSignal::new(None),
-            brush: RwSignal::new(None),
+            brush: memo(move |_| session.inputs.with(|inputs| brush(inputs).ok().flatten())),
             turn: StoredValue::new(0),
             stopped: StoredValue::new(0),
         }
@@ -72,6 +74,15 @@ impl Exploration {
                 drop(self.stage.try_set(Stage::Failed(reason)));
             }
         });
+    }
+
+    /// Marks a part of the chart as part of a drag, or the whole chart as a choice.
+    pub fn narrow(self, to: Option<&Brush>) {
+        let (step, text) = match to {
+            Some(part) => (Step::Drag, brush_text(part)),
+            None => (Step::Choice, String::new()),
+        };
+        self.session.edit(step, |inputs| inputs.explore.set(ExploreField::Brush, text));
     }
 
     /// Ends the exploration with what it has found.
@@ -107,7 +118,6 @@ impl Exploration {
     fn show(self, answer: ExploreAnswer) {
         self.pointed.set(None);
         self.chosen.set(None);
-        self.brush.set(None);
         self.answer.set(Some(answer));
         self.stage.set(Stage::Done);
     }

@@ -9,16 +9,20 @@ use crate::components::focus::focus;
 use crate::components::mark_icon::MarkIcon;
 use crate::state::explore::ExploreField;
 use crate::state::explore::asked::{Kept, Subject, fault};
+use crate::state::explore::column::{Order, PointColumn};
+use crate::state::explore::narrowing::{order, order_text};
 use crate::state::explore::row::ExploreRow;
-use crate::state::explore::shown::{MOST_ROWS, Order, PointColumn, kept_rows, sort};
+use crate::state::explore::shown::{MOST_ROWS, kept_rows, sort};
+use crate::state::inputs::Inputs;
 use crate::state::roving::{Cell, step};
-use crate::state::session::Step;
+use crate::state::session::{Session, Step};
 
 /// State of the table.
 #[derive(Debug, Clone, Copy)]
 struct Table {
     /// `None` while the best by the first criterion come first.
-    order: RwSignal<Option<Order>>,
+    order: Memo<Option<Order>>,
+    session: Session,
     /// The cell that has the focus: row 0 is the head.
     at: RwSignal<Cell>,
     /// The rows by index.
@@ -29,9 +33,10 @@ struct Table {
 #[component]
 pub fn ExploreTable() -> impl IntoView {
     let this = expect_context::<Exploration>();
-    let order = RwSignal::new(None);
+    let session = this.session;
+    let order = memo(move |_| session.inputs.with(|inputs| order(inputs).ok().flatten()));
     let rows = memo(move |_| visible(this, order.get()));
-    let table = Table { order, at: RwSignal::new((0, 0)), rows };
+    let table = Table { order, session, at: RwSignal::new((0, 0)), rows };
     let subject = memo(move |_| {
         this.answer.with(|answer| answer.as_ref().map_or(Subject::Devices, |answer| answer.subject))
     });
@@ -85,14 +90,11 @@ fn visible(this: Exploration, order: Option<Order>) -> Vec<usize> {
     let kept = this.session.inputs.with(kept_rows);
     this.answer.with(|answer| {
         let Some(answer) = answer else { return Vec::new() };
-        this.brush.with(|brush| {
-            let keys = brush.as_ref().map(|(_, keys)| keys.as_slice());
-            let mut rows = answer.visible(kept, keys);
-            if let Some(order) = order {
-                sort(&mut rows, answer, order);
-            }
-            rows
-        })
+        let mut rows = answer.visible(kept, this.brush.get().as_ref());
+        if let Some(order) = order {
+            sort(&mut rows, answer, order);
+        }
+        rows
     })
 }
 
@@ -103,9 +105,9 @@ fn head(
 ) -> impl IntoView {
     let on_sort = move |_| {
         table.at.set((0, place));
-        table.order.update(|order| {
-            *order = Some((column, matches!(order, Some((last, false)) if *last == column)));
-        });
+        let descending = table.order.get_untracked() == Some((column, false));
+        let text = order_text((column, descending));
+        table.session.edit(Step::Choice, |inputs| inputs.explore.set(ExploreField::Sort, text));
     };
     let sorted = maybe(move || match table.order.get() {
         Some((last, descending)) if last == column => {
@@ -115,7 +117,7 @@ fn head(
     });
     let tab = text(move || if table.current() == (0, place) { "0" } else { "-1" }.to_owned());
     view! {
-        <th scope="col" aria-sort=sorted>
+        <th scope="col" class:words=column.is_words() aria-sort=sorted>
             <button type="button" class="format" id=id_of((0, place)) tabindex=tab on:click=on(on_sort)>
                 {text(move || column.head(subject.get()).to_owned())}
             </button>
@@ -172,7 +174,7 @@ fn line(
     let cells = PointColumn::ALL.into_iter().skip(1).map(|column| {
         let (text, interval) = column.cell(row);
         let interval = (!interval.is_empty()).then(|| view! { <small>{interval}</small> });
-        view! { <td>{text} {interval}</td> }
+        view! { <td class:words=column.is_words()>{text} {interval}</td> }
     });
     view! {
         <tr
@@ -215,7 +217,11 @@ fn Switch() -> impl IntoView {
         }
     };
     let wrong = text(move || {
-        session.inputs.with(|inputs| fault(inputs, ExploreField::Rows)).unwrap_or_default()
+        let fields = [ExploreField::Rows, ExploreField::Sort, ExploreField::Brush];
+        let faults = |inputs: &Inputs| {
+            fields.into_iter().filter_map(|field| fault(inputs, field)).collect::<Vec<_>>()
+        };
+        session.inputs.with(faults).join(" ")
     });
     view! {
         <div class="presets" role="group" aria-label="Points in the table">

@@ -43,8 +43,6 @@ pub fn ExploreView() -> impl IntoView {
         asked.with(|_| ()); // a memo that is not read is not computed
         this.begin();
     });
-    let shown = memo(move |_| session.inputs.with(asked_subject));
-    let line = block(move || view! { <FixedLine subject=shown.get()/> }.into_any());
     // The chart and the table stay from answer to answer.
     let has_rows = memo(move |_| {
         this.answer.with(|answer| answer.as_ref().is_some_and(|answer| !answer.rows.is_empty()))
@@ -70,7 +68,7 @@ pub fn ExploreView() -> impl IntoView {
             <Notes/>
             <h1>{text(move || session.inputs.with(title))}</h1>
             <Subjects/>
-            {line}
+            <FixedLine/>
             <ExploreFields/>
             <Progress/>
             <section class="explore-answer" class:stale=stale aria-label="Answer">{body}</section>
@@ -92,7 +90,11 @@ fn Subjects() -> impl IntoView {
     let asked = memo(move |_| session.inputs.with(asked_subject));
     let open = move |(place, (key, _, _)): (usize, (&'static str, &str, Subject))| {
         let text = if place == 0 { String::new() } else { key.to_owned() };
-        session.edit(Step::Choice, |inputs| inputs.explore.set(ExploreField::Subject, text));
+        session.edit(Step::Choice, |inputs| {
+            inputs.explore.set(ExploreField::Subject, text);
+            // The usual criteria of the other question are others.
+            inputs.explore.set(ExploreField::Brush, String::new());
+        });
     };
     let on_key = move |event: KeyboardEvent| {
         let at = Subject::ALL.iter().position(|(_, _, own)| *own == asked.get_untracked());
@@ -149,8 +151,12 @@ fn Progress() -> impl IntoView {
     });
     let is_silent = flag(move || failure.with(String::is_empty));
     let sentence = text(move || {
-        this.answer.with(|answer| {
-            answer.as_ref().map_or_else(String::new, |answer| answer.sentence.clone())
+        this.answer.with(|answer| match answer {
+            Some(answer) => answer.sentence.clone(),
+            None if failure.with(String::is_empty) => {
+                format!("Comparing all {}…", this.session.inputs.with(asked_subject).many())
+            }
+            None => String::new(),
         })
     });
     view! {

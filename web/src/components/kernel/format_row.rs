@@ -4,13 +4,14 @@ use calc_core::provenance::Provenance;
 use leptos::prelude::*;
 use report::output::verdict::badge;
 
-use super::KernelContext;
-use super::format_table::{cell_id, focus_cell};
-use crate::components::erased::{block, flag, memo, on, text};
+use super::{KernelContext, choose};
+use crate::components::erased::{Block, block, flag, memo, on, text};
 use crate::components::explained::Explained;
+use crate::components::focus::focus;
 use crate::components::mark_icon::MarkIcon;
-use crate::state::derived::{Cell, RowState};
-use crate::state::session::{Session, Step};
+use crate::state::derived::{Cell, Row, RowState};
+use crate::state::roving;
+use crate::state::session::Session;
 
 /// One format: its numbers, or the reason why it has none. A click on its name selects it for the compared role.
 #[component]
@@ -32,49 +33,13 @@ pub fn FormatRow(
     let is_pointed = flag(move || {
         kernel.pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key)))
     });
-    let tab_index = move |column: usize| {
-        text(move || if active.get() == (index, column) { "0" } else { "-1" }.to_owned())
-    };
     let on_choose = move |_| {
         active.set((index, 0));
-        let format = key.with_value(|key| calc_core::catalog::format(key));
-        session.edit(Step::Choice, |inputs| {
-            if let Ok(format) = format {
-                inputs.set_format(format);
-            }
-        });
+        key.with_value(|key| choose(session, key));
         request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been rebuilt
     };
     let on_enter = move |_| kernel.pointed.set(Some(key.get_value()));
-    let number = move |column: usize, cell: Cell| {
-        view! {
-            <Explained
-                id=cell_id((index, column))
-                cell=cell
-                tab_index=tab_index(column)
-                on_focus=Callback::new(move |()| active.set((index, column)))
-            />
-        }
-    };
-    let numbers = block(move || match row.get().map(|row| row.state) {
-        Some(RowState::Runs { cells, interval, .. }) => {
-            let [bytes, intensity, ideal, expected, speedup] = *cells;
-            let sure = expected.explanation.provenance;
-            let origin = (sure == Provenance::Measured).then(|| badge(sure));
-            view! {
-                <td class="wide">{number(1, bytes)}</td>
-                <td class="wide">{number(2, intensity)}</td>
-                <td>{number(3, ideal)}</td>
-                <td>{number(4, expected)} <small class="interval">{interval}</small> <span class="badge own">{origin}</span></td>
-                <td>{number(5, speedup)}</td>
-            }
-            .into_any()
-        }
-        Some(RowState::Refused { reason }) => {
-            view! { <td class="refused" colspan="5">{reason}</td> }.into_any()
-        }
-        None => ().into_any(),
-    });
+    let numbers = numbers(row, index, active);
     let name = block(move || {
         let Some(row) = row.get() else { return ().into_any() };
         let computes_as = row.computes_as().map(|class| format!(" as {class}"));
@@ -97,7 +62,7 @@ pub fn FormatRow(
                     type="button"
                     class="format"
                     id=cell_id((index, 0))
-                    tabindex=tab_index(0)
+                    tabindex=tab_index((index, 0), active)
                     on:click=on(on_choose)
                     on:focus=on(move |_| active.set((index, 0)))
                 >
@@ -108,4 +73,53 @@ pub fn FormatRow(
         </tr>
         {more}
     }
+}
+
+/// The numbers of a row, or the reason why it has none.
+fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>) -> Block {
+    let number = move |column: usize, cell: Cell| {
+        let at = (index, column);
+        view! {
+            <Explained
+                id=cell_id(at)
+                cell=cell
+                tab_index=tab_index(at, active)
+                on_focus=Callback::new(move |()| active.set(at))
+            />
+        }
+    };
+    block(move || match row.get().map(|row| row.state) {
+        Some(RowState::Runs { cells, interval, .. }) => {
+            let [bytes, intensity, ideal, expected, speedup] = *cells;
+            let sure = expected.explanation.provenance;
+            let origin = (sure == Provenance::Measured).then(|| badge(sure));
+            view! {
+                <td class="wide">{number(1, bytes)}</td>
+                <td class="wide">{number(2, intensity)}</td>
+                <td>{number(3, ideal)}</td>
+                <td>{number(4, expected)} <small class="interval">{interval}</small> <span class="badge own">{origin}</span></td>
+                <td>{number(5, speedup)}</td>
+            }
+            .into_any()
+        }
+        Some(RowState::Refused { reason }) => {
+            view! { <td class="refused" colspan="5">{reason}</td> }.into_any()
+        }
+        None => ().into_any(),
+    })
+}
+
+/// The `tabindex` of a cell: only the active one is in the order of the Tab key.
+fn tab_index(at: roving::Cell, active: RwSignal<roving::Cell>) -> Signal<String> {
+    text(move || if active.get() == at { "0" } else { "-1" }.to_owned())
+}
+
+/// `id` of the button in a cell.
+pub fn cell_id((row, column): roving::Cell) -> String {
+    format!("cell-{row}-{column}")
+}
+
+/// Moves the focus to a cell.
+pub fn focus_cell(cell: roving::Cell) {
+    focus(&cell_id(cell));
 }

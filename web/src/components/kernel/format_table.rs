@@ -4,11 +4,10 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::KernelContext;
-use super::format_row::FormatRow;
+use super::format_row::{FormatRow, focus_cell};
 use crate::components::erased::{block, memo, on, text};
-use crate::components::focus::focus;
 use crate::state::derived::COLUMNS;
-use crate::state::roving::{Cell, step};
+use crate::state::roving::step;
 
 /// One row per format. The table is one tab stop; arrow keys move from cell to cell.
 #[component]
@@ -53,14 +52,4 @@ pub fn FormatTable() -> impl IntoView {
         </table>
         </div>
     }
-}
-
-/// `id` of the button in a cell.
-pub fn cell_id((row, column): Cell) -> String {
-    format!("cell-{row}-{column}")
-}
-
-/// Moves the focus to a cell.
-pub fn focus_cell(cell: Cell) {
-    focus(&cell_id(cell));
 }

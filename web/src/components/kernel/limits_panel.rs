@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::KernelContext;
+use crate::components::chunk::{Chunk, Part};
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::fetched::Fetched;
-use crate::lazy::Part;
 use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 use crate::state::session::Session;
@@ -17,7 +17,7 @@ pub fn LimitsPanel() -> impl IntoView {
     let kernel = expect_context::<KernelContext>();
     let runs = move || kernel.shown.with(|shown| shown.kernel.runs);
     let stale = move || kernel.shown.with(crate::state::derived::Shown::is_stale);
-    let advice = Fetched::advice();
+    let advice = Fetched::of(Chunk::OperatorAdvice);
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let name = text(move || session.inputs.with(|inputs| inputs.format().short_name.to_owned()));
     let limits = Fetched::new(Part::Limits);

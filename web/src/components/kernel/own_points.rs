@@ -12,10 +12,8 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn OwnPoints() -> impl IntoView {
     let session = expect_context::<Session>();
-    let kernel = expect_context::<KernelContext>();
     let typed = RwSignal::new(String::new());
     let refused = RwSignal::new(false);
-    let rows = memo(move |_| kernel.shown.with(|shown| shown.kernel.own_points.clone()));
     let on_add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let free = points::MOST - session.inputs.with_untracked(|inputs| inputs.points.len());
@@ -26,6 +24,41 @@ pub fn OwnPoints() -> impl IntoView {
             session.edit(Step::Choice, |inputs| inputs.points.extend(new));
         }
     };
+    let message = text(move || {
+        if refused.get() {
+            "Each line is a name, FLOP/B and TFLOP/s, two numbers from 1e-9 to 1e9; at most 40 points.".to_owned()
+        } else {
+            String::new()
+        }
+    });
+    view! {
+        <div>
+            <PointTable/>
+            <form on:submit=on(on_add)>
+                <label for="points">"Name, FLOP/B, TFLOP/s; one per line"</label>
+                <textarea
+                    id="points"
+                    rows="2"
+                    maxlength="20000"
+                    spellcheck="false"
+                    placeholder="my kernel, 3.8, 0.35"
+                    aria-describedby="points-message"
+                    prop:value=move || typed.get()
+                    on:input=on(move |event| typed.set(event_target_value(&event)))
+                ></textarea>
+                <button type="submit" class="tool">"Add"</button>
+                <p class="message" id="points-message" role="alert">{message}</p>
+            </form>
+        </div>
+    }
+}
+
+/// The points with their warnings, each with a button that removes it.
+#[component]
+fn PointTable() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
+    let rows = memo(move |_| kernel.shown.with(|shown| shown.kernel.own_points.clone()));
     let row = move |(index, row): (usize, PointRow)| {
         let label = format!("Remove {}", row.name);
         let on_remove = move |_| {
@@ -45,7 +78,7 @@ pub fn OwnPoints() -> impl IntoView {
             </tr>
         }
     };
-    let table = block(move || {
+    block(move || {
         let rows = rows.get();
         if rows.is_empty() {
             return ().into_any();
@@ -56,32 +89,5 @@ pub fn OwnPoints() -> impl IntoView {
             </table>
         }
         .into_any()
-    });
-    let message = text(move || {
-        if refused.get() {
-            "Each line is a name, FLOP/B and TFLOP/s, two numbers from 1e-9 to 1e9; at most 40 points.".to_owned()
-        } else {
-            String::new()
-        }
-    });
-    view! {
-        <div>
-            {table}
-            <form on:submit=on(on_add)>
-                <label for="points">"Name, FLOP/B, TFLOP/s; one per line"</label>
-                <textarea
-                    id="points"
-                    rows="2"
-                    maxlength="20000"
-                    spellcheck="false"
-                    placeholder="my kernel, 3.8, 0.35"
-                    aria-describedby="points-message"
-                    prop:value=move || typed.get()
-                    on:input=on(move |event| typed.set(event_target_value(&event)))
-                ></textarea>
-                <button type="submit" class="tool">"Add"</button>
-                <p class="message" id="points-message" role="alert">{message}</p>
-            </form>
-        </div>
-    }
+    })
 }

@@ -1,17 +1,17 @@
 //! Roofline chart of the formats, operated by pointer or keyboard.
 
 use chart::geometry::Spot;
-use chart::scene::{Scene, Size};
+use chart::scene::Scene;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::KernelContext;
+use super::{KernelContext, choose};
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{memo, text};
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
-use crate::state::session::{Session, Step};
+use crate::state::session::Session;
 
 const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own · shape and color: format · dashed: measured";
 
@@ -20,8 +20,7 @@ const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own ·
 pub fn RooflineChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let kernel = expect_context::<KernelContext>();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let view = RwSignal::new(View::default());
     let focus = memo(move |_| {
         kernel.shown.with(|shown| focus_key(&shown.kernel, kernel.pointed.get().as_deref()))
     });
@@ -44,29 +43,6 @@ pub fn RooflineChart() -> impl IntoView {
             kernel.pointed.set(key);
         }
     };
-    let choose = move |key: String| {
-        let format = calc_core::catalog::format(&key);
-        session.edit(Step::Choice, |inputs| {
-            if let Ok(format) = format {
-                inputs.set_format(format);
-            }
-        });
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let keys = kernel.shown.with_untracked(|shown| point_keys(&shown.kernel));
-        let pointed = kernel.pointed.get_untracked();
-        let at = pointed.as_ref().and_then(|key| keys.iter().position(|other| other == key));
-        match (event.key().as_str(), pointed) {
-            ("Escape", Some(_)) => kernel.pointed.set(None),
-            ("Enter", Some(key)) => choose(key),
-            (key, _) => {
-                if let Some(next) = turn(at, keys.len(), key) {
-                    event.prevent_default();
-                    kernel.pointed.set(keys.get(next).cloned());
-                }
-            }
-        }
-    };
     let said = text(move || {
         kernel.shown.with(|shown| {
             kernel.pointed.with(|pointed| point_text(&shown.kernel, pointed.as_deref()))
@@ -82,10 +58,27 @@ pub fn RooflineChart() -> impl IntoView {
             label=label
             view=view
             on_point=Callback::new(on_point)
-            on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(key); } })
-            on_key=Callback::new(on_key)
+            on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(session, &key); } })
+            on_key=Callback::new(move |event| on_key(&event, session, kernel))
             on_leave=Callback::new(move |()| kernel.pointed.set(None))
             said=said
         />
+    }
+}
+
+/// Arrow keys go from point to point, Enter selects the format, Escape leaves the points.
+fn on_key(event: &KeyboardEvent, session: Session, kernel: KernelContext) {
+    let keys = kernel.shown.with_untracked(|shown| point_keys(&shown.kernel));
+    let pointed = kernel.pointed.get_untracked();
+    let at = pointed.as_ref().and_then(|key| keys.iter().position(|other| other == key));
+    match (event.key().as_str(), pointed) {
+        ("Escape", Some(_)) => kernel.pointed.set(None),
+        ("Enter", Some(key)) => choose(session, &key),
+        (key, _) => {
+            if let Some(next) = turn(at, keys.len(), key) {
+                event.prevent_default();
+                kernel.pointed.set(keys.get(next).cloned());
+            }
+        }
     }
 }

@@ -1,17 +1,20 @@
 //! This machine as a device: jobs that measure its roofs and its factors, and how the page applies their results.
 
+use std::borrow::Cow;
+
+use calc_core::hf_config::Unread;
+use calc_core::text::Text;
 use leptos::prelude::*;
 use protocol::job::{JobId, JobSpec};
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
-use crate::components::open_file::read_text;
 use crate::link::book::Find;
 use crate::link::client::Client;
 use crate::link::live::Live;
-use crate::state::measure::machine::{self, Brings, brings};
+use crate::state::measure::machine::{self, Brings, MachineChoice, brings, selection};
 use crate::state::session::{Session, Step};
-use crate::state::url::Note;
+use crate::state::take_over::open_file;
 
 /// Buttons that start the jobs, and one that applies the result of the shown job at any time.
 #[component]
@@ -65,12 +68,61 @@ pub fn take_over() {
         if let Some((id, found)) = ours.get() {
             later(async move {
                 if client.with_untracked(untaken).is_some_and(|(now, _)| now == id) {
+                    let is_selected = client.with_untracked(|client| client.roofs == Some(id));
+                    let before = device_name(session);
                     client.update(|client| client.book.taken(id));
                     take(session, found).await;
+                    if is_selected {
+                        tell(session, &before);
+                    }
                 }
             });
         }
     });
+}
+
+/// Selects the connected machine as the device of the page, once: by its measured roofs, else by its name.
+pub fn select_machine() {
+    let session = expect_context::<Session>();
+    let MeasureContext { live, client, .. } = expect_context();
+    let found = memo(move |_| {
+        client.with(|client| session.inputs.with(|inputs| selection(client, &inputs.device)))
+    });
+    Effect::new(move |_| {
+        if let Some(found) = found.get() {
+            later(async move {
+                if !client.with_untracked(|client| client.is_selected) {
+                    client.update(|client| client.is_selected = true);
+                    select(session, &live.get_value(), found);
+                }
+            });
+        }
+    });
+}
+
+fn select(session: Session, live: &Live, found: MachineChoice) {
+    match found {
+        MachineChoice::Done => {}
+        MachineChoice::Measured(job) => live.await_roofs(job),
+        MachineChoice::Catalog(device) => {
+            let before = device_name(session);
+            session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
+            tell(session, &before);
+        }
+    }
+}
+
+fn device_name(session: Session) -> Text {
+    session.inputs.with_untracked(|inputs| inputs.device.name.clone())
+}
+
+/// Says that the machine is the device now, if another one was it before.
+fn tell(session: Session, before: &Text) {
+    let now = device_name(session);
+    if now != *before {
+        let text = machine::selected(before, &now);
+        session.note(text);
+    }
 }
 
 /// Latest job of this page whose result is not applied yet.
@@ -84,9 +136,9 @@ async fn take(session: Session, found: Brings) {
     let are_roofs = matches!(found, Brings::Roofs(_));
     let mut all = Vec::new();
     for (name, text) in found.files() {
-        match read_text(name, &text).await {
+        match open_file(name, &text, Unread::Refuse).await {
             Ok(ready) => all.push(ready),
-            Err(text) => return session.notes.update(|notes| notes.push(Note { text })),
+            Err(refused) => return session.note(refused.reason),
         }
     }
     let mut step = Step::Choice;

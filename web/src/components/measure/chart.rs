@@ -1,11 +1,11 @@
 //! Roofline of the chosen device with the measured points, drawn hollow.
 
 use chart::geometry::Spot;
-use chart::scene::{Scene, Size};
+use chart::scene::Scene;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{memo, text};
@@ -21,8 +21,7 @@ const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape 
 pub fn ResultChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { answer, pointed, precision, .. } = expect_context();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let view = RwSignal::new(View::default());
     let shown = memo(move |_| {
         let pointed = pointed.get();
         answer.with(|answer| {

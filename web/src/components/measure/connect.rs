@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, on, text};
 use crate::link::address::is_local;
 use crate::link::connection::{Event, State};

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, flag, memo};
 use crate::state::measure::sensors::{Line, lines};
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use protocol::job::JobId;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, memo, on};
 use crate::link::live::Live;
 use crate::state::measure::words;

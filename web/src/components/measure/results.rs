@@ -4,8 +4,8 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
+use super::MeasureContext;
 use super::chart::ResultChart;
-use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::explained::Explained;
 use crate::components::focus::focus;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use protocol::job::JobId;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, memo, on, text};
 use crate::link::book::Job;
 use crate::link::live::Live;

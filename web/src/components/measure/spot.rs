@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::bench::Shape;
 use protocol::job::JobSpec;
 
-use super::view::MeasureContext;
+use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, on, text};
 use crate::link::live::Live;
 use crate::state::measure::form::{self, SWEEP};

@@ -2,18 +2,20 @@
 
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::advice::{AdvicePanel, advice_of};
+use crate::components::chunk::Part;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
 use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
-use crate::lazy::Part;
+use crate::components::stale::Stale;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_model;
-use crate::state::check::{AMOUNT, typed};
-use crate::state::model::answer::{ModelShown, notes};
+use crate::state::check::typed;
+use crate::state::claim::AMOUNT;
+use crate::state::model::answer::notes;
 use crate::state::session::Session;
 
 /// Caveats of the answer; while inputs are invalid, those of the last valid ones.
@@ -30,8 +32,7 @@ pub fn cautions() -> Memo<Vec<String>> {
 #[component]
 pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = expect_context::<ModelContext>().shown;
-    let stale = flag(move || shown.with(ModelShown::is_stale));
+    let stale = expect_context::<Stale>().flag();
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, AMOUNT).is_empty());
     let advice = advice_of(session, of_model);
     let notes = cautions();

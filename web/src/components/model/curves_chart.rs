@@ -2,11 +2,10 @@
 
 use chart::curves::scene as curves_scene;
 use chart::geometry::Spot;
-use chart::scene::Size;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{block, memo, on, text};
@@ -30,8 +29,7 @@ pub fn CurvesChart(
         let inputs = inputs.get_untracked();
         next(before, &inputs.model, inputs.place(), against)
     });
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let view = RwSignal::new(View::default());
     let pointed = RwSignal::new(None::<usize>);
     let unfolded = RwSignal::new(false);
     let scene = memo(move |_| {
@@ -46,61 +44,68 @@ pub fn CurvesChart(
             pointed.set(place);
         }
     };
-    let on_key = move |event: KeyboardEvent| {
-        let count = sweep.with_untracked(|sweep| sweep.rows.len());
-        if event.key() == "Escape" {
-            pointed.set(None);
-        } else if let Some(next) = turn(pointed.get_untracked(), count, &event.key()) {
-            event.prevent_default();
-            pointed.set(Some(next));
-        }
-    };
     let said = text(move || sweep.with(|sweep| sweep.spoken(pointed.get())));
     let words = text(move || sweep.with(|sweep| sweep.words.clone()));
-    let label = text(move || {
-        format!(
-            "Throughput and time per token {}. {} The table below has the numbers.",
-            against.title().to_ascii_lowercase(),
-            words.get()
-        )
+    let label = text(move || label_of(against, &words.get()));
+    let numbers = block(move || {
+        if unfolded.get() { sweep.with(|sweep| table(against, sweep)) } else { ().into_any() }
     });
+    view! {
+        <h2>{against.title()} <small>{words}</small></h2>
+        <ChartFrame
+            id=against.id()
+            class="chart curves"
+            title=against.title()
+            legend=text(|| LEGEND.to_owned())
+            name=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
+            scene=scene
+            label=label
+            view=view
+            on_point=Callback::new(on_point)
+            on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
+            on_key=Callback::new(move |event| on_key(&event, sweep, pointed))
+            on_leave=Callback::new(move |()| pointed.set(None))
+            said=said
+        />
+        <details class="numbers" on:toggle=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))>
+            <summary>"The same in numbers"</summary>
+            <div class="scroll" tabindex="0" role="group" aria-label=against.title()>{numbers}</div>
+        </details>
+    }
+}
+
+/// The chart in words.
+fn label_of(against: Against, words: &str) -> String {
+    format!(
+        "Throughput and time per token {}. {words} The table below has the numbers.",
+        against.title().to_ascii_lowercase()
+    )
+}
+
+/// Arrow keys go from value to value, Escape leaves them.
+fn on_key(event: &KeyboardEvent, sweep: Memo<Sweep>, pointed: RwSignal<Option<usize>>) {
+    let count = sweep.with_untracked(|sweep| sweep.rows.len());
+    if event.key() == "Escape" {
+        pointed.set(None);
+    } else if let Some(next) = turn(pointed.get_untracked(), count, &event.key()) {
+        event.prevent_default();
+        pointed.set(Some(next));
+    }
+}
+
+/// The values of the chart as a table.
+fn table(against: Against, sweep: &Sweep) -> AnyView {
     let row = |row: &SweepRow| {
         let [at, cells @ ..] = row.cells();
         view! { <tr><th scope="row">{at}</th>{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }
     };
-    let table = move |sweep: &Sweep| {
-        view! {
-            <table class="formats sweep" aria-label=against.title()>
-                <thead>
-                    <tr>{against.columns().map(|name| view! { <th scope="col">{name}</th> }).collect_view()}</tr>
-                </thead>
-                <tbody>{sweep.rows.iter().map(row).collect_view()}</tbody>
-            </table>
-        }
-    };
-    let numbers = block(move || {
-        if unfolded.get() { sweep.with(|sweep| table(sweep).into_any()) } else { ().into_any() }
-    });
     view! {
-            <h2>{against.title()} <small>{words}</small></h2>
-            <ChartFrame
-                id=against.id()
-                class="chart curves"
-                title=against.title()
-                legend=text(|| LEGEND.to_owned())
-    name=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
-                scene=scene
-                label=label
-                view=view
-                on_point=Callback::new(on_point)
-                on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
-                on_key=Callback::new(on_key)
-                on_leave=Callback::new(move |()| pointed.set(None))
-                said=said
-            />
-            <details class="numbers" on:toggle=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))>
-                <summary>"The same in numbers"</summary>
-                <div class="scroll" tabindex="0" role="group" aria-label=against.title()>{numbers}</div>
-            </details>
-        }
+        <table class="formats sweep" aria-label=against.title()>
+            <thead>
+                <tr>{against.columns().map(|name| view! { <th scope="col">{name}</th> }).collect_view()}</tr>
+            </thead>
+            <tbody>{sweep.rows.iter().map(row).collect_view()}</tbody>
+        </table>
+    }
+    .into_any()
 }

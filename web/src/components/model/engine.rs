@@ -4,7 +4,7 @@ use calc_core::calibration::Engine;
 use calc_core::software::engine_runs;
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::state::session::{Session, Step};
 

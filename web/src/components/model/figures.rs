@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use report::output::verdict::badge_meaning;
+use report::output::verdict::explain::Explanation;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::explained::Explained;
 use crate::state::model::answer::figures_of;
@@ -27,6 +28,23 @@ pub fn Figures() -> impl IntoView {
         let row = |place| view! { <FigureRow figures=figures place=place/> };
         places.map(row).collect_view().into_any()
     });
+    // Nobody can click on paper: there the formula of every figure is written out.
+    let on_paper = block(move || {
+        let mut explained = figures.with(|figures| {
+            figures.iter().map(|figure| figure.expected.explanation.clone()).collect::<Vec<_>>()
+        });
+        let mut sources: Vec<String> = Vec::new();
+        for Explanation { source, .. } in &mut explained {
+            if !sources.contains(source) {
+                sources.push(core::mem::take(source));
+            }
+        }
+        let formulas = explained.into_iter().map(|Explanation { title, formula, values, .. }| {
+            view! { <p><strong>{title}</strong> ": " <span class="formula">{formula}</span> "; " {values}</p> }
+        });
+        let sources = sources.into_iter().map(|source| view! { <p class="source">{source}</p> });
+        (formulas.collect_view(), sources.collect_view()).into_any()
+    });
     view! {
         <div class="scroll">
         <table class="formats figures" aria-label="Speed, energy and use of the device">
@@ -42,6 +60,7 @@ pub fn Figures() -> impl IntoView {
             <tbody>{rows}</tbody>
         </table>
         </div>
+        <div class="on-paper">{on_paper}</div>
     }
 }
 

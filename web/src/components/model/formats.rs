@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{derived, flag, memo, text};
 use crate::components::picker::Picker;
 use crate::state::model::roles::Role;

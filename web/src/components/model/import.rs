@@ -1,5 +1,6 @@
 //! Import of the user's own model: opened, pasted, dropped, or fetched from the Hugging Face hub on a click.
 
+use calc_core::hf_config::Unread;
 use js_sys::Array;
 use leptos::ev::{DragEvent, Event};
 use leptos::html::Textarea;
@@ -7,13 +8,15 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{File, HtmlInputElement};
 
-use crate::components::erased::{later, on, text};
+use crate::components::erased::{flag, later, memo, on, text};
 use crate::components::focus::reveal_element;
-use crate::components::open_file::{read_file, read_text};
+use crate::components::open_file::read_file;
+use crate::state::files::Refused;
 use crate::state::model::hub;
+use crate::state::model::refused::RefusedFile;
 use crate::state::program;
 use crate::state::session::{Session, Step};
-use crate::state::take_over::Ready;
+use crate::state::take_over::{Ready, open_file};
 
 /// Name of a pasted text in messages.
 const PASTED: &str = "pasted config.json";
@@ -22,21 +25,11 @@ const PASTED: &str = "pasted config.json";
 #[component]
 pub fn Import() -> impl IntoView {
     let session = expect_context::<Session>();
-    let refusal = RwSignal::new(String::new());
     let id = RwSignal::new(String::new());
     let pasted = NodeRef::<Textarea>::new();
-    let refuse = move |text: String| {
-        refusal.set(text);
-        request_animation_frame(|| reveal_element("import-message"));
+    let open = move |file: File| {
+        later(async move { take(session, &file.name(), read_file(&file).await) });
     };
-    let take = move |reply: Result<Ready, String>| match reply {
-        Ok(ready) => {
-            refusal.set(String::new());
-            ready.take(session, Step::Choice);
-        }
-        Err(text) => refuse(text),
-    };
-    let open = move |file: File| later(async move { take(read_file(&file).await) });
     let on_file = move |event: Event| {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         if let Some(input) = input {
@@ -49,16 +42,16 @@ pub fn Import() -> impl IntoView {
     let on_paste = move |_| {
         let Some(field) = pasted.get_untracked() else { return };
         let text = field.value();
-        later(async move { take(read_text(PASTED, &text).await) });
+        later(read(session, PASTED.to_owned(), text, Unread::Refuse));
     };
     let on_fetch = move |_| match hub::address(&id.get_untracked()) {
-        Err(text) => refuse(text),
+        Err(reason) => refuse(session, "This id", reason.into()),
         Ok(address) => {
             let name = id.get_untracked().trim().to_owned();
             later(async move {
                 match fetch(&address).await {
-                    Ok(content) => take(read_text(&name, &content).await),
-                    Err(status) => refuse(hub::refusal_of(status)),
+                    Ok(content) => read(session, name, content, Unread::Refuse).await,
+                    Err(status) => refuse(session, &name, hub::refusal_of(status).into()),
                 }
             });
         }
@@ -101,8 +94,54 @@ pub fn Import() -> impl IntoView {
             </div>
             <button type="button" class="chip" on:click=on(on_fetch)>"Fetch config.json from huggingface.co"</button>
         </details>
-        <p class="message" id="import-message" role="alert">{text(move || refusal.get())}</p>
+        <Message/>
     }
+}
+
+/// Why the last file was refused, and the way to take its upper bound.
+#[component]
+fn Message() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let refused = memo(move |_| session.inputs.with(|inputs| inputs.model.refused.clone()));
+    let reason = text(move || {
+        refused
+            .with(|refused| refused.as_ref().map_or_else(String::new, |file| file.reason.clone()))
+    });
+    let on_bound = move |_| {
+        if let Some(RefusedFile { name, bounded: Some(text), .. }) = refused.get_untracked() {
+            later(read(session, name, text, Unread::UpperBound));
+        }
+    };
+    let is_bounded =
+        move || refused.with(|refused| refused.as_ref().is_some_and(|file| file.bounded.is_some()));
+    view! {
+        <p class="message" id="import-message" role="alert">{reason}</p>
+        <button type="button" class="chip bound" id="import-bound" hidden=flag(move || !is_bounded()) on:click=on(on_bound)>
+            "Take the upper bound"
+        </button>
+    }
+}
+
+/// Reads a model and shows it, or says why it is refused.
+async fn read(session: Session, name: String, text: String, unread: Unread) {
+    take(session, &name, open_file(&name, &text, unread).await);
+}
+
+fn take(session: Session, name: &str, reply: Result<Ready, Refused>) {
+    match reply {
+        Ok(ready) => {
+            session.edit(Step::Choice, |inputs| inputs.model.refused = None);
+            ready.take(session, Step::Choice);
+        }
+        Err(refused) => refuse(session, name, refused),
+    }
+}
+
+fn refuse(session: Session, name: &str, Refused { reason, bounded }: Refused) {
+    let shown = if bounded.is_some() { "import-bound" } else { "import-message" };
+    let refused = RefusedFile { name: name.to_owned(), reason, bounded };
+    session.edit(Step::Choice, |inputs| inputs.model.refused = Some(refused));
+    request_animation_frame(move || reveal_element(shown));
 }
 
 /// Fetches a text through the boot script; `Err` is the HTTP status without content, and 0 without a response.

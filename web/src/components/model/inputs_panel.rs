@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::ModelContext;
 use super::drafter::Drafter;
 use super::editor::Editor;
 use super::engine::EngineField;
@@ -9,12 +10,12 @@ use super::formats::FormatField;
 use super::import::Import;
 use super::model_field::ModelField;
 use super::number::ModelNumber;
-use super::view::ModelContext;
+use crate::components::chunk::Part;
 use crate::components::device_field::DeviceField;
-use crate::components::erased::{flag, on, text};
+use crate::components::erased::text;
 use crate::components::fetched::Folded;
+use crate::components::inputs_shell::InputsShell;
 use crate::components::power_mode_field::PowerModeField;
-use crate::lazy::Part;
 use crate::state::model::answer::{ModelShown, summary};
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
@@ -26,8 +27,8 @@ pub fn ModelInputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     // Invalid values of the address are visible from the start.
-    let unfolded = RwSignal::new(shown.with_untracked(ModelShown::is_stale));
-    let line = text(move || {
+    let open = shown.with_untracked(ModelShown::is_stale);
+    let summary = text(move || {
         session.inputs.with(|inputs| {
             shown.with(|shown| {
                 summary(&inputs.model, &inputs.device, inputs.mode.as_deref(), &shown.answer)
@@ -39,44 +40,33 @@ pub fn ModelInputsPanel() -> impl IntoView {
     };
     let [weights, experts, others @ ..] = Role::ALL;
     view! {
-        <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Inputs">
-            <button
-                type="button"
-                class="summary"
-                aria-expanded=text(move || unfolded.get().to_string())
-                aria-controls="inputs"
-                on:click=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))
-            >
-                {line}
-            </button>
-            <div class="fields" id="inputs">
-                <ModelField/>
-                <Import/>
-                <Editor/>
-                <DeviceField/>
-                <PowerModeField/>
-                <EngineField/>
-                <FormatField role=weights/>
-                <FormatField role=experts/>
-                <details class="more-fields">
-                    <summary>"Activations, KV cache, embedding"</summary>
-                    {others.map(|role| view! { <FormatField role=role/> }).collect_view()}
-                </details>
-                <div class="twin">
-                    {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
-                </div>
-                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
-                <details class="more-fields">
-                    <summary>"Memory, devices, drafts"</summary>
-                    <div class="twin">
-                        {numbers(&[
-                            Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
-                        ])}
-                    </div>
-                    <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
-                    <Drafter/>
-                </details>
+        <InputsShell label="Inputs" summary=summary open=open>
+            <ModelField/>
+            <Import/>
+            <Editor/>
+            <DeviceField/>
+            <PowerModeField/>
+            <EngineField/>
+            <FormatField role=weights/>
+            <FormatField role=experts/>
+            <details class="more-fields">
+                <summary>"Activations, KV cache, embedding"</summary>
+                {others.map(|role| view! { <FormatField role=role/> }).collect_view()}
+            </details>
+            <div class="twin">
+                {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
             </div>
-        </section>
+            <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
+            <details class="more-fields">
+                <summary>"Memory, devices, drafts"</summary>
+                <div class="twin">
+                    {numbers(&[
+                        Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
+                    ])}
+                </div>
+                <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
+                <Drafter/>
+            </details>
+        </InputsShell>
     }
 }

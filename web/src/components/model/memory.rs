@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::fit::Change;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{derived, flag, maybe, memo, on, text};
 use crate::components::focus::reveal_message;
 use crate::components::slider::Slider;

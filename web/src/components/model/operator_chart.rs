@@ -1,9 +1,9 @@
 //! Roofline with the operators of prefill and decode.
 
-use chart::scene::{Scene, Size};
+use chart::scene::Scene;
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
@@ -11,21 +11,18 @@ use crate::components::erased::{derived, memo, text};
 use crate::state::model::operators::spoken;
 
 const TITLE: &str = "Operators on the roofline";
-const LEGEND: &str =
-    "expected: filled prefill, hollow decode · stub: ideal · area: share of the time";
+const LEGEND: &str = "mark: expected · stub: ideal · area: share of the phase · color: format";
 
-/// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
-/// point to point; the tables below have the same values as text.
+/// A panel for each phase with a point for each operator, its area the share of the time. Arrow keys move from point to point; the tables below have the same values as text.
 #[component]
 pub fn OperatorChart() -> impl IntoView {
     let ModelContext { shown, pointed, .. } = expect_context();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let view = RwSignal::new(View::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let scene = memo(move |_| {
         chart.with(|chart| {
-            chart.as_ref().map(|(chart, shares)| {
-                Scene::of_operators(chart, shares, view.get().size, pointed.get().as_deref())
+            chart.as_ref().map(|panels| {
+                Scene::of_operators(panels, view.get().size, pointed.get().as_deref())
             })
         })
     });
@@ -38,7 +35,7 @@ pub fn OperatorChart() -> impl IntoView {
         }),
         Callback::new(move |()| {
             chart.with_untracked(|chart| {
-                let points = chart.iter().flat_map(|(chart, _)| &chart.points);
+                let points = chart.iter().flatten().flat_map(|panel| &panel.chart.points);
                 points.map(|point| point.key.clone()).collect()
             })
         }),

@@ -3,7 +3,7 @@
 use chart::theme::Hue;
 use leptos::prelude::*;
 
-use super::view::ModelContext;
+use super::ModelContext;
 use crate::components::erased::{block, derived, flag, memo, on};
 use crate::components::explained::ExplainedLater;
 use crate::state::model::operators::{OperatorRow, explain};
@@ -38,7 +38,7 @@ pub fn OperatorTableRow(
     let explain =
         derived(move || shown.with(|shown| explain(&shown.answer.estimate, phase, index)));
     let text = Signal::stored(name.to_owned());
-    let dot = format!("dot hue-{}{}", hue.key(), if phase == 0 { "" } else { " hollow" });
+    let dot = format!("dot hue-{}", hue.key());
     view! {
         <tr
             class:pointed=is_pointed

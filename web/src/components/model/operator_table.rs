@@ -3,8 +3,8 @@
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use super::ModelContext;
 use super::operator_row::OperatorTableRow;
-use super::view::ModelContext;
 use crate::charts::canvas::watch_sight;
 use crate::components::erased::{block, memo, text};
 use crate::state::session::Session;

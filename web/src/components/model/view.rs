@@ -1,7 +1,8 @@
-//! Root component of the Model view, and the state that its components share.
+//! Root component of the Model view.
 
 use leptos::prelude::*;
 
+use super::ModelContext;
 use super::care::Care;
 use super::curves_chart::CurvesChart;
 use super::figures::Figures;
@@ -10,38 +11,13 @@ use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
 use crate::charts::paper;
-use crate::components::erased::{block, derived, flag, memo, text};
+use crate::components::erased::{derived, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
-use crate::state::inputs::Inputs;
-use crate::state::model::answer::{ModelShown, next};
+use crate::components::stale::Stale;
+use crate::state::model::answer::next;
 use crate::state::model::curves::Against;
 use crate::state::session::Session;
-
-/// State shared by the components of this view.
-#[derive(Debug, Clone, Copy)]
-pub struct ModelContext {
-    /// Inputs of the answer: in the Plan view with the formats of the scheme that it shows.
-    pub inputs: Signal<Inputs>,
-    /// Answer derived from the inputs.
-    pub shown: Memo<ModelShown>,
-    /// Key of the operator at the pointer or the keyboard focus.
-    pub pointed: RwSignal<Option<String>>,
-}
-
-/// Errors that concern no single field.
-#[component]
-pub fn GeneralFaults(
-    /// State with the errors.
-    shown: Memo<ModelShown>,
-) -> impl IntoView {
-    let faults = block(move || {
-        let faults = shown.with(ModelShown::general_faults);
-        let line = |fault| view! { <p class="message">{fault}</p> };
-        faults.into_iter().map(line).collect_view().into_any()
-    });
-    view! { <div role="alert">{faults}</div> }
-}
 
 /// A model on a device: inputs, answer and recommendation.
 #[component]
@@ -53,15 +29,20 @@ pub fn ModelView() -> impl IntoView {
     });
     let inputs = derived(move || session.inputs.get());
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
+    let stale = Stale::provide(session, shown);
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let line = text(move || shown.with(|shown| shown.answer.line.clone()));
     view! {
         <main class="kernel model">
             <ModelInputsPanel/>
-            <section class="answer" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Answer">
+            <section
+                class="answer"
+                class:stale=stale.flag()
+                aria-label=stale.label()
+            >
                 <div class="said">
                     <Notes/>
-                    <GeneralFaults shown=shown/>
+                    {stale.reason()}
                     <div class="verdict" aria-live="polite">
                         <h1>{sentence}</h1>
                         <p>{line}</p>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::PlanContext;
+use super::PlanContext;
 use crate::components::erased::{block, flag, memo, on};
 use crate::state::plan::Card;
 use crate::state::session::{Session, Step};
@@ -35,6 +35,7 @@ pub fn Cards() -> impl IntoView {
     };
     let all = block(move || cards.get().into_iter().map(card).collect_view().into_any());
     let recommended = memo(move |_| shown.with(|shown| shown.answer.recommended.clone()));
+    let is_refused = memo(move |_| shown.with(|shown| shown.answer.is_refused));
     let back = block(move || {
         match recommended.get() {
         None => ().into_any(),
@@ -46,7 +47,7 @@ pub fn Cards() -> impl IntoView {
                     class="chip"
                     on:click=on(move |_| session.edit(Step::Choice, |inputs| inputs.model.scheme = None))
                 >
-                    "Show it"
+                    {if is_refused.get() { "Take it" } else { "Show it" }}
                 </button>
             </p>
         }

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::PlanContext;
 use super::scheme_field::SchemeField;
-use super::view::PlanContext;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::block;
 use crate::components::focus::focus_first;

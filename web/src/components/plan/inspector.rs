@@ -1,17 +1,17 @@
 //! The inspector: what was clicked explains itself here; below it what would change the answer, and how to apply it.
 
 use leptos::prelude::*;
-use report::output::verdict::badge;
 use report::output::verdict::explain::Explanation;
 use report::output::words::advice;
 
-use super::view::PlanContext;
+use super::PlanContext;
 use crate::charts::paper;
 use crate::components::advice::way;
+use crate::components::basis_badge::BasisBadge;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
 use crate::components::model::care::cautions;
-use crate::state::plan::ways_of;
+use crate::state::plan::{RATE, refusal, ways_of};
 use crate::state::session::Session;
 
 /// Content of the right column of the Plan view.
@@ -22,8 +22,12 @@ pub fn Inspector() -> impl IntoView {
     let PlanContext { shown, inspected, .. } = expect_context();
     let cautions = cautions();
     let explanation = memo(move |_| {
-        let name = inspected.get().unwrap_or("Speed");
+        let clicked = inspected.get();
+        let name = clicked.unwrap_or("Speed");
         shown.with(|shown| {
+            if shown.answer.is_refused && clicked.is_none() {
+                return session.inputs.with_untracked(refusal);
+            }
             let card = shown.answer.cards.iter().find(|card| card.name == name);
             card.or(shown.answer.cards.first()).map(|card| card.number.explanation.clone())
         })
@@ -75,8 +79,9 @@ pub fn Inspector() -> impl IntoView {
 
 fn explain(explanation: Explanation) -> impl IntoView {
     let Explanation { title, formula, values, provenance, source } = explanation;
+    let is_time = title == RATE;
     view! {
-        <h2>{title} " " <span class="badge">{badge(provenance)}</span></h2>
+        <h2>{title} " " <BasisBadge provenance=provenance is_time=is_time/></h2>
         <p class="formula">{formula}</p>
         <p>{values}</p>
         <p class="source">{source}</p>

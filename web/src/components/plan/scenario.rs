@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::PlanContext;
+use super::PlanContext;
 use crate::components::compare::bar::CompareLater;
 use crate::components::erased::memo;
 use crate::components::piece_line::PieceLine;

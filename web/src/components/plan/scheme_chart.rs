@@ -1,12 +1,11 @@
 //! Chart of all schemes by time and loss.
 
-use chart::scene::Size;
 use chart::schemes::scene as schemes_scene;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use super::PlanContext;
 use super::scheme_table::pick;
-use super::view::PlanContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
@@ -21,9 +20,8 @@ const LEGEND: &str = "mark: expected · line: interval · grey: refused · shape
 #[component]
 pub fn SchemeChart() -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, .. } = expect_context();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let PlanContext { shown, pointed, inspected, .. } = expect_context();
+    let view = RwSignal::new(View::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let chosen = memo(move |_| shown.with(|shown| shown.answer.chosen.clone()));
     let scene = memo(move |_| {
@@ -40,7 +38,7 @@ pub fn SchemeChart() -> impl IntoView {
         }),
     );
     let on_key = move |event: KeyboardEvent| match event.key().as_str() {
-        "Enter" => pick(session, pointed.get_untracked().as_deref()),
+        "Enter" => pick(session, inspected, pointed.get_untracked().as_deref()),
         _ => marks.on_key.run(event),
     };
     let said = text(move || {
@@ -73,7 +71,7 @@ pub fn SchemeChart() -> impl IntoView {
                 label=label
                 view=view
                 on_point=marks.on_point
-                on_pick=Callback::new(move |spot| pick(session, marks.hit.run(spot).as_deref()))
+                on_pick=Callback::new(move |spot| pick(session, inspected, marks.hit.run(spot).as_deref()))
                 on_key=Callback::new(on_key)
                 on_leave=marks.on_leave
                 said=said

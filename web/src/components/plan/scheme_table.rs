@@ -3,15 +3,16 @@
 use calc_core::catalog::schemes;
 use leptos::prelude::*;
 
-use super::view::PlanContext;
+use super::PlanContext;
 use crate::components::erased::{block, flag, memo, on};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
-/// Shows a scheme in the cards.
-pub fn pick(session: Session, key: Option<&str>) {
+/// Shows a scheme in the cards; the inspector explains one that is refused.
+pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Option<&str>) {
     if let Some(scheme) = key.and_then(schemes::scheme) {
+        inspected.set(None);
         session.edit(Step::Choice, |inputs| inputs.model.scheme = Some(scheme));
     }
 }
@@ -50,7 +51,7 @@ fn Row(
     row: SchemeRow,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, .. } = expect_context();
+    let PlanContext { shown, pointed, inspected, .. } = expect_context();
     let key = row.key;
     let is_chosen = flag(move || shown.with(|shown| shown.answer.chosen == key));
     let is_pointed = flag(move || pointed.with(|pointed| pointed.as_deref() == Some(key)));
@@ -67,14 +68,6 @@ fn Row(
         .into_any(),
     };
     let name = view! { <MarkIcon mark=row.mark/> {row.name} };
-    let shown_name = if row.has_outcome {
-        view! {
-            <button type="button" class="format" on:click=on(move |_| pick(session, Some(key)))>{name}</button>
-        }
-        .into_any()
-    } else {
-        view! { <span class="format">{name}</span> }.into_any()
-    };
     view! {
         <tr
             class:chosen=is_chosen
@@ -82,7 +75,12 @@ fn Row(
             on:mouseenter=on(move |_| pointed.set(Some(key.to_owned())))
             on:mouseleave=on(move |_| pointed.set(None))
         >
-            <th scope="row">{shown_name} {picks.collect_view()}</th>
+            <th scope="row">
+                <button type="button" class="format" on:click=on(move |_| pick(session, inspected, Some(key)))>
+                    {name}
+                </button>
+                " " {picks.collect_view()}
+            </th>
             {numbers}
         </tr>
     }

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::view::PlanContext;
+use super::PlanContext;
+use crate::components::chunk::Part;
 use crate::components::erased::{Block, block, memo};
 use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
@@ -10,7 +11,6 @@ use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
 use crate::components::model::operator_table::OperatorTable;
-use crate::lazy::Part;
 use crate::state::model::curves::Against;
 
 /// Speed and energy of the scheme in the cards, and the operators behind them.
@@ -47,12 +47,12 @@ fn if_it_runs(speeds: fn() -> AnyView) -> Block {
     })
 }
 
-/// Questions the other way round, the way to all devices, and the check of a claimed speed.
+/// The check of a claimed speed, questions the other way round, and the way to all devices.
 #[component]
 pub fn Questions() -> impl IntoView {
     view! {
+        <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
         <Inverse/>
         <ExploreLink/>
-        <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
     }
 }

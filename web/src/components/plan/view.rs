@@ -1,37 +1,26 @@
-//! Root component of the Plan view, and the state that its components share.
+//! Root component of the Plan view.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use super::PlanContext;
 use super::cards::Cards;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
+use crate::components::chunk::Part;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
+use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
-use crate::components::model::view::{GeneralFaults, ModelContext};
 use crate::components::notes::Notes;
-use crate::lazy::Part;
+use crate::components::stale::Stale;
 use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
-use crate::state::scenario::Piece;
 use crate::state::session::{Session, Step};
-
-/// State shared by the components of this view.
-#[derive(Debug, Clone, Copy)]
-pub struct PlanContext {
-    pub shown: Memo<PlanShown>,
-    /// Key of the scheme at the pointer or the keyboard focus.
-    pub pointed: RwSignal<Option<String>>,
-    /// The part of the scenario line whose fields are open.
-    pub open: RwSignal<Option<Piece>>,
-    /// Name of the card that the inspector explains; `None` for the speed.
-    pub inspected: RwSignal<Option<&'static str>>,
-}
 
 /// The recommended scheme for a scenario: verdict, cards, schemes, roofline, and what is behind them.
 #[component]
@@ -42,9 +31,55 @@ pub fn PlanView() -> impl IntoView {
     inspector.ask();
     let popover = Fetched::new(Part::Explanation);
     popover.ask();
+    let (shown, typed) = provide_answer(session);
+    let stale = Stale::provide(session, typed);
+    let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
+    let ways_out =
+        block(move || if stuck.get() { fetched_tab(Part::Impasse) } else { ().into_any() });
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
+    let body = block(move || match tab.get() {
+        Tab::Schemes => view! { <Schemes/> }.into_any(),
+        Tab::Operators => fetched_tab(Part::Operators),
+        Tab::Memory => fetched_tab(Part::Memory),
+        Tab::Scale => fetched_tab(Part::Scale),
+        Tab::Questions => fetched_tab(Part::Questions),
+    });
+    view! {
+        <main class="plan model">
+            <Scenario/>
+            <section
+                class="answer"
+                class:stale=stale.flag()
+                aria-label=stale.label()
+            >
+                <div class="said">
+                    <Notes/>
+                    {stale.reason()}
+                    <div class="verdict" aria-live="polite">
+                        <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
+                        <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
+                    </div>
+                    <div class="impasse">{ways_out}</div>
+                </div>
+                <Cards/>
+                <Tabs/>
+                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
+                    {body}
+                </div>
+            </section>
+            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Explanation">
+                {block(move || inspector.show())}
+            </aside>
+            {block(move || popover.show())}
+        </main>
+    }
+}
+
+/// Provides the answer to the components of the view; returns it, and the state of the fields as typed.
+fn provide_answer(session: Session) -> (Memo<PlanShown>, Memo<ModelShown>) {
     let shown = memo(move |before| {
         session.settled.track();
-        session.inputs.with_untracked(|inputs| plan::next(before, inputs))
+        session.inputs.with_untracked(|inputs| plan::explained(before, inputs))
     });
     // Faults are those of the fields as typed; numbers are those of the scheme in the cards.
     let typed = memo(move |before| {
@@ -62,39 +97,10 @@ pub fn PlanView() -> impl IntoView {
         open: RwSignal::new(None),
         inspected: RwSignal::new(None),
     });
-    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
-    let body = block(move || match tab.get() {
-        Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => fetched_tab(Part::Operators),
-        Tab::Memory => fetched_tab(Part::Memory),
-        Tab::Scale => fetched_tab(Part::Scale),
-        Tab::Questions => fetched_tab(Part::Questions),
-    });
-    view! {
-        <main class="plan model">
-            <Scenario/>
-            <section class="answer" class:stale=flag(move || typed.with(ModelShown::is_stale)) aria-label="Answer">
-                <div class="said">
-                    <Notes/>
-                    <GeneralFaults shown=typed/>
-                    <div class="verdict" aria-live="polite">
-                        <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
-                        <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
-                    </div>
-                </div>
-                <Cards/>
-                <Tabs/>
-                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
-                    {body}
-                </div>
-            </section>
-            <aside class="inspector" id="inspector" aria-label="Explanation">{block(move || inspector.show())}</aside>
-            {block(move || popover.show())}
-        </main>
-    }
+    (shown, typed)
 }
 
-/// The body of a tab that is fetched when it is first opened.
+/// A part that is fetched when it is first shown.
 fn fetched_tab(part: Part) -> AnyView {
     let body = Fetched::new(part);
     body.ask();
@@ -150,8 +156,10 @@ fn Schemes() -> impl IntoView {
             ().into_any()
         }
     });
+    // Without schemes there is no answer yet, and axes alone would look like one.
+    let none = flag(move || shown.with(|shown| shown.answer.rows.is_empty()));
     view! {
-        <div class="charts">
+        <div class="charts" hidden=none>
             <SchemeChart/>
             {roofline}
         </div>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::TrustContext;
+use super::TrustContext;
 use crate::components::erased::block;
 use crate::components::mark_icon::MarkIcon;
 use crate::state::trust::answer::COLUMNS;

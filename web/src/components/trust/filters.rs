@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::view::TrustContext;
-use crate::components::erased::{block, flag, on, text};
+use super::TrustContext;
+use crate::components::erased::{block, on, text};
+use crate::components::inputs_shell::InputsShell;
 use crate::state::session::{Session, Step};
 use crate::state::trust::filter::{Part, choose, chosen};
 
@@ -11,26 +12,14 @@ use crate::state::trust::filter::{Part, choose, chosen};
 #[component]
 pub fn Filters() -> impl IntoView {
     let TrustContext { answer, .. } = expect_context();
-    let unfolded = RwSignal::new(false);
     let summary = text(move || answer.with(|answer| answer.filter_line.clone()));
     view! {
-        <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Filter">
-            <button
-                type="button"
-                class="summary"
-                aria-expanded=text(move || unfolded.get().to_string())
-                aria-controls="inputs"
-                on:click=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))
-            >
-                {summary}
-            </button>
-            <div class="fields" id="inputs">
-                {Part::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
-                <p class="brief">
-                    "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group, which is one board, model and engine."
-                </p>
-            </div>
-        </section>
+        <InputsShell label="Filter" summary=summary>
+            {Part::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
+            <p class="brief">
+                "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group, which is one board, model and engine."
+            </p>
+        </InputsShell>
     }
 }
 

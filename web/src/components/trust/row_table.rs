@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::TrustContext;
+use super::TrustContext;
 use crate::components::erased::{block, flag, on, text};
 use crate::state::trust::answer::more_of;
 use crate::state::trust::filter::{device_name, format_name};
@@ -21,34 +21,14 @@ pub fn RowTable() -> impl IntoView {
     let limit = move || {
         wanted.with(|(of, limit)| if pairs.with(|pairs| pairs == of) { *limit } else { STEP })
     };
-    let row = move |(at, row): (usize, &'static Row), unseen: bool| {
-        let inside = row.predicted[usize::from(unseen)].inside;
-        let about =
-            format!("{}, {}, {}", device_name(row.device), row.engine, format_name(row.format));
-        view! {
-            <tr
-                on:pointerenter=on(move |_| pointed.set(Some(at)))
-                on:pointerleave=on(move |_| pointed.set(None))
-                on:focusin=on(move |_| pointed.set(Some(at)))
-            >
-                <th scope="row">{work(row)}<br/><small>{about}</small></th>
-                <td>{measured(row)}</td>
-                <td>{predicted(row, unseen)}</td>
-                <td>{signed(row.error(unseen))}</td>
-                <td>{place(inside)}</td>
-                <td>
-                    <a href=row.link() target="_blank" rel="noopener noreferrer" title=row.source>{row.id}</a>
-                    " "
-                    <small>{row.tier}</small>
-                </td>
-            </tr>
-        }
-    };
     let body = block(move || {
         answer.with(|answer| {
             let shown = answer.by_error.iter().take(limit());
             let found = shown.filter_map(|at| Some((*at, rows().rows.get(*at)?)));
-            found.map(|found| row(found, answer.unseen)).collect_view().into_any()
+            found
+                .map(|(at, found)| row(at, found, answer.unseen, pointed))
+                .collect_view()
+                .into_any()
         })
     });
     let left = move || answer.with(|answer| answer.by_error.len().saturating_sub(limit()));
@@ -78,5 +58,33 @@ pub fn RowTable() -> impl IntoView {
                 <button type="button" class="tool" on:click=on(on_more)>{text(move || more_of(left(), 4 * STEP))}</button>
             </p>
         </div>
+    }
+}
+
+fn row(
+    at: usize,
+    row: &'static Row,
+    unseen: bool,
+    pointed: RwSignal<Option<usize>>,
+) -> impl IntoView {
+    let inside = row.predicted[usize::from(unseen)].inside;
+    let about = format!("{}, {}, {}", device_name(row.device), row.engine, format_name(row.format));
+    view! {
+        <tr
+            on:pointerenter=on(move |_| pointed.set(Some(at)))
+            on:pointerleave=on(move |_| pointed.set(None))
+            on:focusin=on(move |_| pointed.set(Some(at)))
+        >
+            <th scope="row">{work(row)}<br/><small>{about}</small></th>
+            <td>{measured(row)}</td>
+            <td>{predicted(row, unseen)}</td>
+            <td>{signed(row.error(unseen))}</td>
+            <td>{place(inside)}</td>
+            <td>
+                <a href=row.link() target="_blank" rel="noopener noreferrer" title=row.source>{row.id}</a>
+                " "
+                <small>{row.tier}</small>
+            </td>
+        </tr>
     }
 }

@@ -2,11 +2,10 @@
 
 use chart::geometry::Spot;
 use chart::scatter::scene as scatter_scene;
-use chart::scene::Size;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::view::TrustContext;
+use super::TrustContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{derived, memo, text};
@@ -20,9 +19,9 @@ const TITLE: &str = "Expected against measured";
 /// Scatter chart, and a text about the row at the pointer or the keyboard focus. The tables below have the numbers.
 #[component]
 pub fn ScatterChart() -> impl IntoView {
-    let TrustContext { answer, pointed, .. } = expect_context();
-    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
-    let view = RwSignal::new(nothing);
+    let trust = expect_context::<TrustContext>();
+    let TrustContext { answer, pointed, .. } = trust;
+    let view = RwSignal::new(View::default());
     let scene = memo(move |_| {
         answer.with(|answer| scatter_scene(&answer.scatter, view.get().size, pointed.get()))
     });
@@ -40,44 +39,14 @@ pub fn ScatterChart() -> impl IntoView {
         pointed.set(place);
         open_source(place);
     };
-    let on_key = move |event: KeyboardEvent| {
-        let key = event.key();
-        let now = pointed.get_untracked();
-        let next = answer.with_untracked(|answer| {
-            let at = answer.by_time.iter().position(|place| Some(*place) == now);
-            turn(at, answer.by_time.len(), &key).map(|next| answer.by_time[next])
-        });
-        if key == "Escape" {
-            pointed.set(None);
-        } else if key == "Enter" {
-            open_source(now);
-        } else if next.is_some() {
-            event.prevent_default();
-            pointed.set(next);
-        }
-    };
     let said = text(move || match pointed.get().and_then(|place| rows().rows.get(place)) {
         Some(row) => answer.with(|answer| spoken(row, answer.unseen)),
         None => {
             "Point at a mark or use the arrow keys; a click or Enter opens its source.".to_owned()
         }
     });
-    let label = text(move || {
-        answer.with(|answer| {
-            format!(
-                "Expected against measured times, both logarithmic; on the diagonal they are equal. {} {} The tables below have the numbers.",
-                answer.sentence, answer.line
-            )
-        })
-    });
-    let legend = text(move || {
-        answer.with(|answer| {
-            format!(
-                "shape and color: set of rows · hollow: outside of its interval · {}",
-                answer.region
-            )
-        })
-    });
+    let label = text(move || answer.with(label_of));
+    let legend = text(move || answer.with(legend_of));
     let marks = derived(move || answer.with(Answer::marks));
     let filters = text(move || answer.with(|answer| answer.filter_line.clone()));
     view! {
@@ -94,10 +63,40 @@ pub fn ScatterChart() -> impl IntoView {
             view=view
             on_point=Callback::new(on_point)
             on_pick=Callback::new(on_pick)
-            on_key=Callback::new(on_key)
+            on_key=Callback::new(move |event| on_key(&event, trust))
             on_leave=Callback::new(move |()| pointed.set(None))
         />
         <p class="brief" role="status">{said}</p>
+    }
+}
+
+/// The chart in words.
+fn label_of(answer: &Answer) -> String {
+    format!(
+        "Expected against measured times, both logarithmic; on the diagonal they are equal. {} {} The tables below have the numbers.",
+        answer.sentence, answer.line
+    )
+}
+
+fn legend_of(answer: &Answer) -> String {
+    format!("shape and color: set of rows · hollow: outside of its interval · {}", answer.region)
+}
+
+/// Arrow keys go from row to row by time, Enter opens the source, Escape leaves the rows.
+fn on_key(event: &KeyboardEvent, TrustContext { answer, pointed, .. }: TrustContext) {
+    let key = event.key();
+    let now = pointed.get_untracked();
+    let next = answer.with_untracked(|answer| {
+        let at = answer.by_time.iter().position(|place| Some(*place) == now);
+        turn(at, answer.by_time.len(), &key).map(|next| answer.by_time[next])
+    });
+    if key == "Escape" {
+        pointed.set(None);
+    } else if key == "Enter" {
+        open_source(now);
+    } else if next.is_some() {
+        event.prevent_default();
+        pointed.set(next);
     }
 }
 

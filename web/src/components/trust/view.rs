@@ -1,7 +1,8 @@
-//! Root component of the Trust view, and the state that its components share.
+//! Root component of the Trust view.
 
 use leptos::prelude::*;
 
+use super::TrustContext;
 use super::error_table::ErrorTable;
 use super::filters::Filters;
 use super::row_table::RowTable;
@@ -10,21 +11,9 @@ use super::wrong::Wrong;
 use crate::charts::paper;
 use crate::components::erased::{memo, text};
 use crate::components::notes::Notes;
-use crate::state::model::url::Pair;
 use crate::state::session::Session;
 use crate::state::trust::answer::Answer;
 use crate::state::trust::filter;
-
-/// State shared by the components of this view.
-#[derive(Debug, Clone, Copy)]
-pub struct TrustContext {
-    /// Filter, as the keys and values of the address.
-    pub pairs: Memo<Vec<Pair>>,
-    /// Sentences, tables and chart of the filtered rows.
-    pub answer: Memo<Answer>,
-    /// Index of the row at the pointer or the keyboard focus.
-    pub pointed: RwSignal<Option<usize>>,
-}
 
 /// Accuracy of expected times: filter, answer, and cases where they are wrong.
 #[component]

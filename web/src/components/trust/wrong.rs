@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::view::TrustContext;
+use super::TrustContext;
 use crate::components::erased::{block, on};
 use crate::state::session::{Session, Step};
 use crate::state::trust::answer::Wrong as Group;

@@ -33,8 +33,10 @@ pub enum Quantity {
     Time,
     /// A rate: higher is faster.
     Rate,
-    /// An amount of which less is better, such as memory or energy.
+    /// An amount of which less is better, such as energy.
     Cost,
+    /// An amount that is neither good nor bad while there is enough of it, such as memory.
+    Need,
     /// An amount of which more is better, such as bandwidth.
     Supply,
     /// A loss in percent.
@@ -48,6 +50,8 @@ pub enum Tone {
     Worse,
     /// The intervals overlap.
     Unclear,
+    /// Neither better nor worse.
+    Plain,
 }
 
 /// A difference in words: `1.9 × faster`, `38 % less, better`.
@@ -65,23 +69,33 @@ pub fn delta(quantity: Quantity, first: &Number, this: &Number) -> Option<Delta>
         return None;
     }
     let is_better = match quantity {
-        Quantity::Time | Quantity::Cost | Quantity::Loss => this.value < first.value,
+        Quantity::Time | Quantity::Cost | Quantity::Need | Quantity::Loss => {
+            this.value < first.value
+        }
         Quantity::Rate | Quantity::Supply => this.value > first.value,
     };
     let words = match quantity {
         Quantity::Loss => points(this.value - first.value),
         _ if !(ratio.is_finite() && ratio > 0.0) => return None,
         Quantity::Time | Quantity::Rate => speed(ratio, is_better),
-        Quantity::Cost | Quantity::Supply => amount(ratio),
+        Quantity::Cost | Quantity::Need | Quantity::Supply => amount(ratio),
     };
     if first.overlaps(this) {
         let text = format!("no clear difference: {words}, within the intervals");
         return Some(Delta { text, tone: Tone::Unclear });
     }
-    let says_it = matches!(quantity, Quantity::Time | Quantity::Rate);
+    let tone = if is_better { Tone::Better } else { Tone::Worse };
+    Some(match quantity {
+        Quantity::Need => Delta { text: words, tone: Tone::Plain },
+        Quantity::Time | Quantity::Rate => Delta { text: words, tone },
+        Quantity::Cost | Quantity::Supply | Quantity::Loss => judged(&words, is_better),
+    })
+}
+
+/// A difference with the word for its tone.
+pub fn judged(words: &str, is_better: bool) -> Delta {
     let (tone, word) = if is_better { (Tone::Better, "better") } else { (Tone::Worse, "worse") };
-    let text = if says_it { words } else { format!("{words}, {word}") };
-    Some(Delta { text, tone })
+    Delta { text: format!("{words}, {word}"), tone }
 }
 
 /// How many times as fast, whichever way the ratio stands: `1.9 × faster`.
@@ -132,6 +146,7 @@ mod tests {
             (Quantity::Supply, 10.0, 3.33, "0.33 × as much, worse"),
             (Quantity::Loss, 0.0, 2.8, "2.8 points more, worse"),
             (Quantity::Cost, 10.0, 10.0, ""),
+            (Quantity::Need, 10.0, 24.0, "2.4 × as much"),
             (Quantity::Rate, 0.0, 10.0, ""),
             (Quantity::Time, f64::NAN, 10.0, ""),
         ] {

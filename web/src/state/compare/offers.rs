@@ -16,7 +16,7 @@ const MANY_USERS: &str = "16";
 /// A scenario to compare with, one click away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The point in which it differs: `7W`, `16 users`, `16 bits`.
+    /// The point in which it differs: `7W`, `MAXN_SUPER · 25 W`, `16 users`, `16 bits`.
     pub label: String,
     /// The scenario as it is pinned.
     pub pin: String,
@@ -34,8 +34,8 @@ pub fn offers(inputs: &Inputs) -> Vec<Offer> {
         }
     };
     for mode in mode_choices(inputs).into_iter().filter(|mode| !mode.unknown && !mode.chosen) {
-        let name = if mode.name.is_empty() { PEAKS } else { &mode.name };
-        offer(name.to_owned(), &|other| {
+        let label = if mode.name.is_empty() { PEAKS.to_owned() } else { mode.text.clone() };
+        offer(label, &|other| {
             other.mode = (!mode.name.is_empty()).then(|| mode.name.clone().into());
         });
     }

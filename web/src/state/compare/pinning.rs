@@ -83,7 +83,7 @@ fn begin(inputs: &mut Inputs) {
 }
 
 /// Takes over the scenario of the first column, which the other views then show.
-fn show(inputs: &mut Inputs) {
+pub(super) fn show(inputs: &mut Inputs) {
     let first = inputs.pins.list.first();
     if let Some(Ok(first)) = first.map(|pin| url::scenario(pin, &inputs.pins.carried)) {
         inputs.take_scenario(first);

@@ -3,18 +3,22 @@
 use calc_core::estimate::PhaseEstimate;
 use calc_core::expected::Expected;
 use calc_core::roofline::Bound;
-use calc_core::units::{Seconds, TokensPerSec};
+use calc_core::units::{Joules, Seconds, TokensPerSec};
 use chart::mark::Mark;
 use report::number_text as text;
 use report::output::verdict::model::{floor_share, waits_for_links};
 use report::output::words::advice;
 
 use super::super::plan::{InCards, ways_of};
-use super::delta::{Delta, Number, Quantity, delta};
+use super::delta::{Delta, Number, Quantity, Tone, delta, judged};
+use super::room::UserRoom;
 use super::{Column, ScenarioAnswer};
 
 /// Name of the row that the chart reads out, too.
 pub(super) const RATE: &str = "Decode rate";
+
+/// Name of the row with the energy of the same part as the compared time.
+pub(super) const WHOLE_ENERGY: &str = "Energy, whole answer";
 
 /// Share of the expected time from which launching kernels is what a step waits for.
 const LAUNCHES: f64 = 0.5;
@@ -67,7 +71,8 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
         .any(|found| found.users > 1);
     let mut rows = vec![
         row("Scheme", None, &|answered| Some(scheme(answered))),
-        row("Fits", Some(Quantity::Cost), &fits),
+        judged_by_fit(row("Fits", Some(Quantity::Need), &fits), columns),
+        row("Users that fit", None, &users_that_fit),
         row(RATE, Some(Quantity::Rate), &|answered| rate(answered, 1.0)),
         row("Rate of each user", Some(Quantity::Rate), &|answered| {
             rate(answered, answered.in_cards()?.users as f64).filter(|_| is_crowd)
@@ -77,9 +82,16 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
         }),
         row("Whole answer", Some(Quantity::Time), &|answered| {
             let running = answered.running()?;
-            (new_tokens(answered) > 1).then(|| time(&running.outcome.whole))
+            (answered.new_tokens() > 1).then(|| time(&running.outcome.whole))
         }),
-        row("Energy", Some(Quantity::Cost), &energy),
+        traded(
+            row(WHOLE_ENERGY, Some(Quantity::Cost), &|answered| energy(answered, true)),
+            columns,
+        ),
+        traded(
+            row("Energy per token", Some(Quantity::Cost), &|answered| energy(answered, false)),
+            columns,
+        ),
         row("Quality", Some(Quantity::Loss), &quality),
         row("Decode waits for", None, &|answered| {
             answered.running()?;
@@ -94,7 +106,7 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
     ];
     rows.extend(
         ["Weights", "KV cache", "Activations", "Reserve"]
-            .map(|name| row(name, Some(Quantity::Cost), &|answered| memory_part(answered, name))),
+            .map(|name| row(name, Some(Quantity::Need), &|answered| memory_part(answered, name))),
     );
     let command = row("Command", None, &command);
     rows.push(CompareRow { is_code: true, ..command });
@@ -124,18 +136,47 @@ fn build(
     CompareRow { name, cells, differs, is_code: false }
 }
 
-/// Number of new tokens of a scenario.
-pub(super) fn new_tokens(answered: &ScenarioAnswer) -> u64 {
-    answered.shown.model.answer.memory.workload.new_tokens
+/// The differences of a row on memory, judged where one column fits and the other does not.
+fn judged_by_fit(mut row: CompareRow, columns: &[Column]) -> CompareRow {
+    let fits: Vec<bool> = columns
+        .iter()
+        .map(|column| column.answered.as_ref().is_ok_and(|answered| !answered.is_short()))
+        .collect();
+    for (cell, fits_here) in row.cells.iter_mut().zip(&fits) {
+        cell.delta = match cell.delta.take() {
+            Some(found) if *fits_here != fits[0] => Some(judged(&found.text, *fits_here)),
+            other => other,
+        };
+    }
+    row
+}
+
+/// The differences of a row on energy. Where less of it takes longer, or more of it less long, that is said, not judged.
+fn traded(mut row: CompareRow, columns: &[Column]) -> CompareRow {
+    let time = |column: &Column| column.answered.as_ref().ok()?.time();
+    let first = columns
+        .first()
+        .and_then(|column| Some((column.answered.as_ref().ok()?.energy()?, time(column)?)));
+    for (cell, column) in row.cells.iter_mut().zip(columns).skip(1) {
+        let (Some(found), Some((energy, before))) = (&cell.delta, &first) else { continue };
+        let slower = time(column).and_then(|time| delta(Quantity::Time, before, &time));
+        let amount = cell.number.as_ref().and_then(|own| delta(Quantity::Need, energy, own));
+        if let (Some(slower), Some(amount)) = (slower, amount)
+            && ![found.tone, slower.tone].contains(&Tone::Unclear)
+            && slower.tone != found.tone
+        {
+            let text = format!("{}, but {}", amount.text, slower.text);
+            cell.delta = Some(Delta { text, tone: Tone::Plain });
+        }
+    }
+    row
 }
 
 fn scheme(answered: &ScenarioAnswer) -> CompareCell {
     let answer = &answered.shown.answer;
     let Some(InCards { scheme, is_picked, .. }) = answered.in_cards() else {
-        return CompareCell {
-            beside: answer.line.clone(),
-            ..CompareCell::of(answer.sentence.clone())
-        };
+        let beside = if answered.is_short() { String::new() } else { answer.line.clone() };
+        return CompareCell { beside, ..CompareCell::of(answer.sentence.clone()) };
     };
     // The row on memory says what does not fit.
     let refused =
@@ -150,12 +191,27 @@ fn scheme(answered: &ScenarioAnswer) -> CompareCell {
 
 /// The card on memory: what is needed of what is usable, and what is left or short.
 fn fits(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    if answered.in_cards().is_none() && answered.is_short() {
+        let beside = answered.shown.answer.line.clone();
+        return Some(CompareCell { beside, ..CompareCell::of("Does not fit".to_owned()) });
+    }
     let card = answered.shown.answer.cards.first()?;
     let verdict = if card.name == "Fits" { String::new() } else { format!("{}: ", card.name) };
     let text = format!("{verdict}{} {}", card.number.text, card.beside);
     let beside = card.lines.first().cloned().unwrap_or_default();
     let needs = Number::exact(answered.in_cards()?.outcome.memory.get());
     Some(CompareCell::number(text, beside, needs))
+}
+
+/// The most users that fit, the length that each of them has, and the scheme if it is not the one in the cards.
+fn users_that_fit(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    let UserRoom { users, scheme } = answered.room?;
+    let tokens = text::count(answered.shown.model.answer.memory.workload.longest());
+    let beside = match answered.in_cards() {
+        Some(_) => format!("with {tokens} tokens each"),
+        None => format!("with {tokens} tokens each, in {}", advice::scheme_name(scheme)),
+    };
+    Some(CompareCell { beside, ..CompareCell::of(text::count(users)) })
 }
 
 /// Tokens per second of all users, divided among `users`.
@@ -175,10 +231,13 @@ fn time(expected: &Expected) -> CompareCell {
     CompareCell::number(text::time(time), text::time_range(low, high), number)
 }
 
-fn energy(answered: &ScenarioAnswer) -> Option<CompareCell> {
-    let energy = answered.running()?.outcome.token.energy?.per_token;
-    let text = format!("{} per token", text::energy(energy));
-    Some(CompareCell::number(text, String::new(), Number::exact(energy.get())))
+/// Energy of the prompt and all tokens of one answer, or of a single token where only one is asked for.
+fn energy(answered: &ScenarioAnswer, whole: bool) -> Option<CompareCell> {
+    let number = answered.energy().filter(|_| whole == (answered.new_tokens() > 1))?;
+    let [shown, low, high] =
+        [number.value, number.low, number.high].map(|value| text::energy(Joules::new(value)));
+    let what = if whole { ", prompt and answer" } else { "" };
+    Some(CompareCell::number(shown, format!("{low} to {high}{what}"), number))
 }
 
 fn quality(answered: &ScenarioAnswer) -> Option<CompareCell> {

@@ -1,7 +1,9 @@
 //! Short texts around the answer: the chart and its points in words, the inputs in a line, names in lists.
 
+use calc_core::device::PowerMode;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
+use calc_core::units::Watts;
 use report::number_text;
 
 use super::{Kernel, RowState};
@@ -43,7 +45,7 @@ pub struct ModeChoice {
     pub chosen: bool,
 }
 
-/// The power modes of the device, its own peaks first.
+/// The power modes of the device by their power, those without a limit at the end; its own peaks first.
 pub fn mode_choices(inputs: &Inputs) -> Vec<ModeChoice> {
     let device = &inputs.device;
     let own = ModeChoice {
@@ -52,10 +54,12 @@ pub fn mode_choices(inputs: &Inputs) -> Vec<ModeChoice> {
         unknown: false,
         chosen: inputs.mode.is_none(),
     };
-    let modes = device.power_modes.iter().map(|mode| {
+    let mut modes: Vec<&PowerMode> = device.power_modes.iter().collect();
+    let watts = |mode: &PowerMode| mode.watts.map_or(f64::INFINITY, Watts::get);
+    modes.sort_by(|a, b| watts(a).total_cmp(&watts(b)));
+    let modes = modes.into_iter().map(|mode| {
         let unknown = Roofs::new(device, Some(mode)).is_err();
-        let watts =
-            mode.watts.map_or(String::new(), |watts| format!(" · {}", number_text::power(watts)));
+        let watts = watts_beside(mode);
         let remark = if unknown { " · clocks not published" } else { "" };
         ModeChoice {
             name: mode.name.to_string(),
@@ -65,6 +69,13 @@ pub fn mode_choices(inputs: &Inputs) -> Vec<ModeChoice> {
         }
     });
     core::iter::once(own).chain(modes).collect()
+}
+
+/// The power of a mode behind its name; empty where the name says it or none is published.
+fn watts_beside(mode: &PowerMode) -> String {
+    let watts = mode.watts.map(number_text::power).unwrap_or_default();
+    let said = watts.replace(number_text::SPACE, "");
+    if said.is_empty() || said == *mode.name { String::new() } else { format!(" · {watts}") }
 }
 
 /// Key of the highlighted point: the pointed one, else the chosen one.
@@ -147,6 +158,14 @@ mod tests {
             unknown += choices.iter().filter(|choice| choice.unknown).count();
         }
         assert!(unknown > 0, "the catalog has such modes");
+    }
+
+    #[test]
+    fn modes_stand_by_their_power_and_say_it_once() {
+        let texts: Vec<String> =
+            mode_choices(&Inputs::default()).into_iter().map(|choice| choice.text).collect();
+        let said = texts.join(", ").replace(number_text::SPACE, " ");
+        assert_eq!(said, "peaks of the datasheet, 7W, 15W, 25W, MAXN_SUPER · 25 W");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::*;
 use calc_core::catalog::{self, devices};
 
+const L2_RATE: &str = "l2_gb_s";
+const DRAM_RATE: &str = "bandwidth_gb_s";
+
 fn draft(key: &str) -> (Inputs, Draft) {
     let mut inputs = Inputs::default();
     inputs.set_device(Cow::Borrowed(catalog::device(key).expect("catalog key")));

@@ -6,13 +6,14 @@ use report::input::number_input;
 use report::input::range::{Axis, Numbers};
 use report::number_text;
 
-use super::ExploreField;
+use super::{ExploreField, narrowing};
 use crate::state::decimal::decimal;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::{self, count};
+use crate::state::scenario::Piece;
 
-/// Batches that are tried where the field is empty.
-pub const USUAL_BATCHES: &str = "1..256x2";
+/// Batches that are tried for a scenario with one user.
+const USUAL_BATCHES: &str = "1..256x2";
 /// Most combinations of batches and prompts. With all schemes on all devices in all power modes they are some ten million points.
 pub const MOST_COMBINATIONS: u64 = 4096;
 /// Limits of the power cap [W], those of `ridgepoint schedule`.
@@ -130,6 +131,8 @@ pub fn fault(inputs: &Inputs, field: ExploreField) -> Option<String> {
         ExploreField::Power => power_cap(inputs).err(),
         ExploreField::Across | ExploreField::Up => criterion(inputs, field).err(),
         ExploreField::Rows => kept(inputs).err(),
+        ExploreField::Sort => narrowing::order(inputs).err(),
+        ExploreField::Brush => narrowing::brush(inputs).err(),
     }
 }
 
@@ -194,9 +197,30 @@ pub fn criterion(inputs: &Inputs, field: ExploreField) -> Result<Criterion, Stri
     word(inputs, field, Criterion::ALL, usual)
 }
 
+/// The batches that are tried where their field is empty: the users of the scenario if they are several, else a range.
+pub fn usual_batches(inputs: &Inputs) -> &str {
+    match inputs.model.text(fields::Field::Batch).trim() {
+        "1" | "" => USUAL_BATCHES,
+        users => users,
+    }
+}
+
+/// The part of the scenario that all points have, beside those of the subject.
+pub fn is_fixed(inputs: &Inputs, piece: Piece) -> bool {
+    let is_empty = |field: ExploreField| inputs.explore.get(field).is_empty();
+    match piece {
+        Piece::Users => is_empty(ExploreField::Batches) && usual_batches(inputs) != USUAL_BATCHES,
+        Piece::In => is_empty(ExploreField::Prompts),
+        Piece::Engine | Piece::Out => true,
+        Piece::Model => subject(inputs) != Ok(Subject::Models),
+        Piece::Device | Piece::Mode => subject(inputs) == Ok(Subject::Models),
+        Piece::Scheme | Piece::Goal => false,
+    }
+}
+
 fn batches(inputs: &Inputs) -> Result<Vec<u64>, String> {
     let typed = match inputs.explore.get(ExploreField::Batches) {
-        "" => USUAL_BATCHES,
+        "" => usual_batches(inputs),
         typed => typed,
     };
     counts(typed, fields::Field::Batch)
@@ -262,6 +286,27 @@ mod tests {
         assert_eq!((asked.power_cap, asked.kept), (None, Kept::Front));
         let models = Asked::read(&inputs("?view=explore&ask=models")).expect("the default");
         assert_eq!((models.subject, models.kept), (Subject::Models, Kept::Each));
+    }
+
+    #[test]
+    fn the_users_of_the_scenario_are_tried_unless_a_range_is_typed() {
+        let asked = |query: &str| Asked::read(&inputs(query)).expect("readable").batches;
+        assert_eq!(asked("?view=explore&batch=16"), [16]);
+        assert_eq!(asked("?view=explore&batch=16&batches=1,2"), [1, 2]);
+        let fixed = |query: &str| {
+            let inputs = inputs(query);
+            let pieces = crate::state::scenario::pieces(&inputs).into_iter();
+            let kept = pieces.filter(|(piece, ..)| is_fixed(&inputs, *piece));
+            kept.map(|(.., said)| said).collect::<Vec<_>>().join(", ")
+        };
+        let said = fixed("?view=explore&batch=16&prompt=100");
+        assert_eq!(said, "Llama-3.1 8B, the usual engine, 16 users, 100 tokens in, 128 out");
+        let said = fixed("?view=explore&batch=16&batches=1&prompts=1,2");
+        assert_eq!(said, "Llama-3.1 8B, the usual engine, 128 out");
+        assert!(!fixed("?view=explore").contains("user"), "a range of users is tried");
+        assert!(fixed("?view=explore&ask=models&batch=4").contains("Super, datasheet peaks"));
+        let wrong = inputs("?view=explore&batch=0");
+        assert!(fault(&wrong, ExploreField::Batches).is_some_and(|why| why.contains("Batch must")));
     }
 
     #[test]

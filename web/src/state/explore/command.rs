@@ -23,7 +23,7 @@ pub fn sweep(inputs: &Inputs, row: &ExploreRow) -> String {
         words.push(format!("--{flag} {}", quoted(&value)));
     }
     let ranges = [
-        ("batch", ExploreField::Batches, asked::USUAL_BATCHES.to_owned()),
+        ("batch", ExploreField::Batches, asked::usual_batches(inputs).to_owned()),
         ("prompt", ExploreField::Prompts, row.prompt.to_string()),
     ];
     for (flag, field, usual) in ranges {

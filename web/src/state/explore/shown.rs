@@ -6,12 +6,13 @@ use std::cmp::Ordering;
 use calc_core::catalog;
 use calc_core::explore::Criterion;
 use calc_core::units::{Bytes, Seconds};
-use chart::front::{Front, FrontPoint, Measure};
+use chart::front::{Brush, Front, FrontPoint, Measure};
 use report::number_text as text;
 use report::output::words::advice;
 
 use super::ExploreField;
 use super::asked::{Kept, Subject, criterion, criterion_name, kept, subject};
+use super::column::{Order, PointColumn};
 use super::row::ExploreRow;
 use super::sweep::without_drafts;
 use crate::state::inputs::{Inputs, Pins, Tab, View};
@@ -52,19 +53,26 @@ impl ExploreAnswer {
         self.rows.get(key?.parse::<usize>().ok()?)
     }
 
-    /// Rows of the table by index, the best by the first criterion first. A brush shows all points inside, given by their keys.
-    pub fn visible(&self, kept: Kept, brushed: Option<&[String]>) -> Vec<usize> {
+    /// Rows of the table by index, the best by the first criterion first. A brush shows all points inside.
+    pub fn visible(&self, kept: Kept, brush: Option<&Brush>) -> Vec<usize> {
         let all = 0..self.rows.len();
-        let mut shown: Vec<usize> = match (brushed, kept) {
-            (Some(keys), _) => {
-                let keys = keys.iter().filter_map(|key| key.parse().ok());
-                keys.filter(|place| *place < self.rows.len()).collect()
-            }
+        let mut shown: Vec<usize> = match (brush, kept) {
+            (Some(brush), _) => all.filter(|place| self.is_inside(brush, *place)).collect(),
             (None, Kept::Front) => all.filter(|place| self.rows[*place].is_on_front).collect(),
             (None, Kept::Each) => self.best_of_each(),
         };
         shown.sort_by(|a, b| self.by_costs(*a, *b));
         shown
+    }
+
+    /// Value of a row by one of the two criteria.
+    fn value(&self, row: &ExploreRow, axis: usize) -> f64 {
+        self.criteria[axis].value_of(row.costs[axis])
+    }
+
+    fn is_inside(&self, brush: &Brush, place: usize) -> bool {
+        let row = &self.rows[place];
+        brush.holds(self.value(row, 0), self.value(row, 1))
     }
 
     fn by_costs(&self, a: usize, b: usize) -> Ordering {
@@ -95,8 +103,8 @@ impl ExploreAnswer {
             key: place.to_string(),
             label: brief(&row.name).to_owned(),
             mark: row.mark(),
-            x: self.criteria[0].value_of(row.costs[0]),
-            y: self.criteria[1].value_of(row.costs[1]),
+            x: self.value(row, 0),
+            y: self.value(row, 1),
             is_on_front: row.is_on_front,
         };
         Front {
@@ -115,45 +123,7 @@ fn measure(criterion: Criterion) -> Measure {
     Measure { name: format!("{}, expected ({better})", criterion_name(criterion)), criterion }
 }
 
-/// A column of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PointColumn {
-    Name,
-    Mode,
-    Scheme,
-    Batch,
-    Prompt,
-    Rate,
-    Throughput,
-    First,
-    Whole,
-    Energy,
-    Memory,
-    Installed,
-    Loss,
-}
-
-/// Order of the table: a column, and whether the largest comes first.
-pub type Order = (PointColumn, bool);
-
 impl PointColumn {
-    /// All columns, from left to right.
-    pub const ALL: [Self; 13] = [
-        Self::Name,
-        Self::Mode,
-        Self::Scheme,
-        Self::Batch,
-        Self::Prompt,
-        Self::Rate,
-        Self::Throughput,
-        Self::First,
-        Self::Whole,
-        Self::Energy,
-        Self::Memory,
-        Self::Installed,
-        Self::Loss,
-    ];
-
     /// Head of the column.
     pub const fn head(self, subject: Subject) -> &'static str {
         match self {
@@ -163,7 +133,7 @@ impl PointColumn {
             },
             Self::Mode => "Power mode",
             Self::Scheme => "Scheme",
-            Self::Batch => "Batch",
+            Self::Batch => "Users",
             Self::Prompt => "Tokens in",
             Self::Rate => "Rate of a user",
             Self::Throughput => "Rate of all",
@@ -171,7 +141,6 @@ impl PointColumn {
             Self::Whole => "Whole answer",
             Self::Energy => "Energy",
             Self::Memory => "Memory",
-            Self::Installed => "Installed",
             Self::Loss => "Loss",
         }
     }
@@ -188,7 +157,6 @@ impl PointColumn {
             Self::Whole => row.whole[0],
             Self::Energy => row.energy,
             Self::Memory => row.memory[0],
-            Self::Installed => row.memory[1],
             Self::Loss => row.loss_high,
         }
     }
@@ -223,8 +191,10 @@ impl PointColumn {
                 (text::time(time), text::time_range(low, high))
             }
             Self::Energy => plain(text::criterion(Criterion::Energy, row.energy)),
-            Self::Memory => plain(text::criterion(Criterion::Memory, row.memory[0])),
-            Self::Installed => plain(text::capacity(Bytes::new(row.memory[1]))),
+            Self::Memory => {
+                let installed = text::capacity(Bytes::new(row.memory[1]));
+                (text::criterion(Criterion::Memory, row.memory[0]), format!("of {installed}"))
+            }
             // The number, and what is lost below it.
             Self::Loss => match row.loss.rsplit_once("% ") {
                 Some((number, metric)) => (format!("{number}%"), metric.to_owned()),
@@ -277,7 +247,10 @@ pub fn spoken(row: &ExploreRow) -> String {
         format!("first token after {}", cell(PointColumn::First)),
         format!("whole answer after {}", cell(PointColumn::Whole)),
         format!("{} a token", cell(PointColumn::Energy)),
-        format!("{} of {}", cell(PointColumn::Memory), cell(PointColumn::Installed)),
+        {
+            let (needed, installed) = PointColumn::Memory.cell(row);
+            format!("{needed} {installed}")
+        },
         format!("loss {}", cell(PointColumn::Loss)),
     ]);
     said.join(" · ")
@@ -310,11 +283,15 @@ pub fn opened(inputs: &Inputs, row: &ExploreRow) -> Inputs {
 pub fn address(inputs: &Inputs) -> String {
     let mut asked = Inputs { view: View::Explore, tab: Tab::default(), ..inputs.clone() };
     asked.pins = Pins::default();
-    asked.explore.set(ExploreField::Rows, String::new());
+    for look in [ExploreField::Rows, ExploreField::Sort, ExploreField::Brush] {
+        asked.explore.set(look, String::new());
+    }
     asked.model.claim = Default::default();
     asked.model.filter = Default::default();
     asked.model.scheme = None;
-    asked.model.set_text(fields::Field::Batch, fields::Field::Batch.spec().usual.to_owned());
+    if !inputs.explore.get(ExploreField::Batches).is_empty() {
+        asked.model.set_text(fields::Field::Batch, fields::Field::Batch.spec().usual.to_owned());
+    }
     format!("{}\n{}", url::write(&asked), fragment::text(&asked))
 }
 

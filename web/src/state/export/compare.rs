@@ -86,7 +86,7 @@ fn cell(cell: &CompareCell) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::export::export;
+    use crate::state::export::tests::export;
     use crate::state::export_kinds::kinds;
     use crate::state::inputs::View;
 
@@ -95,16 +95,16 @@ mod tests {
     #[test]
     fn every_kind_has_every_column_with_its_numbers() {
         for (kind, _) in kinds(View::Compare) {
-            let text = export(kind, QUERY, "");
+            let text = export(kind, QUERY);
             assert!(text.contains("Tesla T4") && text.contains("H100 SXM"), "{kind}: {text}");
             assert!(text.contains("token/s") && text.contains("Decode rate"), "{kind}: {text}");
         }
-        assert_eq!(export("svg", QUERY, ""), "", "a chart is no answer");
+        assert_eq!(export("svg", QUERY), "", "a chart is no answer");
     }
 
     #[test]
     fn json_says_what_cannot_be_read_and_the_scenario_of_each_column() {
-        let all: Value = serde_json::from_str(&export("json", QUERY, "")).expect("JSON");
+        let all: Value = serde_json::from_str(&export("json", QUERY)).expect("JSON");
         let columns = all["columns"].as_array().expect("columns");
         assert_eq!(columns[1]["scenario"], "model:llama-3.1-8b,d:h100_sxm,batch:16");
         assert!(columns[0]["error"].is_null() && columns[0]["rows"]["Fits"]["text"].is_string());
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn csv_has_a_cell_for_every_column() {
-        let csv = export("csv", "?view=compare&c=d:t4&c=d:l4&v=1", "");
+        let csv = export("csv", "?view=compare&c=d:t4&c=d:l4&v=1");
         let mut lines = csv.lines();
         assert_eq!(lines.next(), Some("row,Tesla T4,L4"));
         let scenarios = "scenario,\"model:llama-3.1-8b,d:t4\",\"model:llama-3.1-8b,d:l4\"";

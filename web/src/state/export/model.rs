@@ -96,7 +96,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::state::export::export;
+    use crate::state::export::tests::export;
 
     const QUERY: &str =
         "?view=model&d=h100_sxm&batch=8&prompt=512&context=2048&generate=16&weights=fp8_e4m3&v=1";
@@ -121,8 +121,8 @@ mod tests {
         let inputs =
             EstimateInputs::parse(fields(&json!({})), &Library::CATALOGS).expect("a request");
         let answer = inputs.estimate().expect("an answer");
-        assert_eq!(export("json", QUERY, ""), written(&EstimateJson::new(&inputs, &answer)));
-        assert_eq!(export("md", QUERY, ""), summary::estimate(&inputs, &answer).to_markdown());
+        assert_eq!(export("json", QUERY), written(&EstimateJson::new(&inputs, &answer)));
+        assert_eq!(export("md", QUERY), summary::estimate(&inputs, &answer).to_markdown());
     }
 
     #[test]
@@ -132,15 +132,15 @@ mod tests {
         let asked = inputs.request().expect("a question");
         let answer = inputs.recommend().expect("an answer");
         assert_eq!(
-            export("advice.json", QUERY, ""),
+            export("advice.json", QUERY),
             written(&recommendation(&inputs, &asked, &answer).expect("JSON"))
         );
     }
 
     #[test]
     fn csv_has_the_operators_of_both_phases_and_adds_up_to_the_estimate() {
-        let csv = export("csv", QUERY, "");
-        let json: Value = serde_json::from_str(&export("json", QUERY, "")).expect("JSON");
+        let csv = export("csv", QUERY);
+        let json: Value = serde_json::from_str(&export("json", QUERY)).expect("JSON");
         let columns = csv.lines().next().map(|head| head.split(',').count());
         for phase in ["prefill", "decode"] {
             let rows: Vec<Vec<&str>> = csv
@@ -153,6 +153,6 @@ mod tests {
             let said = json[phase]["ideal_s"].as_f64().expect("a number");
             assert!((ideal / said - 1.0).abs() < 1e-9, "{ideal} {said}");
         }
-        assert!(export("csv", "?view=model&batch=x", "").is_empty());
+        assert!(export("csv", "?view=model&batch=x").is_empty());
     }
 }

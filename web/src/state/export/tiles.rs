@@ -7,15 +7,13 @@ use calc_core::tiling::{Tiling, tilings};
 use report::output::summary::{best_tile, tiling_table};
 use report::output::work::expression::escaped;
 
-use super::inputs;
 use crate::state::derived::refusal;
 use crate::state::inputs::Inputs;
 
 /// Table of the tiles with the chosen format; empty if the operator is not a matrix product or an input is invalid.
-pub fn tiles(query: &str, carried: &str) -> String {
-    let inputs = inputs(query, carried);
+pub(super) fn tiles(inputs: &Inputs) -> String {
     let Ok(Operator::Gemm(_)) = inputs.operator() else { return String::new() };
-    match ranked(&inputs) {
+    match ranked(inputs) {
         Ok(all) => {
             let best = all.first().map(best_tile).unwrap_or_default();
             format!("<p>{}</p>{}", escaped(&best), tiling_table(&all).to_html())
@@ -34,11 +32,12 @@ fn ranked(inputs: &Inputs) -> Result<Vec<Tiling>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::state::export::tests::of;
+    use crate::state::export_kinds::Document;
 
     #[test]
     fn every_tile_has_a_row_with_all_that_is_known() {
-        let html = tiles("?d=a100_80gb_sxm&m=4096&n=4096&k=4096&w=fp16&v=1", "");
+        let html = of(Document::Tiles, "?d=a100_80gb_sxm&m=4096&n=4096&k=4096&w=fp16&v=1");
         assert!(html.starts_with("<p>Best: ") && html.contains("of shared memory"), "{html}");
         let rows = html.matches("<tr>").count();
         assert!(rows > 5, "{rows}");
@@ -48,11 +47,11 @@ mod tests {
 
     #[test]
     fn what_nobody_published_is_unknown_and_what_does_not_run_is_said() {
-        let unknown = tiles("?d=tpu_v5e&w=bf16&v=1", "");
+        let unknown = of(Document::Tiles, "?d=tpu_v5e&w=bf16&v=1");
         assert!(unknown.contains("<td class=\"number\">unknown</td>"), "{unknown}");
-        assert!(tiles("?w=fp64&v=1", "").contains("no fp64 peak"));
+        assert!(of(Document::Tiles, "?w=fp64&v=1").contains("no fp64 peak"));
         for query in ["?op=attention&v=1", "?op=norm&v=1"] {
-            assert_eq!(tiles(query, ""), "", "{query}");
+            assert_eq!(of(Document::Tiles, query), "", "{query}");
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The measured machine as a device: a device file from its roofs, and the results of a job that the page applies.
 
+use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::provenance::Provenance;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
-use protocol::job::{CalibrateSpec, JobSpec, JobState};
+use protocol::job::{CalibrateSpec, JobId, JobSpec, JobState};
 use protocol::telemetry::Telemetry;
 use serde_json::{Value, json};
 
 use crate::link::book::Job;
+use crate::link::client::Client;
+use crate::link::connection::State;
 use crate::state::inputs::Inputs;
 
 /// Key of the machine in device files; a calibration uses the same key.
@@ -141,6 +144,49 @@ pub fn elsewhere(device: &Device, machine: &str) -> String {
     )
 }
 
+/// The way in which a connected machine becomes the device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MachineChoice {
+    /// The chosen device is that machine.
+    Done,
+    /// The result of its newest job with measured roofs.
+    Measured(JobId),
+    /// The device of the catalog that its name means.
+    Catalog(&'static Device),
+}
+
+/// How the connected machine becomes the device; `None` while nothing is known of it: its jobs were not told yet, or nothing
+/// was measured and the catalog does not have it.
+pub fn selection(client: &Client, device: &Device) -> Option<MachineChoice> {
+    let State::Up(up) = &client.connection.state else { return None };
+    let is_told = client.has_jobs && !client.is_selected;
+    let is_chosen = !up.machine.is_empty() && elsewhere(device, &up.machine).is_empty();
+    match client.book.newest_roofs() {
+        _ if !is_told => None,
+        _ if is_chosen => Some(MachineChoice::Done),
+        Some(job) => Some(MachineChoice::Measured(job)),
+        None => of_catalog(&up.machine).map(MachineChoice::Catalog),
+    }
+}
+
+/// The device of the catalog that the name of a machine means; of several, the one whose name says most.
+fn of_catalog(machine: &str) -> Option<&'static Device> {
+    if machine.is_empty() {
+        return None;
+    }
+    catalog::device(machine).ok().or_else(|| {
+        let named = catalog::devices::all().filter(|device| elsewhere(device, machine).is_empty());
+        named.max_by_key(|device| device.name.len())
+    })
+}
+
+/// Note on a connected machine that has become the device.
+pub fn selected(before: &str, now: &str) -> String {
+    format!(
+        "The connected machine is now the device everywhere: {now}. Plan, Compare and Explore are about it; Back returns to {before}."
+    )
+}
+
 /// Basis of this view's expected times, and how to improve it.
 pub fn about(inputs: &Inputs) -> String {
     let device = &inputs.device;
@@ -162,13 +208,16 @@ mod tests {
     use std::borrow::Cow;
 
     use protocol::hex::Hex;
-    use protocol::job::{JobId, JobSummary};
+    use protocol::job::JobSummary;
+    use protocol::server::ServerMessage;
     use protocol::telemetry::Reading;
 
     use super::*;
-    use crate::link::book::Book;
-    use crate::state::files::{Opened, read, understand};
+    use crate::link::book::{Book, Find};
+    use crate::link::connection::Up;
+    use crate::state::files::{Opened, open};
     use crate::state::measure::answer::tests::bare;
+    use calc_core::hf_config::Unread;
 
     fn job(spec: JobSpec, records: Vec<BenchRecord>) -> Job {
         let mut book = Book::default();
@@ -184,6 +233,47 @@ mod tests {
         let mut job = book.jobs()[0].clone();
         job.records = records;
         job
+    }
+
+    fn connected(machine: &str, jobs: Vec<JobSummary>) -> Client {
+        let mut client = Client::default();
+        client.connection.state = State::Up(Up {
+            scopes: Vec::new(),
+            epoch: Hex([0; 8]),
+            version: String::new(),
+            machine: machine.to_owned(),
+        });
+        drop(client.hear(None, ServerMessage::Jobs { jobs }));
+        client
+    }
+
+    #[test]
+    fn a_connected_machine_is_selected_by_its_measured_roofs_or_by_its_name_and_once() {
+        let orin = catalog::device("jetson_orin_nano_8gb_super").expect("a key");
+        let done = |id: u64, spec: JobSpec| JobSummary {
+            job: JobId(id),
+            request: Hex([0; 16]),
+            spec,
+            state: JobState::Done,
+            created_ms: 0,
+            last_seq: 3,
+        };
+        let mut client =
+            connected("A chip", vec![done(4, roofs_job()), done(2, calibration_job())]);
+        assert_eq!(selection(&client, orin), Some(MachineChoice::Measured(JobId(4))));
+        let asked = client.await_roofs(JobId(4));
+        assert!(asked.is_empty(), "it is shown, so its results come already: {asked:?}");
+        assert_eq!(client.book.job(JobId(4)).map(|job| job.find), Some(Find::Awaited));
+        client.is_selected = true;
+        assert_eq!(selection(&client, orin), None, "the reader may go back");
+        let nothing = connected("A chip", Vec::new());
+        assert_eq!(selection(&nothing, orin), None);
+        let named = connected(&format!("NVIDIA {}", orin.name), Vec::new());
+        assert_eq!(selection(&named, orin), Some(MachineChoice::Done));
+        let h100 = catalog::device("h100_sxm").expect("a key");
+        assert_eq!(selection(&named, h100), Some(MachineChoice::Catalog(orin)));
+        assert_eq!(selection(&Client::default(), orin), None, "no daemon");
+        assert!(selected("A", "B").contains("Back returns to A"));
     }
 
     fn telemetry(value: Option<f64>) -> Telemetry {
@@ -209,7 +299,7 @@ mod tests {
         let found = brings(&job, Some(&telemetry(Some(8.0 * GIB)))).expect("a device");
         let files = found.files();
         let [(name, text)] = &files[..] else { panic!("{files:?}") };
-        let opened = read(name, text).and_then(|reply| understand(&reply));
+        let opened = open(name, text, Unread::Refuse);
         let Ok(Opened::Device(device)) = opened else { panic!("{opened:?}") };
         assert_eq!((&*device.key, &*device.name), (KEY, "a processor (measured here)"));
         assert_eq!(device.bandwidth.provenance, Provenance::Measured);

@@ -6,7 +6,7 @@ use calc_core::device::Device;
 use calc_core::estimate::Estimate;
 use calc_core::plan::Plan;
 use calc_core::workload::Workload;
-use chart::roofline::Roofline;
+use chart::scene::OperatorPanel;
 use report::input::request::EstimateInputs;
 use report::number_text as text;
 use report::output::verdict::model as say;
@@ -35,7 +35,7 @@ pub struct ModelAnswer {
     /// Operators of prefill and decode.
     pub tables: [PhaseTable; 2],
     /// The roofline with a point for each operator, and the operators' shares of the time.
-    pub chart: Option<(Roofline, Vec<f64>)>,
+    pub chart: Option<[OperatorPanel; 2]>,
     /// The core's answer.
     pub estimate: Estimate,
     /// Short name of the weights' format.
@@ -63,12 +63,6 @@ impl ModelShown {
     pub fn fault_of(&self, field: Field) -> Option<String> {
         let found = self.faults.iter().find(|fault| fault.field == Some(field));
         found.map(|fault| fault.text.clone())
-    }
-
-    /// Errors that concern no single field, as sentences.
-    pub fn general_faults(&self) -> Vec<String> {
-        let general = self.faults.iter().filter(|fault| fault.field.is_none());
-        general.map(|fault| fault.text.clone()).collect()
     }
 }
 
@@ -271,7 +265,8 @@ mod tests {
         inputs.formats.set(Role::Weights, catalog::format("fp64").ok());
         let shown = next(None, &inputs, Place::of(device));
         assert!(shown.is_stale());
-        assert!(shown.general_faults().join(" ").contains("fp64"), "{:?}", shown.faults);
+        let [fault] = &shown.faults[..] else { panic!("{:?}", shown.faults) };
+        assert!(fault.field.is_none() && fault.text.contains("fp64"), "{fault:?}");
     }
 
     #[test]

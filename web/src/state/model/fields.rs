@@ -86,7 +86,7 @@ static SPECS: [Spec; 22] = [
     Spec::count("prompt", "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
     Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
     Spec::count("generate", "New tokens", "", (1, MAX_NEW_TOKENS)).starts_at("128"),
-    Spec::count("tp", "Tensor", "ways", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count("tp", "Number of devices", "tensor-parallel", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("pp", "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("ep", "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("memory", "Memory limit", "GB", (0, 1_000_000)).or_empty("all usable").real(),

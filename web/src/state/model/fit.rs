@@ -16,7 +16,7 @@ const NARROWER: [&str; 4] = ["fp8_e4m3", "int4_g128", "int3_g128", "int2_g64"];
 /// KV cache formats that are tried.
 const NARROWER_KV: [&str; 2] = ["fp8_e4m3", "int4_g32"];
 /// Numbers of devices that are tried.
-const DEVICES: [u64; 4] = [2, 4, 8, 16];
+pub const DEVICES: [u64; 4] = [2, 4, 8, 16];
 
 /// A change of the inputs that makes the model fit.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,20 +11,22 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
-use report::input::model_file::lines::ModelLines;
+use report::input::model_file::word::FileModel;
 use report::input::named_model::{NamedModel, folder, is_half};
 
 use super::fields::{Field, real};
+use super::file_name;
+use super::refused::RefusedFile;
 use super::roles::{Formats, Role};
-use crate::state::check::CLAIM;
-use crate::state::trust::filter;
+use crate::state::claim::CLAIM;
+use crate::state::trust::FILTER_KEYS;
 
 /// The model before the user's changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Base {
     Catalog(&'static CatalogModel),
     /// Model of a file, of the hub, or of an address.
-    File(Arc<ModelLines>),
+    File(Arc<FileModel>),
 }
 
 impl Base {
@@ -88,8 +90,10 @@ impl Base {
     pub fn repository(&self) -> &str {
         match self {
             Self::Catalog(model) => model.hf_id,
-            Self::File(model) if is_hub_id(&model.name) => &model.name,
-            Self::File(model) => folder(&model.name),
+            Self::File(model) => {
+                let name = file_name::without(&model.name);
+                if is_hub_id(name) { name } else { folder(name) }
+            }
         }
     }
 
@@ -120,6 +124,8 @@ impl Base {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInputs {
     pub base: Base,
+    /// The last file, if it was refused; the base is still the model before it.
+    pub refused: Option<RefusedFile>,
     /// Changed numbers of the model, and the workload, as typed.
     texts: [String; Field::ALL.len()],
     /// Whether embedding and LM head are one matrix; `None`: as in the model.
@@ -134,13 +140,14 @@ pub struct ModelInputs {
     /// Texts of the user's claim, by key; parsed in `check`.
     pub claim: [String; CLAIM.len()],
     /// Texts of the Trust view's filter, by key; parsed there.
-    pub filter: [String; filter::KEYS.len()],
+    pub filter: [String; FILTER_KEYS.len()],
 }
 
 impl Default for ModelInputs {
     fn default() -> Self {
         Self {
             base: Base::Catalog(&models::USUAL),
+            refused: None,
             texts: Field::ALL.map(|field| field.spec().usual.to_owned()),
             tied: None,
             formats: Formats::default(),
@@ -164,6 +171,14 @@ impl ModelInputs {
         self.texts[field as usize] = text;
     }
 
+    /// Splits the model over a number of devices, all of them tensor-parallel.
+    pub fn set_devices(&mut self, count: u64) {
+        for field in [Field::Pipeline, Field::Expert] {
+            self.set_text(field, field.spec().usual.to_owned());
+        }
+        self.set_text(Field::Tensor, count.to_string());
+    }
+
     /// Chooses the format of a role. Known mean bits of other weights are cleared.
     pub fn set_format(&mut self, role: Role, format: Option<&'static QuantFormat>) {
         if role == Role::Weights {
@@ -174,6 +189,7 @@ impl ModelInputs {
 
     /// Chooses another model. Changes of the old geometry, and formats of parts that the new model lacks, are cleared.
     pub fn set_base(&mut self, base: Base) {
+        self.refused = None;
         if self.base == base {
             return;
         }
@@ -211,7 +227,7 @@ impl ModelInputs {
     }
 
     /// Restores the import notes if this is the model of that file, because an address does not contain them.
-    pub fn remember(&mut self, opened: &Arc<ModelLines>) {
+    pub fn remember(&mut self, opened: &Arc<FileModel>) {
         if let Base::File(model) = &self.base
             && model.arch == opened.arch
             && model.stored == opened.stored

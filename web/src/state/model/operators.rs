@@ -7,6 +7,7 @@ use calc_core::roofline::Bound;
 use calc_core::units::Bytes;
 use chart::mark::{Mark, Shape, hue_of_class};
 use chart::roofline::{PointInput, Roofline};
+use chart::scene::OperatorPanel;
 use chart::theme::Hue;
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
@@ -120,9 +121,8 @@ pub fn explain(answer: &Estimate, phase: usize, index: usize) -> Option<Explanat
     Some(say::operator(operator, phase.totals.ideal, share(phase, operator)))
 }
 
-/// The roofs that the operators run on, and a point for each operator that computes (filled in prefill, hollow in decode), with
-/// each point's share of the time.
-pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Vec<f64>)> {
+/// The roofs that the operators run on, and for each phase a point for each operator that computes, with its share of the time.
+pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<[OperatorPanel; 2]> {
     let paths = &answer.paths;
     let mut classes: Vec<ComputeClass> = Vec::new();
     for path in [paths.layer, paths.expert, paths.lm_head, paths.carrier] {
@@ -130,11 +130,11 @@ pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Ve
             classes.push(path.class);
         }
     }
-    let mut chart =
+    let mut roofs =
         Roofline::of_device(question.place.device, question.place.mode, &classes).ok()?;
-    chart.main = Some(paths.layer.class);
-    let mut shares = Vec::new();
-    for ((key, _), phase) in phases(answer) {
+    roofs.main = Some(paths.layer.class);
+    Some(phases(answer).map(|((key, name), phase)| {
+        let (mut chart, mut shares) = (roofs.clone(), Vec::new());
         for operator in phase.operators.iter().filter(|row| row.totals.cost.flops.get() > 0.0) {
             let totals = &operator.totals;
             let attained = totals.cost.flops / totals.ideal;
@@ -145,12 +145,12 @@ pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Ve
                 intensity: totals.cost.intensity(),
                 attained,
                 expected: Some(attained * (totals.ideal / totals.expected.time)),
-                filled: key == PHASES[0].0,
+                filled: true,
             });
             shares.push(share(phase, operator));
         }
-    }
-    Some((chart, shares))
+        OperatorPanel { name, chart, shares }
+    }))
 }
 
 /// A row in words, for keyboard users of the chart.

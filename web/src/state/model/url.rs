@@ -6,16 +6,15 @@ use calc_core::calibration::Engine;
 use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
-use report::input::model_file::lines::{self, ModelLines};
+use report::input::model_file::word::{self, FileModel};
 
 use super::fields::Field;
+use super::file_name::LONGEST_NAME;
 use super::inputs::{Base, ModelInputs};
 use super::roles::Role;
-use crate::state::check::{CLAIM, UNIT, Unit};
-use crate::state::trust::filter;
+use crate::state::claim::{CLAIM, UNIT, Unit};
+use crate::state::trust::FILTER_KEYS;
 
-/// Longest file name that an address contains, in characters.
-const LONGEST_NAME: usize = 60;
 /// Source of a geometry that was read from an address.
 const SOURCE: &str = "the address of this page";
 
@@ -51,8 +50,8 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
         Base::Catalog(_) => {}
         Base::File(model) => {
             pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
-            pairs.push(("geometry", lines::geometry(&model.arch)));
-            pairs.push(("stored", lines::stored(&model.stored)));
+            pairs.push(("geometry", word::geometry(&model.arch)));
+            pairs.push(("stored", word::stored(&model.stored)));
         }
     }
     for field in Field::ALL {
@@ -66,7 +65,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
     pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
     let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
     pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
-    let filter = filter::KEYS.into_iter().zip(&inputs.filter).filter(|(_, text)| !text.is_empty());
+    let filter = FILTER_KEYS.into_iter().zip(&inputs.filter).filter(|(_, text)| !text.is_empty());
     pairs.extend(filter.map(|(key, text)| (key, text.clone())));
     pairs.extend(inputs.tied.map(|tied| ("tied", u8::from(tied).to_string())));
     for role in Role::ALL {
@@ -90,7 +89,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
         inputs.claim[place] = value.chars().take(LONGEST_NAME).collect();
         return Some(Ok(()));
     }
-    if let Some(place) = filter::KEYS.iter().position(|known| *known == key) {
+    if let Some(place) = FILTER_KEYS.iter().position(|known| *known == key) {
         inputs.filter[place] = value.chars().take(LONGEST_NAME).collect();
         return Some(Ok(())); // the Trust view reports invalid values
     }
@@ -130,7 +129,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
             value.clone_into(&mut file(inputs).name);
             Ok(())
         }
-        "geometry" => match lines::read_geometry(value) {
+        "geometry" => match word::read_geometry(value) {
             Some(arch) => {
                 file(inputs).arch = arch;
                 Ok(())
@@ -138,7 +137,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
             None => Err("which is no geometry that this page wrote. The page uses the one above."
                 .to_owned()),
         },
-        "stored" => match lines::read_stored(value) {
+        "stored" => match word::read_stored(value) {
             Some(stored) => {
                 file(inputs).stored = stored;
                 Ok(())
@@ -160,9 +159,9 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
 }
 
 /// The custom model of the address, which starts as a copy of the current model.
-fn file(inputs: &mut ModelInputs) -> &mut ModelLines {
+fn file(inputs: &mut ModelInputs) -> &mut FileModel {
     if let Base::Catalog(model) = inputs.base {
-        inputs.base = Base::File(Arc::new(ModelLines {
+        inputs.base = Base::File(Arc::new(FileModel {
             name: model.name.to_owned(),
             source: SOURCE.to_owned(),
             provenance: Provenance::Assumed,
@@ -238,7 +237,7 @@ mod tests {
             inputs.set_base(Base::Catalog(model));
             round_trip(&inputs);
             let named = NamedModel { name: "a b&c.json".into(), ..NamedModel::from_catalog(model) };
-            let file = lines::read(&lines::write(&named)).expect("its lines");
+            let file = FileModel::of(&named).expect("a geometry");
             inputs.set_base(Base::File(Arc::new(file)));
             assert_eq!(round_trip(&inputs), "file geometry stored ");
         }

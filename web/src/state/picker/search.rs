@@ -9,6 +9,8 @@ use super::{Choice, Group};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     Devices,
+    /// Devices, several of which can be typed: `2 x RTX 3090`.
+    Machines,
     /// Models; one of the user's own can be pasted or opened.
     Models,
     /// Models that can draft.
@@ -33,7 +35,9 @@ impl Names {
             _ => Vec::new(),
         };
         match self {
-            Self::Devices => catalog::device(typed).map(|found| found.key.to_string()),
+            Self::Devices | Self::Machines => {
+                catalog::device(typed).map(|found| found.key.to_string())
+            }
             Self::Models | Self::Drafters => {
                 catalog::model(typed).map(|found| found.key.to_owned())
             }
@@ -44,8 +48,45 @@ impl Names {
     }
 }
 
+/// Separator of a number of devices and a key.
+const TIMES: char = '*';
+/// Most devices that a number without a cross means: `90 b` is no number of devices.
+const MOST_BARE: u64 = 64;
+/// Words after a number that make it a size.
+const UNITS: [&str; 5] = ["gb", "gib", "tb", "gb/s", "w"];
+
+/// The number of devices in front of a name, and the name: `2 x RTX 3090`, `2x RTX 3090`, `4 H100`.
+fn counted(typed: &str) -> Option<(u64, &str)> {
+    let typed = typed.trim();
+    let name = typed.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let count = typed[..typed.len() - name.len()].parse().ok().filter(|count| *count > 0)?;
+    let beside = name.trim_start();
+    let adjoins = beside.len() == name.len();
+    let after = beside.strip_prefix(['x', 'X', '×', '*']);
+    if let Some(after) = after.filter(|after| adjoins || after.starts_with(' ')) {
+        return Some((count, after.trim_start())).filter(|(_, name)| !name.is_empty());
+    }
+    let word = beside.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+    let is_count = !adjoins && count <= MOST_BARE && !UNITS.contains(&&*word);
+    Some((count, beside)).filter(|_| is_count && !word.is_empty())
+}
+
+/// The number of devices in the key of an option, and the key of one device.
+pub fn split_count(key: &str) -> (Option<u64>, &str) {
+    let parts = key.split_once(TIMES);
+    parts.map_or((None, key), |(count, key)| (count.parse().ok(), key))
+}
+
 /// The options that a typed name means or whose texts contain its words; without any, those with the nearest names.
 pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
+    if let Some((count, name)) = counted(typed).filter(|_| names == Names::Machines) {
+        let mut found = found(groups, name, Names::Devices);
+        for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
+            choice.key = format!("{count}{TIMES}{}", choice.key);
+            choice.name = format!("{count} × {}", choice.name);
+        }
+        return found;
+    }
     let mut found = filtered(groups, typed);
     if typed.trim().is_empty() {
         return found;
@@ -150,6 +191,28 @@ mod tests {
             let first = choice_at(&found(groups, typed, names), 0);
             assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
         }
+    }
+
+    #[test]
+    fn a_number_in_front_of_a_device_counts_devices() {
+        for (typed, expected) in [
+            ("2 x rtx 3090", (Some(2), "rtx_3090")),
+            ("2x RTX 3090", (Some(2), "rtx_3090")),
+            ("2xRTX 3090", (Some(2), "rtx_3090")),
+            ("2 × rtx 3090", (Some(2), "rtx_3090")),
+            ("4 H100", (Some(4), "h100_sxm")),
+            ("8 * h100 sxm", (Some(8), "h100_sxm")),
+            ("3090", (None, "rtx_3090")),
+            ("4090", (None, "rtx_4090")),
+            ("8 GB Orin Nano Super", (None, "jetson_orin_nano_8gb_super")),
+            ("2 xavier nx", (Some(2), "jetson_xavier_nx_8gb")),
+        ] {
+            let first = choice_at(&found(&device_groups(), typed, Names::Machines), 0);
+            let key = first.map_or_else(String::new, |choice| choice.key);
+            assert_eq!(split_count(&key), expected, "{typed}");
+        }
+        let found = found(&device_groups(), "2 x rtx 3090", Names::Devices);
+        assert!(found.iter().flat_map(|group| &group.choices).all(|it| !it.key.contains(TIMES)));
     }
 
     #[test]

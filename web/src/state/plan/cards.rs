@@ -11,6 +11,9 @@ use super::{Seen, batch, loss_parts, rate, workload};
 use crate::state::derived::Cell;
 use crate::state::model::answer::ModelAnswer;
 
+/// Title of the explanation of the speed.
+pub const RATE: &str = "Tokens per second";
+
 /// A card: one number, what it is compared with, and two lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
@@ -79,7 +82,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -
         number: Cell {
             text: rate(token.expected.time),
             explanation: Explanation {
-                title: "Tokens per second".to_owned(),
+                title: RATE.to_owned(),
                 formula: "users ÷ time per token, in the mean over the answer".to_owned(),
                 values: format!(
                     "{} ÷ {}",

@@ -17,7 +17,7 @@ pub struct SchemeRow {
     pub key: &'static str,
     pub name: String,
     pub mark: Mark,
-    /// Why one would take it: recommended, fastest, best quality.
+    /// Why one would take it: recommended, fastest and in what, best quality.
     pub picks: Vec<&'static str>,
     pub whole: String,
     pub interval: String,
@@ -29,8 +29,6 @@ pub struct SchemeRow {
     pub metric: String,
     /// Reason why it is out of the question; its times are not shown then.
     pub refused: Option<String>,
-    /// True if it can be put in the cards.
-    pub has_outcome: bool,
 }
 
 /// Name of the ranked time.
@@ -70,8 +68,7 @@ pub(super) fn rows(request: &RecommendRequest<'_>, answer: &Recommendation) -> V
     });
     let dropped = answer.dropped.iter().map(|row| {
         let refused = Some(advice::dropped(&row.reason, &row.quality));
-        let has_outcome = row.outcome.is_some();
-        SchemeRow { refused, has_outcome, ..untimed(row.scheme, &row.quality) }
+        SchemeRow { refused, ..untimed(row.scheme, &row.quality) }
     });
     ranked.chain(dropped).collect()
 }
@@ -91,7 +88,6 @@ fn untimed(scheme: &'static Scheme, loss: &QualityLoss) -> SchemeRow {
         loss,
         metric,
         refused: None,
-        has_outcome: true,
     }
 }
 
@@ -112,7 +108,17 @@ fn timed(
     }
 }
 
-/// Names of the picks by key of the scheme: the fastest, the recommended one, and the one that loses least.
+/// Pick of the scheme with the shortest ranked time, with what it is fastest in; another one may have the highest rate.
+const fn fastest_in(part: RankedPart) -> &'static str {
+    match part {
+        RankedPart::Whole => "fastest answer",
+        RankedPart::Prefill => "fastest prompt",
+        RankedPart::Decode => "fastest token",
+    }
+}
+
+/// Names of the picks by key of the scheme: the recommended one, the fastest in the ranked time and in the rate, and the one
+/// that loses least.
 fn picks(answer: &Recommendation, part: RankedPart) -> Vec<(&'static str, &'static str)> {
     let time = |row: &&Ranked| part_time(part, &row.outcome).time.get();
     let least = |by: &dyn Fn(&&Ranked, &&Ranked) -> core::cmp::Ordering| {
@@ -121,11 +127,16 @@ fn picks(answer: &Recommendation, part: RankedPart) -> Vec<(&'static str, &'stat
     let fastest = least(&|a, b| time(a).total_cmp(&time(b)));
     let best =
         least(&|a, b| a.quality.high.total_cmp(&b.quality.high).then(time(a).total_cmp(&time(b))));
+    let token = |row: &&Ranked| row.outcome.token.expected.time.get();
+    let rate = least(&|a, b| token(a).total_cmp(&token(b))).filter(|_| part != RankedPart::Decode);
     let balanced = answer.ranked.first().map(|row| row.scheme.key);
-    [(balanced, "recommended"), (fastest, "fastest"), (best, "best quality")]
-        .into_iter()
-        .filter_map(|(key, pick)| Some((key?, pick)))
-        .collect()
+    let named = [
+        (balanced, "recommended"),
+        (fastest, fastest_in(part)),
+        (rate.filter(|key| Some(*key) != fastest), "highest rate"),
+        (best, "best quality"),
+    ];
+    named.into_iter().filter_map(|(key, pick)| Some((key?, pick))).collect()
 }
 
 /// All schemes that the device runs, by time and loss.

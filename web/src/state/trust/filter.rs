@@ -1,16 +1,16 @@
 //! The row filter: pairs of the address, and their allowed values.
 
+use calc_core::calibration::fitted::MEASURED;
+use calc_core::calibration::{Basis, MeasuredRows};
 use calc_core::catalog;
 
+use super::FILTER_KEYS;
 use super::rows::{Row, rows};
-use crate::state::inputs::Inputs;
+use crate::state::inputs::{Inputs, View};
 use crate::state::model::url::{self, Pair};
 use crate::state::url::Note;
 
-/// Keys in the address: set, device, engine, format, tier, left-out group.
-pub const KEYS: [&str; 6] = ["fs", "fd", "fe", "ff", "ft", "fl"];
-
-/// A part of the filter, in the order of [`KEYS`].
+/// A part of the filter, in the order of [`FILTER_KEYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Set,
@@ -28,7 +28,7 @@ impl Part {
 
     /// Key in the address.
     pub const fn key(self) -> &'static str {
-        KEYS[self as usize]
+        FILTER_KEYS[self as usize]
     }
 
     /// Label in the form.
@@ -96,9 +96,57 @@ pub fn format_name(key: &str) -> String {
     catalog::format(key).map_or(key, |format| format.short_name).to_owned()
 }
 
-/// The chosen value of a part as in the address; empty for none.
+/// Start of a value that filters only where rows are left: the format of a prediction that others stand for.
+const IF_ANY: char = '~';
+
+/// The chosen value of a part; empty for none.
 pub fn chosen(pairs: &[Pair], part: Part) -> &str {
+    let typed = given(pairs, part);
+    let Some(value) = typed.strip_prefix(IF_ANY) else { return typed };
+    let is_left = |row: &&Row| {
+        let wanted = |other: Part| match given(pairs, other) {
+            value if value.starts_with(IF_ANY) => "",
+            value => value,
+        };
+        Part::ALL.into_iter().zip(cells(row)).all(|(other, own)| {
+            let wanted = if other == part { value } else { wanted(other) };
+            wanted.is_empty() || wanted == own
+        })
+    };
+    if rows().rows.iter().any(|row| is_left(&row)) { value } else { "" }
+}
+
+/// The value of a part as in the address.
+fn given(pairs: &[Pair], part: Part) -> &str {
     pairs.iter().find(|(key, _)| *key == part.key()).map_or("", |(_, value)| value)
+}
+
+/// The values of a row, in the order of [`Part::ALL`] without the last part.
+fn cells(row: &Row) -> [&'static str; 5] {
+    let set = rows().sets.get(row.set).map_or("", |set| set.key);
+    [set, row.device, row.engine, row.format, row.tier]
+}
+
+/// The Trust view with the rows behind an expected time: those of the device with the engine, in the format where there are
+/// some; of a device without any with this engine, all of its rows; else those of the engine.
+pub fn behind(inputs: &Inputs, basis: &Basis, format: &str) -> Inputs {
+    let is_own = |rows: &&MeasuredRows| basis.in_fit && Some(rows.device) == basis.device;
+    let is_engine = |rows: &MeasuredRows| rows.engine == Some(basis.engine);
+    let device = MEASURED.iter().find(is_own).map_or("", |rows| rows.device);
+    let pair = MEASURED.iter().filter(is_own).any(is_engine);
+    let engine = if pair || device.is_empty() && MEASURED.iter().any(is_engine) {
+        basis.engine.key()
+    } else {
+        ""
+    };
+    let mut behind = Inputs { view: View::Trust, ..inputs.clone() };
+    for part in Part::ALL {
+        choose(&mut behind, part, "");
+    }
+    choose(&mut behind, Part::Device, device);
+    choose(&mut behind, Part::Engine, engine);
+    choose(&mut behind, Part::Format, &format!("{IF_ANY}{format}"));
+    behind
 }
 
 /// Sets the value of a part; an empty value clears it.
@@ -108,7 +156,7 @@ pub fn choose(inputs: &mut Inputs, part: Part, value: &str) {
 
 /// The pairs of the filter, without the Model view's.
 pub fn pairs(inputs: &Inputs) -> Vec<Pair> {
-    url::pairs(&inputs.model).into_iter().filter(|(key, _)| KEYS.contains(key)).collect()
+    url::pairs(&inputs.model).into_iter().filter(|(key, _)| FILTER_KEYS.contains(key)).collect()
 }
 
 /// Notes on filter values of the address that match no row.
@@ -156,9 +204,7 @@ impl Filter {
 
     /// Whether a row passes the filter.
     pub fn holds(&self, row: &Row) -> bool {
-        let set = rows().sets.get(row.set).map_or("", |set| set.key);
-        let own = [set, row.device, row.engine, row.format, row.tier];
-        self.values.iter().zip(own).all(|(wanted, own)| wanted.is_empty() || *wanted == own)
+        self.values.iter().zip(cells(row)).all(|(wanted, own)| wanted.is_empty() || *wanted == own)
     }
 
     /// Key of the chosen set; empty for all.
@@ -190,6 +236,31 @@ mod tests {
                 choose(&mut inputs, part, "");
                 assert_eq!(inputs, Inputs::default());
             }
+        }
+    }
+
+    #[test]
+    fn behind_an_expected_time_there_are_rows_of_its_device_engine_and_format() {
+        for (device, weights, expected) in [
+            ("h100_sxm", "fp8_e4m3", ["h100_sxm", "vllm", "fp8_e4m3"]),
+            ("rtx_4090", "gguf_q4_k", ["rtx_4090", "llama.cpp", "gguf_q4_k"]),
+            ("rtx_4090", "mxfp4", ["rtx_4090", "llama.cpp", ""]),
+            ("jetson_orin_nano_8gb_super", "gguf_q4_k", ["jetson_orin_nano_8gb_super", "", ""]),
+            ("mi300x", "bf16", ["", "vllm", "bf16"]),
+        ] {
+            let device = catalog::device(device).expect("catalog key");
+            let mut inputs = Inputs::default();
+            inputs.set_device(std::borrow::Cow::Borrowed(device));
+            inputs.model.engine = calc_core::calibration::Engine::of(expected[1]);
+            let answer = crate::state::model::answer::derive(&inputs.model, inputs.place());
+            let basis = answer.expect("valid").estimate.basis;
+            let behind = behind(&inputs, &basis, weights);
+            let found = pairs(&behind);
+            let said = [Part::Device, Part::Engine, Part::Format].map(|part| chosen(&found, part));
+            assert_eq!((behind.view, said), (View::Trust, expected), "{}", device.key);
+            let filter = Filter::of(&found);
+            assert!(rows().rows.iter().any(|row| filter.holds(row)), "{}", device.key);
+            assert!(notes(&found).is_empty());
         }
     }
 

@@ -1,104 +1,43 @@
-//! A device file as lines of `path<TAB>value`, the form in which the page gets it from its chunk that parses JSON. The page itself
-//! parses neither JSON nor decimal numbers, whose parsers would be a tenth of its size: a number is the 16 hexadecimal digits of
-//! its bits.
+//! A device as lines of `path<TAB>value`, the form that links of the page carry. A number is the 16 hexadecimal digits of its bits,
+//! so a link opens the same device to the last bit. The form is published with the links and stays.
 
-use serde_json::Value;
-
-use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, parse};
-use calc_core::device::{Device, DeviceClass, PowerMode};
-use calc_core::provenance::Provenance;
+use super::fields::whole;
+use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device};
+use calc_core::device::{Device, DeviceClass};
 use calc_core::quant_format::ComputeClass;
 
-/// Converts a valid device file to lines.
-///
-/// # Errors
-/// The refusals of [`parse`].
-pub fn write(text: &str) -> Result<String, DeviceFileError> {
-    parse(text)?;
-    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| DeviceFileError::Malformed { reason: error.to_string() })?;
-    let mut lines = String::new();
-    walk("", &value, &mut lines);
-    Ok(lines)
-}
-
-fn walk(path: &str, value: &Value, lines: &mut String) {
-    let below = |key: &str| if path.is_empty() { key.into() } else { format!("{path}.{key}") };
-    match value {
-        Value::Null => {}
-        Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| walk(&below(key), value, lines));
-        }
-        Value::Array(items) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(i, value)| walk(&below(&i.to_string()), value, lines));
-        }
-        Value::String(text) => {
-            *lines += &format!("{path}\t{}\n", text.replace(char::is_control, " "));
-        }
-        Value::Bool(value) => *lines += &format!("{path}\t{value}\n"),
-        Value::Number(number) => {
-            let bits = number.as_f64().unwrap_or(f64::NAN).to_bits();
-            *lines += &format!("{path}\t{bits:016x}\n");
-        }
-    }
-}
-
-/// Writes an existing device as such lines. `copy_of` is the key of the catalog device from which it was made.
+/// Writes a device as such lines. `copy_of` is the key of the catalog device from which it was made.
 pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
+    let file = DeviceFile::of(device, copy_of);
     let mut out = Writer(String::new());
-    out.text("copy_of", copy_of.unwrap_or_default());
-    out.text("key", &device.key);
-    out.text("name", &device.name);
-    out.text("class", class_key(device.class));
-    out.real("memory_gib", Some(device.memory.value.get() / GIB));
-    out.real("bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
-    out.flag("unified_memory", device.memory_platform.is_shared());
-    for class in ComputeClass::ALL {
-        let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
-        out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
-    }
-    // A link carries one value for each rate, the one in force; a file keeps the datasheet's value beside the measured one.
-    let measured = |provenance| provenance == Provenance::Measured;
-    if measured(device.bandwidth.provenance) {
-        out.real("measured_bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
-    }
-    for class in ComputeClass::ALL {
-        let peak = device.peaks.get(class).filter(|fact| measured(fact.provenance));
-        let peak = peak.map(|fact| fact.value.get() / 1e12);
-        out.real(&format!("measured_peaks_tflops.{}", class.key()), peak);
-    }
-    out.text("vendor", &device.vendor);
-    out.text("architecture", &device.architecture);
-    out.text("compute_capability", device.compute_capability.as_deref().unwrap_or_default());
-    out.real("sm_count", device.sm_count.map(|fact| f64::from(fact.value)));
-    out.real("tensor_clock_mhz", device.tensor_clock.map(|fact| fact.value.get() / 1e6));
-    out.real("l2_mib", device.l2.map(|fact| fact.value.get() / MIB));
-    out.real("l2_gb_s", device.measured.l2_bandwidth.map(|fact| fact.value.get() / 1e9));
-    let shared = device.shared_memory_per_sm.map(|fact| fact.value.get() / 1024.0);
-    out.real("shared_memory_per_sm_kib", shared);
-    out.real("tdp_w", device.tdp.map(|fact| fact.value.get()));
-    out.real("link_gb_s", device.link.map(|fact| fact.value.bandwidth.get() / 1e9));
-    out.real("link_latency_us", device.link.map(|fact| fact.value.latency.get() * 1e6));
-    for (i, mode) in device.power_modes.iter().enumerate() {
+    out.text("copy_of", file.copy_of.as_deref().unwrap_or_default());
+    out.text("key", &file.key);
+    out.text("name", file.name.as_deref().unwrap_or_default());
+    out.text("class", class_key(file.class));
+    out.real("memory_gib", Some(file.memory_gib));
+    out.real("bandwidth_gb_s", Some(file.bandwidth_gb_s));
+    out.flag("unified_memory", file.unified_memory.unwrap_or(false));
+    out.peaks("dense_peaks_tflops", file.dense_peaks_tflops);
+    out.real("measured_bandwidth_gb_s", file.measured_bandwidth_gb_s);
+    out.peaks("measured_peaks_tflops", file.measured_peaks_tflops.unwrap_or_default());
+    out.text("vendor", &file.vendor);
+    out.text("architecture", &file.architecture);
+    out.text("compute_capability", file.compute_capability.as_deref().unwrap_or_default());
+    out.real("sm_count", file.sm_count.map(f64::from));
+    out.real("tensor_clock_mhz", file.tensor_clock_mhz);
+    out.real("l2_mib", file.l2_mib);
+    out.real("l2_gb_s", file.l2_gb_s);
+    out.real("shared_memory_per_sm_kib", file.shared_memory_per_sm_kib);
+    out.real("tdp_w", file.tdp_w);
+    out.real("link_gb_s", file.link_gb_s);
+    out.real("link_latency_us", file.link_latency_us);
+    for (i, mode) in file.power_modes.iter().enumerate() {
         out.power_mode(&format!("power_modes.{i}."), mode);
     }
-    out.text(
-        "source",
-        device
-            .source
-            .strip_prefix("custom file")
-            .unwrap_or(&device.source)
-            .trim_start_matches(": "),
-    );
-    out.text("notes", &device.notes);
+    out.text("source", &file.source);
+    out.text("notes", &file.notes);
     out.0
 }
-
-const MIB: f64 = 1_048_576.0;
-const GIB: f64 = 1024.0 * MIB;
 
 /// Key of a device class in a device file.
 pub const fn class_key(class: DeviceClass) -> &'static str {
@@ -132,87 +71,20 @@ impl Writer {
         self.line(path, if value { "true" } else { "false" });
     }
 
-    fn power_mode(&mut self, at: &str, mode: &PowerMode) {
+    fn peaks(&mut self, path: &str, peaks: PeaksFile) {
+        for class in ComputeClass::ALL {
+            self.real(&format!("{path}.{}", class.key()), peaks.get(class));
+        }
+    }
+
+    fn power_mode(&mut self, at: &str, mode: &PowerModeFile) {
         self.text(&format!("{at}name"), &mode.name);
-        self.real(&format!("{at}watts"), mode.watts.map(calc_core::units::Watts::get));
-        self.real(&format!("{at}gpu_clock_mhz"), mode.gpu_clock.map(|clock| clock.get() / 1e6));
+        self.real(&format!("{at}watts"), mode.watts);
+        self.real(&format!("{at}gpu_clock_mhz"), mode.gpu_clock_mhz);
         self.real(&format!("{at}active_sm"), mode.active_sm.map(f64::from));
-        self.real(&format!("{at}bandwidth_gb_s"), mode.bandwidth.map(|rate| rate.get() / 1e9));
+        self.real(&format!("{at}bandwidth_gb_s"), mode.bandwidth_gb_s);
         self.flag(&format!("{at}default"), mode.default);
     }
-}
-
-/// Converts the lines of [`write`] back to a JSON file.
-pub fn to_json(lines: &str) -> String {
-    let mut file = Value::Object(serde_json::Map::new());
-    for (path, value) in lines.lines().filter_map(|line| line.split_once('\t')) {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let bits = || u64::from_str_radix(value, 16).map_or(f64::NAN, f64::from_bits);
-        let value = match last {
-            "copy_of" | "key" | "name" | "class" | "vendor" | "architecture"
-            | "compute_capability" | "source" | "notes" => Value::from(value),
-            "unified_memory" | "default" => Value::from(value == "true"),
-            "sm_count" | "active_sm" => Value::from(whole(bits())),
-            _ => Value::from(rounded(bits())),
-        };
-        put(&mut file, path, value);
-    }
-    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
-}
-
-/// Sets the value at a path and creates the objects and lists on the way.
-fn put(file: &mut Value, path: &str, value: Value) {
-    match path.split('.').collect::<Vec<_>>()[..] {
-        [peaks @ ("dense_peaks_tflops" | "measured_peaks_tflops"), class] => {
-            file[peaks][class] = value;
-        }
-        ["power_modes", index, field] => {
-            let index: usize = index.parse().unwrap_or(0);
-            if !file["power_modes"].is_array() {
-                file["power_modes"] = Value::Array(Vec::new());
-            }
-            if let Some(modes) = file["power_modes"].as_array_mut() {
-                let last = index.min(modes.len());
-                if last == modes.len() {
-                    modes.push(Value::Null);
-                }
-                modes[last][field] = value;
-            }
-        }
-        _ => file[path] = value,
-    }
-}
-
-/// Rounds off the last digits, which conversions between units change.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.12e}").parse().unwrap_or(value)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts from floats saturate"
-)]
-fn whole(value: f64) -> u32 {
-    value as u32
-}
-
-/// The lines with the number at a path replaced, or removed for `None`.
-pub fn with_number(lines: &str, path: &str, value: Option<f64>) -> String {
-    let others =
-        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
-    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
-    out.real(path, value);
-    out.0
-}
-
-/// The lines with the text at a path replaced.
-pub fn with_text(lines: &str, path: &str, value: &str) -> String {
-    let others =
-        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
-    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
-    out.text(path, value);
-    out.0
 }
 
 /// Key of the catalog device from which the device of such lines was copied.
@@ -223,7 +95,7 @@ pub fn copy_of(lines: &str) -> Option<&str> {
 /// Parses the device of such lines.
 ///
 /// # Errors
-/// The refusals of [`parse`]; lines that were not made by [`write`] describe an impossible device.
+/// The refusals of [`super::parse`]; lines that were not made by [`of_device`] describe an impossible device.
 pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
     let fields = Lines(lines.lines().filter_map(|line| line.split_once('\t')).collect());
     let modes = (0..).map(|i| format!("power_modes.{i}."));
@@ -282,21 +154,12 @@ impl<'a> Lines<'a> {
         self.real(path).map(whole)
     }
 
-    #[inline(never)]
     fn peaks(&self, path: &str) -> PeaksFile {
-        let peak = |class: &str| self.real(&format!("{path}.{class}"));
-        PeaksFile {
-            fp64: peak("fp64"),
-            fp32: peak("fp32"),
-            tf32: peak("tf32"),
-            fp16: peak("fp16"),
-            bf16: peak("bf16"),
-            fp8: peak("fp8"),
-            fp6: peak("fp6"),
-            fp4: peak("fp4"),
-            int8: peak("int8"),
-            int4: peak("int4"),
+        let mut peaks = PeaksFile::default();
+        for class in ComputeClass::ALL {
+            *peaks.of(class) = self.real(&format!("{path}.{}", class.key()));
         }
+        peaks
     }
 
     fn flag(&self, path: &str) -> Option<bool> {
@@ -322,18 +185,6 @@ mod tests {
     use calc_core::text::Text;
 
     #[test]
-    fn changed_values_are_the_users() {
-        let original = calc_core::catalog::device("t4").expect("catalog key");
-        let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
-        let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));
-        let read = read(&with_text(&lines, "name", "Mine")).expect("a device");
-        assert_eq!((read.bandwidth.provenance, &*read.name), (Provenance::Assumed, "Mine"));
-        assert_eq!(read.memory, original.memory);
-        assert!(super::read(&with_number(&lines, "bandwidth_gb_s", None)).is_err());
-        assert!(super::read(&with_text(&lines, "copy_of", "nothing")).is_err());
-    }
-
-    #[test]
     fn a_copy_of_every_device_is_a_device() {
         for original in devices::all() {
             let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
@@ -348,7 +199,7 @@ mod tests {
                 (read.peaks, read.tdp, read.l2),
                 (original.peaks, original.tdp, original.l2)
             );
-            let file = to_json(&lines);
+            let file = DeviceFile::of(&copy, Some(&original.key)).to_json().to_string();
             let parsed =
                 super::super::parse(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
             assert_eq!(

@@ -141,7 +141,6 @@ pub struct ConditionsJson {
     pub build: String,
     /// Operating system and its version.
     pub system: String,
-    /// Number of threads.
     pub threads: usize,
     /// True when threads were pinned to cores.
     pub pinned: bool,

@@ -16,12 +16,12 @@ use crate::input::named_model::NamedModel;
 use crate::output::words;
 
 /// A JSON object whose values share a source.
-struct Row<'a> {
+struct CatalogRow<'a> {
     values: Map<String, Value>,
     source: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> CatalogRow<'a> {
     fn new(source: &'a str) -> Self {
         Self { values: Map::new(), source }
     }
@@ -100,7 +100,7 @@ pub fn device(device: &Device) -> Value {
         (value, fact.provenance)
     });
     let usable = device.usable_memory(None);
-    Row::new(&device.source)
+    CatalogRow::new(&device.source)
         .plain("schema", SCHEMA)
         .plain("key", &device.key)
         .plain("name", &device.name)
@@ -179,7 +179,7 @@ fn power_mode(mode: &PowerMode, device: &Device) -> Value {
 /// JSON of a catalog model.
 pub fn model(model: &CatalogModel) -> Value {
     let official = model.official_params.map(|count| (count, Provenance::Recalled));
-    Row::new(model.source)
+    CatalogRow::new(model.source)
         .plain("schema", SCHEMA)
         .plain("key", model.key)
         .plain("name", model.name)
@@ -206,7 +206,7 @@ pub fn model(model: &CatalogModel) -> Value {
 /// JSON of a model file.
 pub fn named_model(model: &NamedModel) -> Value {
     let (arch, kind) = (&*model.arch, model.provenance);
-    Row::new(&model.source)
+    CatalogRow::new(&model.source)
         .plain("schema", SCHEMA)
         .plain("key", &model.key)
         .plain("name", &model.name)
@@ -224,7 +224,7 @@ pub fn named_model(model: &NamedModel) -> Value {
 /// JSON of a model's geometry, with the names of its config.json where it has them.
 pub fn geometry(arch: &ModelArch, source: &str, kind: Provenance) -> Value {
     let a = &arch.attention;
-    let row = Row::new(source)
+    let row = CatalogRow::new(source)
         .sourced("hidden_size", arch.hidden_size, kind)
         .sourced("num_hidden_layers", arch.n_layers, kind)
         .sourced("vocab_size", arch.vocab_size, kind)
@@ -248,7 +248,7 @@ pub fn geometry(arch: &ModelArch, source: &str, kind: Provenance) -> Value {
 }
 
 /// Adds experts, windows, latent attention and other parts that only some models have.
-fn parts<'a>(mut row: Row<'a>, arch: &ModelArch, kind: Provenance) -> Row<'a> {
+fn parts<'a>(mut row: CatalogRow<'a>, arch: &ModelArch, kind: Provenance) -> CatalogRow<'a> {
     if let Some(moe) = &arch.moe {
         let value = json!({
             "layers": moe.layers, "num_experts": moe.n_experts, "num_experts_per_tok": moe.experts_per_token,
@@ -309,7 +309,7 @@ pub fn format(format: &'static QuantFormat) -> Value {
     let tile =
         format.tile.map(|tile| json!({"rows": tile.rows, "cols": tile.cols, "bits": tile.bits}));
     let file = words::catalog::file_bits(format);
-    Row::new(facts.source)
+    CatalogRow::new(facts.source)
         .plain("schema", SCHEMA)
         .plain("key", format.key)
         .plain("name", format.name)

@@ -236,6 +236,8 @@ struct MemoryJson {
     total: f64,
     /// Usable part of the largest possible memory where the installed memory is unknown; `fits` is null then.
     usable: f64,
+    /// The part of `usable` that the engine allots at most; null if it may use all.
+    engine_usable: Option<f64>,
     fits: Option<bool>,
     installed: Option<f64>,
     platform: &'static str,
@@ -278,7 +280,8 @@ impl MemoryJson {
             reserve: memory.reserve.get(),
             draft: memory.draft.map(DraftJson::from),
             total: memory.total().get(),
-            usable: memory.usable.bytes.get(),
+            usable: memory.usable.on_device.get(),
+            engine_usable: memory.usable.engine_share.map(|_| memory.usable.bytes.get()),
             fits: memory.verdict().fits(),
             installed: device.installed_memory().map(Bytes::get),
             platform: device.memory_platform.key(),

@@ -6,7 +6,7 @@ use calc_core::footprint::MemoryVerdict;
 use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
+    DeviceChoice, Dropped, End, Largest, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
     Recommendation, Room, memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
@@ -130,7 +130,7 @@ fn ranked_row(
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
         "fits": row.outcome.verdict().fits(),
-        "largest": room_json(room),
+        "largest": room_json(room, row.outcome.usable.is_known),
         "quality": quality(&row.quality),
         "reason": {
             "regime": regime_key(row),
@@ -145,14 +145,17 @@ fn mean(outcome: &Outcome) -> MeanJson {
     MeanJson::new(&outcome.token, outcome.token.throughput(), None)
 }
 
-/// The largest batch and context, each with its limit: memory, a bound on time, or the model.
-fn room_json(room: Option<Room>) -> Value {
+/// The largest batch and context, each with its limit: memory, a bound on time, or the model. Null where the memory limits it
+/// and is unknown.
+fn room_json(room: Option<Room>, is_known: bool) -> Value {
     let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
+    let told = |most: Option<Largest>| match most {
+        Some(Largest { end: End::Memory, .. }) if !is_known => (None, Some("memory_unknown")),
+        most => (most.map(|most| most.value), most.map(|most| most.end.key())),
+    };
+    let ((batch, batch_end), (context, context_end)) = (told(batch), told(context));
     json!({
-        "batch": batch.map(|most| most.value),
-        "batch_end": batch.map(|most| most.end.key()),
-        "context": context.map(|most| most.value),
-        "context_end": context.map(|most| most.end.key()),
+        "batch": batch, "batch_end": batch_end, "context": context, "context_end": context_end,
     })
 }
 
@@ -173,6 +176,7 @@ fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
         "key": scheme.key,
         "name": advice::scheme_name(scheme),
         "weights": precision.weights.key,
+        "experts": precision.experts.key,
         "activations": precision.activations.key,
         "kv": precision.kv_cache.key,
         "method": scheme.method.key(),

@@ -19,10 +19,10 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
     out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
-    out.line(verdict(inputs, answer));
     if let Some(sentence) = words::too_long(inputs) {
         out.line(sentence);
     }
+    out.line(verdict(inputs, answer));
     setup(&mut out, inputs, answer);
     out.table(phases(&inputs.workload, answer));
     memory(&mut out, inputs, answer);

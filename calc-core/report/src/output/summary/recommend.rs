@@ -24,6 +24,11 @@ pub fn recommendation(
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
     out.heading(format!("{} on {}{mode}", subject(inputs), inputs.device.name));
+    if let Subject::Model(model) = &inputs.subject
+        && let Some(sentence) = words::too_long(model)
+    {
+        out.line(sentence);
+    }
     match answer.ranked.first() {
         Some(first) => {
             let speed = advice::speedup(first);
@@ -34,12 +39,8 @@ pub fn recommendation(
                 out.line(reason);
             }
         }
-        None => out.line("No scheme meets all bounds."),
-    }
-    if let Subject::Model(model) = &inputs.subject
-        && let Some(sentence) = words::too_long(model)
-    {
-        out.line(sentence);
+        None => out
+            .line(format!("No scheme meets all bounds. {}", advice::drop_counts(&answer.dropped))),
     }
     let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
     out.heading(advice::capital(&by));

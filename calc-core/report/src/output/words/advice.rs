@@ -4,17 +4,20 @@ use calc_core::expected::Expected;
 use calc_core::lowering::Phase;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Objective, Outcome, PhaseWork, Ranked,
+    Axis, Cause, Change, End, FirstBy, Flip, Largest, Objective, Outcome, PhaseWork, Ranked,
     RankedPart, Regime, Standing, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
-use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
+use calc_core::scheme::{Method, Scheme, SchemeWeights};
 use calc_core::units::{Joules, TokensPerSec};
 use calc_core::workload::Workload;
 
 use crate::input::request::{RecommendInputs, Subject};
 use crate::number_text as n;
-use crate::refusal_text::core_error;
+
+mod drops;
+
+pub use drops::{drop_counts, dropped};
 
 /// Name of a scheme: `INT4 g128, AWQ`, `FP8 weights and activations`.
 pub fn scheme_name(scheme: &Scheme) -> String {
@@ -173,62 +176,6 @@ fn compute_text(phase: &str, row: &Ranked, work: &PhaseWork, base: &PhaseWork) -
     }
 }
 
-/// Reason for rejecting a scheme.
-pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
-    match reason {
-        Drop::Kernel(NoKernel::NoPeak(class)) => {
-            format!("this device has no units for {} arithmetic", class.key().to_ascii_uppercase())
-        }
-        Drop::Kernel(NoKernel::OldArchitecture) => {
-            "fused kernels of vLLM and torchao start at compute capability 7.5".into()
-        }
-        Drop::Kernel(NoKernel::NoTorchKernels) => {
-            "vLLM and torchao have no fused kernels for this kind of device".into()
-        }
-        Drop::Kernel(NoKernel::OtherVendor) => {
-            "no software has kernels for it on this vendor's devices".into()
-        }
-        Drop::Kernel(NoKernel::NoBuild(engine)) => {
-            format!("{} has no build for this device", engine.key())
-        }
-        Drop::Kernel(NoKernel::OtherEngine(engine)) => {
-            format!("{} has no kernels for it", engine.key())
-        }
-        Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
-        Drop::Split(engine, reason) => {
-            format!("{} {}", super::apply::engine_name(*engine), super::apply::no_split(*reason))
-        }
-        Drop::Cache(engine, format) => {
-            format!("{} has no KV cache in {}", super::apply::engine_name(*engine), format.name)
-        }
-        Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
-            let side = if *inputs { "K" } else { "N" };
-            format!("{side} = {count} of {} is not a multiple of {multiple}", kind.key())
-        }
-        Drop::Quality { bound } => {
-            let bound = n::short(*bound, 3);
-            format!("{}, {bound}{}% allowed", quality(loss), n::SPACE)
-        }
-        Drop::Memory { needs, limit } => {
-            format!(
-                "needs {}, {}",
-                n::bytes(*needs),
-                super::memory::shortage(*needs - *limit, *limit)
-            )
-        }
-        Drop::Tpot { takes, bound } => {
-            format!("{} per token, {} allowed", n::time(*takes), n::time(*bound))
-        }
-        Drop::Ttft { takes, bound } => {
-            format!("first token after {}, {} allowed", n::time(*takes), n::time(*bound))
-        }
-        Drop::Rate { gives, bound } => {
-            format!("{}, {} required", n::token_rate(*gives), n::token_rate(*bound))
-        }
-        Drop::Refused(error) => core_error(error),
-    }
-}
-
 /// Largest value of an axis, with the model's own limit: `40 960 (the model's limit)`.
 pub fn largest(most: Largest) -> String {
     let end = match most.end {
@@ -262,7 +209,9 @@ pub fn flip(flip: &Flip) -> String {
     let name = scheme_name(to);
     match flip.cause {
         Cause::Passes => format!("{when}: {name} is first."),
-        Cause::TheOtherDrops => format!("{when}: it no longer meets the bounds; {name} is first."),
+        Cause::TheOtherDrops => {
+            format!("{when}: the first one no longer meets the bounds; {name} is first.")
+        }
         Cause::Admitted => format!("{when}: {name} would be first."),
     }
 }

@@ -61,7 +61,7 @@ pub struct Repositories<'a> {
     pub stored: Option<PrecisionChoice>,
     /// Tag of Ollama that the request names.
     pub tag: Option<&'a str>,
-    /// False where `model` has quantized weights, too: no tool makes another scheme from them.
+    /// False where `model` has quantized weights, too: no command here makes another scheme from them.
     pub has_half: bool,
     pub draft: Option<&'a str>,
 }
@@ -292,7 +292,7 @@ fn named(engine: Engine, scheme: &Scheme, to: &Deployment<'_>) -> String {
     let is_made_from_half = scheme.weights != SchemeWeights::Published;
     command(engine, scheme, to).unwrap_or_else(|| {
         if is_made_from_half && !to.repositories.has_half {
-            return format!("# {name}: the model is published in quantized weights, and no tool is known that makes this scheme from them");
+            return format!("# {name}: the model is published in quantized weights, and no command is known here that makes this scheme from them");
         }
         format!("# {name}: no command is known that serves this scheme")
     })

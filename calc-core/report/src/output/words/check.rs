@@ -18,7 +18,7 @@ pub const fn verdict(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// Verdict as a sentence with its shares.
+/// Verdict as a sentence with its shares, the answer to "is this possible?" first.
 ///
 /// `Possible: 45 % of the datasheet's roof, and 48 % of the sustained roof. It takes 1.9 times as long as expected.`
 pub fn sentence(answer: &Check) -> String {
@@ -39,15 +39,19 @@ pub fn sentence(answer: &Check) -> String {
         Pace::Fast => format!(" It is {} times as fast as expected.", n::short(1.0 / times, 3)),
         Pace::Slow => format!(" It takes {} times as long as expected.", n::short(times, 3)),
     };
-    let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
+    let said = match answer.verdict {
+        ClaimVerdict::Possible => "possible",
+        ClaimVerdict::NearTheRoof => "possible, but near the roof",
+        ClaimVerdict::AboveTheRoof => "not possible",
+    };
+    let judged = format!("{said}: {judged}{paced}");
     match answer.memory {
         Some(memory) if !memory.verdict().may_fit() => {
-            format!(
-                "{} Judged by the roofs alone: {judged}",
-                super::memory::fit(&memory, answer.devices)
-            )
+            let fit = super::memory::fit(&memory, answer.devices);
+            let rest = fit.trim_start_matches("Does not fit: ");
+            format!("Not possible: does not fit, {rest} By the roofs alone {judged}")
         }
-        Some(_) | None => judged,
+        Some(_) | None => advice::capital(&judged),
     }
 }
 

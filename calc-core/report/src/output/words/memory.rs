@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict, reserve};
 use calc_core::units::Bytes;
 
 use crate::number_text as n;
@@ -83,7 +83,13 @@ pub fn origin(device: &Device, usable: UsableMemory) -> String {
             format!("at most {capacity} × {share}; the installed memory is unknown")
         }
     };
-    let is_capped = usable.bytes < device.usable_memory(None).bytes;
+    if let Some(share) = usable.engine_share {
+        let reserve = n::bytes(reserve(device.class));
+        return format!(
+            "{all} × {share}, which vLLM and SGLang allot at most, + {reserve} reserve"
+        );
+    }
+    let is_capped = usable.on_device < device.usable_memory(None).on_device;
     if is_capped { format!("the given limit; without it {all}") } else { all }
 }
 

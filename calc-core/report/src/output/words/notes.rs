@@ -133,7 +133,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes
 }
 
-/// Sentence below the verdict on a context beyond the model's limit.
+/// Sentence above the verdict on a context beyond the model's limit.
 pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
     context_note(inputs).map(|note| format!("The model does not serve this: {note}."))
 }

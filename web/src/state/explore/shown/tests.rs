@@ -36,10 +36,12 @@ fn the_table_has_the_front_or_the_best_of_each_and_a_brush_narrows_it() {
     assert!(count > 30 && names.len() == count, "once each");
     let best = answer.visible(Kept::Each, None)[0];
     assert!(front.contains(&best), "the fastest of all is on the front");
-    let keys: Vec<String> = ["3", "1", "x", "99999999"].map(str::to_owned).to_vec();
-    let mut brushed = answer.visible(Kept::Front, Some(&keys));
-    brushed.sort_unstable();
-    assert_eq!(brushed, [1, 3]);
+    let all = Brush { x: (0.0, f64::MAX), y: (0.0, f64::MAX) };
+    assert_eq!(answer.visible(Kept::Front, Some(&all)).len(), answer.rows.len());
+    let [x, y] = [0, 1].map(|axis| answer.value(&answer.rows[best], axis));
+    let part = Brush { x: (0.99 * x, 1.01 * x), y: (0.0, y) };
+    let brushed = answer.visible(Kept::Each, Some(&part));
+    assert!(brushed.contains(&best) && brushed.len() < answer.rows.len());
 }
 
 #[test]
@@ -79,8 +81,16 @@ fn a_point_says_itself_and_opens_where_it_was_found() {
 fn what_does_not_change_the_answer_does_not_ask_again() {
     let (inputs, _) = url::read(QUERY);
     let asked = address(&inputs);
-    for same in ["&best=each", "&tab=memory", "&batch=many", "&claim=60", "&scheme=half"] {
-        let query = format!("{QUERY}{}", same.replace("claim", crate::state::check::CLAIM[0]));
+    for same in [
+        "&best=each",
+        "&sort=-rate",
+        "&brush=1..2,1..2",
+        "&tab=memory",
+        "&batch=many",
+        "&claim=60",
+        "&scheme=half",
+    ] {
+        let query = format!("{QUERY}{}", same.replace("claim", crate::state::claim::CLAIM[0]));
         assert_eq!(address(&url::read(&query).0), asked, "{same}");
     }
     for other in ["&prompt=512", "&engine=vllm", "&ex=memory", "&loss=1", "&watts=70"] {
@@ -90,7 +100,7 @@ fn what_does_not_change_the_answer_does_not_ask_again() {
 
 #[test]
 fn the_link_of_an_exploration_comes_back() {
-    let query = "?view=explore&d=t4&loss=1&rate=50&ask=models&batches=1..8&prompts=1k,2k&watts=70&ex=whole&ey=memory&best=front&v=1";
+    let query = "?view=explore&d=t4&loss=1&rate=50&ask=models&batches=1..8&prompts=1k,2k&watts=70&ex=whole&ey=memory&best=front&sort=-first&brush=1..20%2C6e9..2e10&v=1";
     let (inputs, notes) = url::read(query);
     assert!(notes.is_empty(), "{notes:?}");
     assert_eq!(url::read(&url::write(&inputs)).0, inputs);

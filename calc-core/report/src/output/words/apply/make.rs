@@ -3,6 +3,7 @@
 //! Sources: llm-compressor's `oneshot`, its modifiers as of 0.13 and the preset schemes of compressed-tensors; llama.cpp's
 //! `convert_hf_to_gguf.py --help`; `examples/hf_ptq` of NVIDIA ModelOpt; the page on GPTQ of transformers.
 
+use calc_core::catalog::formats;
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::scheme::Scheme;
 
@@ -133,10 +134,14 @@ pub(super) fn gguf(file: &str, to: &Deployment<'_>) -> (String, String) {
     // A single product stands for no model that could be converted.
     let converted = to.served.map_or(String::new(), |_| convert(model));
     let is_half = file == "f16";
+    // The converted file has the published experts, which llama-quantize refuses to quantize again.
+    let has_mxfp4 =
+        to.repositories.stored.is_some_and(|stored| stored.experts == Some(&formats::MXFP4));
+    let kept = if has_mxfp4 { "--tensor-type exps=mxfp4 " } else { "" };
     let made_by = if is_half {
         converted
     } else {
-        format!("{converted}llama-quantize {half} {path} {file}\n")
+        format!("{converted}llama-quantize {kept}{half} {path} {file}\n")
     };
     (made_by, path)
 }

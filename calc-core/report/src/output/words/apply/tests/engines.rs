@@ -231,9 +231,19 @@ fn a_gguf_repository_of_mxfp4_experts_is_served_by_llama_cpp_alone() {
 }
 
 #[test]
+fn a_gguf_file_of_mxfp4_experts_keeps_them() {
+    for (name, is_kept) in [("gpt-oss-20b", true), ("llama-3.1-8b", false)] {
+        let ways = by_name(name, "gguf_q4_k", Some(Engine::LlamaCpp));
+        let text = &ways.serve[0].text;
+        assert!(text.contains("llama-quantize "), "{text}");
+        assert_eq!(text.contains("llama-quantize --tensor-type exps=mxfp4 "), is_kept, "{text}");
+    }
+}
+
+#[test]
 fn a_scheme_that_no_tool_makes_from_quantized_weights_says_so() {
     let ways = by_name("gpt-oss-20b", "nvfp4_w4a4", Some(Engine::Vllm));
-    assert!(ways.serve[0].text.contains("no tool is known that makes"), "{ways:?}");
+    assert!(ways.serve[0].text.contains("no command is known here that makes"), "{ways:?}");
     assert_eq!(ways.torchao, None);
     let nothing = by_name("gpt-oss-20b", "half", None);
     assert!(!nothing.serve.is_empty());

@@ -1,5 +1,5 @@
-//! A model as lines of `name<TAB>value`, the form in which the page gets it from its chunk that parses JSON, and a geometry as a
-//! word in URLs. The page itself parses neither JSON nor decimal numbers: a number is written as hexadecimal digits.
+//! A model of a file as the page keeps it, and its geometry and formats as words of a link: numbers in hexadecimal digits, which
+//! take the least place.
 
 use calc_core::catalog;
 use calc_core::model_arch::{
@@ -27,7 +27,7 @@ const MOST_DENSE_GROUPS: usize = 1024;
 
 /// The parts of a model file that the page needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ModelLines {
+pub struct FileModel {
     pub name: String,
     /// Source of the geometry.
     pub source: String,
@@ -39,38 +39,20 @@ pub struct ModelLines {
     pub notes: Vec<String>,
 }
 
-/// Writes a model as lines.
-pub fn write(model: &NamedModel) -> String {
-    let mut lines = String::new();
-    let mut line = |name: &str, value: &str| {
-        lines += &format!("{name}\t{}\n", value.replace(char::is_control, " "));
-    };
-    line("name", &model.name);
-    line("source", &model.source);
-    line("provenance", model.provenance.key());
-    line("geometry", &geometry(&model.arch));
-    line("stored", &stored(&model.stored));
-    for note in import_notes(&model.assumed, &model.remarks) {
-        line("note", &note);
+impl FileModel {
+    /// The parts of an imported model; `None` where no word can hold the geometry.
+    pub fn of(model: &NamedModel) -> Option<Self> {
+        let one_line = |text: &str| text.replace(char::is_control, " ");
+        let notes = import_notes(&model.assumed, &model.remarks);
+        Some(Self {
+            name: one_line(&model.name),
+            source: one_line(&model.source),
+            provenance: model.provenance,
+            arch: read_geometry(&geometry(&model.arch))?,
+            stored: model.stored,
+            notes: notes.iter().map(|note| one_line(note)).collect(),
+        })
     }
-    lines
-}
-
-/// Parses the lines of [`write`]; `None` for any other text.
-pub fn read(lines: &str) -> Option<ModelLines> {
-    let fields = || lines.lines().filter_map(|line| line.split_once('\t'));
-    let value = |name: &str| fields().find(|(other, _)| *other == name).map(|(_, value)| value);
-    Some(ModelLines {
-        name: value("name")?.to_owned(),
-        source: value("source")?.to_owned(),
-        provenance: provenance(value("provenance")?)?,
-        arch: read_geometry(value("geometry")?)?,
-        stored: read_stored(value("stored")?)?,
-        notes: fields()
-            .filter(|(name, _)| *name == "note")
-            .map(|(_, value)| value.to_owned())
-            .collect(),
-    })
 }
 
 /// Writes a geometry as one word of letters, digits, dots and hyphens.
@@ -291,20 +273,6 @@ fn read_moe(group: &[u64]) -> Option<Moe> {
     }
 }
 
-fn provenance(key: &str) -> Option<Provenance> {
-    [
-        Provenance::Read,
-        Provenance::Derived,
-        Provenance::Recalled,
-        Provenance::Fitted,
-        Provenance::Measured,
-        Provenance::Assumed,
-        Provenance::Mixed,
-    ]
-    .into_iter()
-    .find(|provenance| provenance.key() == key)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,9 +283,9 @@ mod tests {
     fn every_catalog_model_is_read_back_unchanged() {
         for model in models::all() {
             let named = NamedModel::from_catalog(model);
-            let lines = write(&named);
-            let back = read(&lines).unwrap_or_else(|| panic!("{}: {lines}", model.key));
+            let back = FileModel::of(&named).unwrap_or_else(|| panic!("{}", model.key));
             assert_eq!((&back.arch, back.stored), (&model.arch, model.stored.choice()));
+            assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored), "{}", model.key);
             assert_eq!((back.name.as_str(), back.provenance), (model.name, model.provenance));
             assert!(
                 geometry(&back.arch).len() < 200,
@@ -333,7 +301,8 @@ mod tests {
             include_str!("../../../../../docs/examples/custom-model.json").replacen('{', "{\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128},", 1);
         let named =
             NamedModel::from_file("mine\tand\nyours.json", &text, Unread::Refuse).expect("a model");
-        let back = read(&write(&named)).expect("its lines");
+        let back = FileModel::of(&named).expect("a geometry");
+        assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored));
         assert_eq!((&back.arch, back.stored), (&*named.arch, named.stored));
         assert_eq!(back.notes, import_notes(&named.assumed, &named.remarks));
         assert_eq!(back.name, "mine and yours.json");
@@ -366,6 +335,5 @@ mod tests {
         for wrong in ["", "~", "fp17", "bf16~fp17", "int4_g"] {
             assert_eq!(read_stored(wrong), None, "{wrong}");
         }
-        assert_eq!(read("name\tx\n"), None);
     }
 }

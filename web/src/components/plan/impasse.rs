@@ -1,0 +1,47 @@
+//! Ways out where no scheme meets the bounds, as buttons.
+
+use leptos::prelude::*;
+
+use super::PlanContext;
+use crate::components::erased::{block, memo, on, text};
+use crate::components::explore::link::ExploreLink;
+use crate::state::plan::impasse::{Remedy, counts, remedies};
+use crate::state::session::{Session, Step};
+
+/// Changes after which a scheme meets the bounds; a click makes one.
+#[component]
+pub fn Impasse() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<PlanContext>().shown;
+    let found = memo(move |_| {
+        shown.with(|shown| session.inputs.with_untracked(|inputs| remedies(shown, inputs)))
+    });
+    let counts = text(move || {
+        shown.track();
+        session.inputs.with_untracked(counts)
+    });
+    let chip = move |remedy: Remedy| {
+        let text = remedy.text.clone();
+        let on_click = move |_| session.edit(Step::Choice, |inputs| remedy.apply(inputs));
+        view! { <li><button type="button" class="chip" on:click=on(on_click)>{text}</button></li> }
+    };
+    let ways = block(move || {
+        let found = found.get();
+        if found.is_empty() {
+            return view! {
+                <p>"No single bound, shorter work or split over up to 16 devices is enough."</p>
+                <ExploreLink/>
+            }
+            .into_any();
+        }
+        view! {
+            <p>{if found.len() == 1 { "This is enough:" } else { "Each of these is enough:" }}</p>
+            <ul>{found.into_iter().map(chip).collect_view()}</ul>
+        }
+        .into_any()
+    });
+    view! {
+        <p>{counts}</p>
+        {ways}
+    }
+}

@@ -1,0 +1,58 @@
+//! Why one column is faster than another: the roof or the traffic that makes the difference.
+
+use calc_core::lowering::Phase;
+use calc_core::recommend::RankedPart;
+use calc_core::roofline::Bound;
+use report::number_text as text;
+
+use super::super::delta::times;
+use super::Runner;
+
+/// Ratio from which a roof or a traffic is named as a reason.
+pub(super) const REASON: f64 = 1.05;
+
+/// The roof or the traffic that makes the difference, for the part that takes longest.
+pub(super) fn why(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
+    let estimate = |runner: &Runner<'_>| runner.answered.shown.model.answer.estimate.clone();
+    let (fast, slow) = (estimate(fastest), estimate(other));
+    let part = if other.answered.new_tokens() > 1 { RankedPart::Whole } else { RankedPart::Decode };
+    let (step, bound) = match other.outcome().longer_phase(part) {
+        Phase::Prefill => ("the prompt", slow.prefill.expected_bound),
+        Phase::Decode => ("decode", slow.middle.expected_bound),
+    };
+    if bound == Bound::Compute {
+        let [a, b] = [fast.paths.layer, slow.paths.layer];
+        let ratio = a.peak / b.peak;
+        if ratio < REASON {
+            return String::new();
+        }
+        return format!(
+            "Most of the time {step} waits for arithmetic, which runs at up to {} instead of {} ({} as much).",
+            text::published_rate(a.peak, a.class),
+            text::published_rate(b.peak, b.class),
+            times(ratio)
+        );
+    }
+    let mut reasons = Vec::new();
+    let ratio = fast.bandwidth / slow.bandwidth;
+    if ratio >= REASON {
+        reasons.push(format!(
+            "which gives {} instead of {} ({} as much)",
+            text::published_bandwidth(fast.bandwidth),
+            text::published_bandwidth(slow.bandwidth),
+            times(ratio)
+        ));
+    }
+    let [reads, more] = [&fast, &slow].map(|estimate| estimate.middle.totals.cost.traffic.total());
+    if step == "decode" && more / reads >= REASON {
+        reasons.push(format!(
+            "and a step reads {} instead of {}",
+            text::bytes(reads),
+            text::bytes(more)
+        ));
+    }
+    if reasons.is_empty() {
+        return String::new();
+    }
+    format!("Most of the time {step} waits for memory, {}.", reasons.join(", "))
+}

@@ -1,0 +1,65 @@
+//! Why the answer on the page is not of what the reader entered.
+
+use super::goal::Bound;
+use super::inputs::Inputs;
+use super::model::fields::Fault;
+
+/// Whether the answer is not of the inputs: a field or a bound is wrong, or a file was refused.
+pub fn is_stale(inputs: &Inputs, faults: &[Fault]) -> bool {
+    !faults.is_empty() || inputs.goal.bounds().is_none() || inputs.model.refused.is_some()
+}
+
+/// Why the answer is not of the inputs; empty if it is.
+pub fn why_stale(inputs: &Inputs, faults: &[Fault]) -> String {
+    let bounds = Bound::ALL.into_iter().filter_map(|bound| inputs.goal.value(bound).err());
+    let said: Vec<String> = faults.iter().map(|fault| fault.text.clone()).chain(bounds).collect();
+    if !said.is_empty() {
+        let until = "What is below is of another input and stays until this one is right.";
+        return format!("{} {until}", said.join(" "));
+    }
+    inputs.model.refused.as_ref().map_or_else(String::new, |refused| {
+        let (file, model) = (&refused.name, inputs.model.name());
+        format!("{file} was not taken. What is below is still of {model}.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::fields::Field;
+    use crate::state::model::inputs::Base;
+    use crate::state::model::refused::RefusedFile;
+    use calc_core::catalog;
+
+    #[test]
+    fn an_answer_is_stale_while_a_field_or_a_bound_is_wrong() {
+        let mut inputs = Inputs::default();
+        assert!(!is_stale(&inputs, &[]) && why_stale(&inputs, &[]).is_empty());
+        for field in [Some(Field::Batch), None] {
+            let fault = [Fault { field, text: "Batch must be a whole number.".to_owned() }];
+            let said = why_stale(&inputs, &fault);
+            assert!(said.starts_with("Batch must be") && said.contains("another input"), "{said}");
+            assert!(is_stale(&inputs, &fault));
+        }
+        inputs.goal.set_text(Bound::Loss, "much".to_owned());
+        let said = why_stale(&inputs, &[]);
+        assert!(is_stale(&inputs, &[]) && said.starts_with("Quality loss must"), "{said}");
+    }
+
+    #[test]
+    fn an_answer_is_stale_after_a_refused_file_until_a_model_is_chosen() {
+        for key in ["llama-3.1-8b", "gemma-2-9b"] {
+            let mut inputs = Inputs::default();
+            inputs.model.refused = Some(RefusedFile {
+                name: "config.json".to_owned(),
+                reason: "it is empty".to_owned(),
+                bounded: None,
+            });
+            assert!(is_stale(&inputs, &[]));
+            let said = why_stale(&inputs, &[]);
+            assert_eq!(said, "config.json was not taken. What is below is still of Llama-3.1 8B.");
+            inputs.model.set_base(Base::Catalog(catalog::model(key).expect("catalog key")));
+            assert!(!is_stale(&inputs, &[]), "{key}");
+        }
+    }
+}
