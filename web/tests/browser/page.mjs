@@ -28,17 +28,19 @@ export const query = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => setTimeout(() => resolve(location.search))));
 }));
 
-/** Types a text into a field, letter by letter. */
+/** Types a text into a field, letter by letter, and waits for the answer. */
 export async function type(page, id, text) {
   await page.locator(`#${id}`).fill('');
   await page.locator(`#${id}`).pressSequentially(text);
+  await query(page);
 }
 
-/** Searches the list of a picker and selects the first match. */
+/** Searches the list of a picker, selects the first match, and waits for the answer. */
 export async function pick(page, id, text) {
   await page.locator(`#${id}`).click();
   await page.locator(`#${id}`).pressSequentially(text);
   await page.locator(`#${id}`).press('Enter');
+  await query(page);
 }
 
 /** Reads the table: by name of the format, the texts of its cells, or the reason why it has none. */
