@@ -49,9 +49,12 @@ pub fn ExplainedLater(
     let session = expect_context::<Session>();
     let owner = StoredValue::new(id.clone());
     let is_mine = move |popover: &Option<Popover>| {
-        popover.as_ref().is_some_and(|popover| owner.with_value(|owner| popover.owner == *owner))
+        popover.as_ref().is_some_and(|popover| {
+            owner.try_with_value(|owner| popover.owner == *owner) == Some(true)
+        })
     };
-    let is_inspected = move || owner.with_value(|owner| session.inspects(owner));
+    // A button that goes is read once more, by its attributes and by the timer.
+    let is_inspected = move || owner.try_with_value(|owner| session.inspects(owner)) == Some(true);
     let inspect = move || owner.with_value(|owner| session.inspect(owner, explain));
     let ended = id.clone();
     on_cleanup(move || session.end_explanation(&ended));
@@ -72,7 +75,7 @@ pub fn ExplainedLater(
         }
     };
     let close_unless_used = move || {
-        if !is_hovered("explanation") && !owner.with_value(|id| has_focus(id)) {
+        if !is_hovered("explanation") && owner.try_with_value(|id| has_focus(id)) == Some(false) {
             close();
         }
     };
