@@ -4,12 +4,12 @@ use calc_core::analysis::AnalyzeRequest;
 use calc_core::check::{CheckRequest, Claim, Work, check};
 use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
+use report::input::number_input;
 use report::output::words::advice::scheme_name;
 use report::output::words::check::{Rates, explanations, rates, sentence};
 use report::output::words::core_error;
 
 use super::claim::{AMOUNT, CLAIM, TIME, UNIT, Unit};
-use super::decimal::decimal;
 use super::inputs::{Inputs, View};
 use super::model::question::Question;
 use super::plan;
@@ -46,7 +46,7 @@ fn number(inputs: &Inputs) -> Result<Option<f64>, String> {
     if typed.trim().is_empty() {
         return Ok(None);
     }
-    let value = decimal(&typed).filter(|value| (1e-9..=1e12).contains(value));
+    let value = number_input::real(&typed).filter(|value| (1e-9..=1e12).contains(value));
     value.map(Some).ok_or_else(|| "It must be a number above 0, or empty.".to_owned())
 }
 

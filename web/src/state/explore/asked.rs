@@ -7,7 +7,6 @@ use report::input::range::{Axis, Numbers};
 use report::number_text;
 
 use super::{ExploreField, narrowing};
-use crate::state::decimal::decimal;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::{self, count};
 use crate::state::scenario::Piece;
@@ -261,7 +260,7 @@ fn power_cap(inputs: &Inputs) -> Result<Option<Watts>, String> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let value = decimal(typed).filter(|value| (POWER.0..=POWER.1).contains(value));
+    let value = number_input::real(typed).filter(|value| (POWER.0..=POWER.1).contains(value));
     let refusal = || "Power must be a number of watts above 0, or empty.".to_owned();
     value.map(|value| Some(Watts::new(value))).ok_or_else(refusal)
 }

@@ -4,8 +4,6 @@ use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use report::input::number_input;
 use report::number_text;
 
-use crate::state::decimal::decimal;
-
 /// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
@@ -186,7 +184,7 @@ pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
     let spec = field.spec();
     let written = match field {
         Field::Memory => memory(typed),
-        _ => decimal(typed),
+        _ => number_input::real(typed),
     };
     written
         .filter(|value| (spec.min as f64..=spec.max as f64).contains(value))
@@ -196,7 +194,7 @@ pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
 
 /// Parses a memory limit in GB, or with its unit: `24GiB`.
 fn memory(typed: &str) -> Option<f64> {
-    decimal(typed).or_else(|| number_input::memory(typed, 1e9))
+    number_input::real(typed).or_else(|| number_input::memory(typed, 1e9))
 }
 
 fn may_be_empty(field: Field) -> bool {
