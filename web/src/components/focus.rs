@@ -11,17 +11,24 @@ pub fn focus(id: &str) {
 
 /// Opens the section around an element and moves the focus to it.
 pub fn focus_unfolded(id: &str) {
-    let Some(element) = document().get_element_by_id(id) else { return };
-    if let Some(section) = element.closest("details").ok().flatten() {
+    unfold_around(id);
+    focus(id);
+}
+
+/// Opens the section around an element.
+pub fn unfold_around(id: &str) {
+    let element = document().get_element_by_id(id);
+    let section = element.and_then(|element| element.closest("details").ok().flatten());
+    if let Some(section) = section {
         drop(section.set_attribute("open", "")); // fails only for an invalid attribute name
     }
-    focus_on(Some(element));
 }
 
 /// Shows the message of a field in which the user types, once the frame with it is there; an empty message is hidden and moves
 /// nothing.
-pub fn reveal_message(field: &'static str) {
-    request_animation_frame(move || reveal_element(&format!("{field}-message")));
+pub fn reveal_message(field: &str) {
+    let id = format!("{field}-message");
+    request_animation_frame(move || reveal_element(&id));
 }
 
 /// Scrolls as far as needed to show the element with an id.

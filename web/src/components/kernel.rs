@@ -4,6 +4,7 @@ pub mod view;
 
 pub mod inputs_panel;
 pub mod operator_field;
+pub mod operator_number;
 pub mod presets;
 
 pub mod format_row;

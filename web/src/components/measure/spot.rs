@@ -6,6 +6,7 @@ use protocol::job::JobSpec;
 
 use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, on, text};
+use crate::components::number_field::NumberField;
 use crate::link::live::Live;
 use crate::state::measure::form::{self, SWEEP};
 use crate::state::operator::{Field, Op};
@@ -88,28 +89,21 @@ fn Number(
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let id = field.id();
+    let typed = text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()));
     let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(Op::Gemm, field)));
-    let is_wrong = flag(move || fault.with(Option::is_some));
-    let on_input = move |event| {
-        let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
-    };
+    let on_type =
+        move |text: String| session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=id>{field.name()} " " <span class="meaning">{field.meaning()}</span></label>
-            <input
-                id=id
-                type="text"
-                inputmode="numeric"
-                autocomplete="off"
-                maxlength="40"
-                prop:value=text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                title=text(move || fault.get().unwrap_or_default())
-                on:input=on(on_input)
-            />
-        </div>
+        <NumberField
+            id=field.id()
+            name=field.name()
+            unit=field.meaning()
+            keyboard="numeric"
+            typed=typed
+            fault=fault
+            on_type=Callback::new(on_type)
+            apart=true
+        />
     }
 }
 
