@@ -26,6 +26,7 @@ pub mod power_mode_field;
 pub mod slider;
 pub mod stale;
 pub mod switch_field;
+pub mod table_frame;
 
 pub mod mark_icon;
 pub mod own_measurements;

@@ -4,6 +4,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement};
 
+use super::erased::text;
+
 /// Moves the focus to the element with an id. One that is hidden or gone leaves the focus where it is.
 pub fn focus(id: &str) {
     focus_on(document().get_element_by_id(id));
@@ -47,6 +49,11 @@ pub fn focus_first(selector: &str) {
     if let Some(input) = first.and_then(|first| first.dyn_into::<HtmlInputElement>().ok()) {
         input.select();
     }
+}
+
+/// The `tabindex` in a group with one tab stop: only the current element is in the order of the Tab key.
+pub fn tab_index(is_current: impl Fn() -> bool + Send + Sync + 'static) -> Signal<String> {
+    text(move || if is_current() { "0" } else { "-1" }.to_owned())
 }
 
 fn focus_on(element: Option<web_sys::Element>) {

@@ -21,7 +21,7 @@ pub fn NumberField(
     /// Most characters of the text.
     #[prop(default = 40)]
     longest: u16,
-    /// What an empty field stands for.
+    /// Text that an empty field stands for.
     #[prop(into, optional)]
     empty: Signal<String>,
     /// The text as typed.
@@ -37,7 +37,7 @@ pub fn NumberField(
     /// Whether the message is a cell of its own in the grid of the field, below a row of several fields.
     #[prop(optional)]
     apart: bool,
-    /// What stands below the message, such as a slider.
+    /// Views below the message, such as a slider.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {

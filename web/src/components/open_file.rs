@@ -1,6 +1,7 @@
 //! File field for the user's own device, model or measurements.
 
 use calc_core::hf_config::Unread;
+use leptos::ev::Event;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -16,14 +17,9 @@ use crate::state::url::Note;
 #[component]
 pub fn OpenFile() -> impl IntoView {
     let session = expect_context::<Session>();
-    let on_change = move |event: leptos::ev::Event| {
-        let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        if let Some(input) = input {
-            if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                later(read(session, file));
-            }
-            // Cleared, so that the same file can be opened again after an edit.
-            input.set_value("");
+    let on_change = move |event: Event| {
+        if let Some(file) = chosen_file(&event) {
+            later(read(session, file));
         }
     };
     view! {
@@ -38,6 +34,14 @@ pub fn OpenFile() -> impl IntoView {
             />
         </div>
     }
+}
+
+/// The file that was chosen in a file field. The field is cleared, so that the same file can be opened again after an edit.
+pub fn chosen_file(event: &Event) -> Option<File> {
+    let input = event.target()?.dyn_into::<HtmlInputElement>().ok()?;
+    let file = input.files()?.get(0);
+    input.set_value("");
+    file
 }
 
 async fn read(session: Session, file: File) {

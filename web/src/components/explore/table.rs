@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::run::Exploration;
 use crate::components::erased::{Block, block, flag, maybe, memo, on, text};
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::explore::ExploreField;
 use crate::state::explore::asked::{Kept, Subject, fault};
@@ -115,7 +115,7 @@ fn head(
         }
         _ => None,
     });
-    let tab = text(move || if table.current() == (0, place) { "0" } else { "-1" }.to_owned());
+    let tab = tab_index(move || table.current() == (0, place));
     view! {
         <th scope="col" class:words=column.is_words() aria-sort=sorted>
             <button type="button" class="format" id=id_of((0, place)) tabindex=tab on:click=on(on_sort)>
@@ -154,7 +154,7 @@ fn line(
     };
     let (is_chosen, is_pointed) = (is_key(chosen, key.clone()), is_key(pointed, key.clone()));
     let current = is_chosen.clone();
-    let tab = text(move || if table.current().0 == place { "0" } else { "-1" }.to_owned());
+    let tab = tab_index(move || table.current().0 == place);
     let choose = {
         let key = key.clone();
         move || {

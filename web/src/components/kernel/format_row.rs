@@ -7,7 +7,7 @@ use report::output::verdict::badge;
 use super::{KernelContext, choose};
 use crate::components::erased::{Block, block, flag, memo, on, text};
 use crate::components::explained::Explained;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::derived::{Cell, Row, RowState};
 use crate::state::roving;
@@ -62,7 +62,7 @@ pub fn FormatRow(
                     type="button"
                     class="format"
                     id=cell_id((index, 0))
-                    tabindex=tab_index((index, 0), active)
+                    tabindex=tab_index(move || active.get() == (index, 0))
                     on:click=on(on_choose)
                     on:focus=on(move |_| active.set((index, 0)))
                 >
@@ -83,7 +83,7 @@ fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>)
             <Explained
                 id=cell_id(at)
                 cell=cell
-                tab_index=tab_index(at, active)
+                tab_index=tab_index(move || active.get() == at)
                 on_focus=Callback::new(move |()| active.set(at))
             />
         }
@@ -107,11 +107,6 @@ fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>)
         }
         None => ().into_any(),
     })
-}
-
-/// The `tabindex` of a cell: only the active one is in the order of the Tab key.
-fn tab_index(at: roving::Cell, active: RwSignal<roving::Cell>) -> Signal<String> {
-    text(move || if active.get() == at { "0" } else { "-1" }.to_owned())
 }
 
 /// `id` of the button in a cell.

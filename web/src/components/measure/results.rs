@@ -8,8 +8,9 @@ use super::MeasureContext;
 use super::chart::ResultChart;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::explained::Explained;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
+use crate::components::table_frame::{TableFrame, heads};
 use crate::link::live::Live;
 use crate::state::measure::answer::Row;
 use crate::state::measure::crowd::{Choice, choices, shown};
@@ -18,6 +19,10 @@ use crate::state::program;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 use crate::state::url::Note;
+
+/// Columns of the table.
+const COLUMNS: [&str; 7] =
+    ["precision, shape", "grade", "measured", "expected", "error", "ideal", "rates"];
 
 /// Chart, table and buttons that save the records.
 #[component]
@@ -119,15 +124,15 @@ fn Table(
 ) -> impl IntoView {
     let MeasureContext { pointed, .. } = expect_context();
     // The grades are one tab stop; arrow keys go from one to the next.
-    let stop = move || {
+    let stop = memo(move |_| {
         rows.with(|rows| {
             let known = pointed.get().filter(|key| rows.iter().any(|row| row.key == *key));
             known.or_else(|| rows.first().map(|row| row.key.clone()))
         })
-    };
+    });
     let on_key = move |event: KeyboardEvent| {
-        let keys =
-            rows.with_untracked(|rows| rows.iter().map(|it| it.key.clone()).collect::<Vec<_>>());
+        let keys: Vec<String> =
+            rows.with_untracked(|rows| rows.iter().map(|row| row.key.clone()).collect());
         let now = pointed.get_untracked();
         let at = now.and_then(|key| keys.iter().position(|other| *other == key));
         if let Some(key) = turn(at, keys.len(), &event.key()).and_then(|next| keys.get(next)) {
@@ -135,54 +140,50 @@ fn Table(
             focus(&grade_id(key));
         }
     };
-    let row = move |row: Row| {
-        let (key, again) = (row.key.clone(), row.key.clone());
-        let grade = Signal::stored(row.graded());
-        let class = format!("grade {}", row.grade.name().replace(' ', "-"));
-        let id = grade_id(&key);
-        let own = row.key.clone();
-        let tab_index =
-            text(move || if stop().as_ref() == Some(&own) { "0" } else { "-1" }.to_owned());
-        let (expected, is_refused) = match row.expected {
-            Ok(text) => (text, false),
-            Err(why) if why.is_empty() => ("\u{2013}".to_owned(), true),
-            Err(why) => (why, true),
-        };
-        let (origin, meaning) = row.origin;
-        view! {
-            <tr
-                on:pointerenter=on(move |_| pointed.set(Some(key.clone())))
-                on:pointerleave=on(move |_| pointed.set(None))
-                on:focusin=on(move |_| pointed.set(Some(again.clone())))
-            >
-                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small></th>
-                <td class=class><Explained id=id cell=grade tab_index=tab_index/></td>
-                <td>{row.measured}<br/><small>{row.interval}</small></td>
-                <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
-                <td>{row.error}</td>
-                <td>{row.ideal}</td>
-                <td>{row.rates}</td>
-            </tr>
-        }
-    };
+    let row = move |row: Row| view! { <ResultRow row=row stop=stop/> };
     let body = block(move || rows.get().into_iter().map(row).collect_view().into_any());
     view! {
-        <div class="scroll" tabindex="0" role="group" aria-label="Measured against expected">
-            <table class="choices" id="measured">
-                <thead>
-                    <tr>
-                        <th scope="col">"precision, shape"</th>
-                        <th scope="col">"grade"</th>
-                        <th scope="col">"measured"</th>
-                        <th scope="col">"expected"</th>
-                        <th scope="col">"error"</th>
-                        <th scope="col">"ideal"</th>
-                        <th scope="col">"rates"</th>
-                    </tr>
-                </thead>
-                <tbody on:keydown=on(on_key)>{body}</tbody>
-            </table>
-        </div>
+        <TableFrame label="Measured against expected" class="choices" id="measured" heads=heads(COLUMNS)>
+            <tbody on:keydown=on(on_key)>{body}</tbody>
+        </TableFrame>
+    }
+}
+
+/// Row of a measured record, with its grade as a button that explains it.
+#[component]
+fn ResultRow(
+    /// Texts of the row.
+    row: Row,
+    /// Key of the row whose grade is the tab stop.
+    stop: Memo<Option<String>>,
+) -> impl IntoView {
+    let MeasureContext { pointed, .. } = expect_context();
+    let grade = Signal::stored(row.graded());
+    let class = format!("grade {}", row.grade.name().replace(' ', "-"));
+    let (expected, is_refused) = match row.expected {
+        Ok(text) => (text, false),
+        Err(why) if why.is_empty() => ("\u{2013}".to_owned(), true),
+        Err(why) => (why, true),
+    };
+    let (origin, meaning) = row.origin;
+    let id = grade_id(&row.key);
+    let key = StoredValue::new(row.key);
+    let point = move || pointed.set(Some(key.get_value()));
+    let is_stop = move || stop.with(|stop| key.with_value(|key| stop.as_ref() == Some(key)));
+    view! {
+        <tr
+            on:pointerenter=on(move |_| point())
+            on:pointerleave=on(move |_| pointed.set(None))
+            on:focusin=on(move |_| point())
+        >
+            <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small></th>
+            <td class=class><Explained id=id cell=grade tab_index=tab_index(is_stop)/></td>
+            <td>{row.measured}<br/><small>{row.interval}</small></td>
+            <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
+            <td>{row.error}</td>
+            <td>{row.ideal}</td>
+            <td>{row.rates}</td>
+        </tr>
     }
 }
 

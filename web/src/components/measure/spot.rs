@@ -20,9 +20,8 @@ pub fn Spot() -> impl IntoView {
     let MeasureContext { live, why_not, .. } = expect_context();
     let format = RwSignal::new(String::new());
     let refused = RwSignal::new(String::new());
-    let lines = RwSignal::new(SWEEP.to_owned());
     let busy = flag(move || !why_not.with(String::is_empty));
-    let begin = move |shapes: Result<Vec<Shape>, String>| {
+    let measure = Callback::new(move |shapes: Result<Vec<Shape>, String>| {
         let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
         refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
         live.with_value(|live: &Live| {
@@ -30,18 +29,14 @@ pub fn Spot() -> impl IntoView {
                 live.start(JobSpec::Bench(job));
             }
         });
-    };
+    });
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let shape = session.inputs.with_untracked(|inputs| {
             let number = |field| inputs.typed.text(field).to_owned();
             [Field::M, Field::N, Field::K].map(number).join(";")
         });
-        begin(form::shapes(&shape));
-    };
-    let on_sweep = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        begin(form::shapes(&lines.get_untracked()));
+        measure.run(form::shapes(&shape));
     };
     let option = |format: &'static calc_core::quant_format::QuantFormat| {
         view! { <option value=format.key>{format.short_name}</option> }
@@ -62,6 +57,24 @@ pub fn Spot() -> impl IntoView {
             <p class="brief" id="why-measure">{why_not}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
+        <Sweep busy=busy measure=measure/>
+    }
+}
+
+/// List of shapes that are measured one after the other.
+#[component]
+fn Sweep(
+    /// Whether no measurement can be started.
+    busy: Signal<bool>,
+    /// Called with the shapes, or the reason why the list cannot be read.
+    measure: Callback<Result<Vec<Shape>, String>>,
+) -> impl IntoView {
+    let lines = RwSignal::new(SWEEP.to_owned());
+    let on_sweep = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        measure.run(form::shapes(&lines.get_untracked()));
+    };
+    view! {
         <details class="more-fields">
             <summary>"Sweep of shapes"</summary>
             <form on:submit=on(on_sweep)>

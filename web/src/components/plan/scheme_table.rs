@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::PlanContext;
 use crate::components::erased::{block, flag, memo, on};
 use crate::components::mark_icon::MarkIcon;
+use crate::components::table_frame::TableFrame;
 use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
@@ -22,26 +23,22 @@ pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Op
 pub fn SchemeTable() -> impl IntoView {
     let PlanContext { shown, .. } = expect_context();
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
-    let head = memo(move |_| shown.with(|shown| shown.answer.time_column));
+    let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
     let all = block(move || {
         rows.get().into_iter().map(|row| view! { <Row row=row/> }).collect_view().into_any()
     });
+    let heads = view! {
+        <th scope="col">"Scheme"</th>
+        <th scope="col">{move || time.get()}</th>
+        <th scope="col" class="wide">"First token"</th>
+        <th scope="col" class="wide">"Rate"</th>
+        <th scope="col">"Memory"</th>
+        <th scope="col">"Loss"</th>
+    };
     view! {
-        <div class="scroll" tabindex="0" role="group" aria-label="All schemes">
-            <table class="formats schemes" aria-label="All schemes">
-                <thead>
-                    <tr>
-                        <th scope="col">"Scheme"</th>
-                        <th scope="col">{move || head.get()}</th>
-                        <th scope="col" class="wide">"First token"</th>
-                        <th scope="col" class="wide">"Rate"</th>
-                        <th scope="col">"Memory"</th>
-                        <th scope="col">"Loss"</th>
-                    </tr>
-                </thead>
-                <tbody>{all}</tbody>
-            </table>
-        </div>
+        <TableFrame label="All schemes" class="formats schemes" heads=heads.into_any()>
+            <tbody>{all}</tbody>
+        </TableFrame>
     }
 }
 

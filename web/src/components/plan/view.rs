@@ -11,7 +11,7 @@ use super::scheme_table::SchemeTable;
 use crate::components::chunk::Part;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::notes::Notes;
@@ -130,7 +130,7 @@ fn Tabs() -> impl IntoView {
                 id=format!("tab-{place}")
                 aria-selected=text(move || is_open().to_string())
                 aria-controls="plan-tab"
-                tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
+                tabindex=tab_index(is_open)
                 on:click=on(move |_| open(own))
             >
                 {own.name()}

@@ -101,6 +101,23 @@ pub fn why_not(client: &Client) -> String {
     reason.to_owned()
 }
 
+/// Why the form waits, or what the next click uses; empty where nothing is to say.
+pub const fn waiting(is_ready: bool, has_code: bool) -> &'static str {
+    match (is_ready, has_code) {
+        (false, _) => "The page still reads its own address.",
+        (true, true) => "A link brought a pairing code; it is used when you connect.",
+        (true, false) => "",
+    }
+}
+
+/// Why an address is refused. `own` is the page's host.
+pub fn wrong_address(own: &str) -> String {
+    let own = if address::is_local(own) { String::new() } else { format!(", or {own}") };
+    format!(
+        "The page reaches daemons on this machine only: 127.0.0.1 or localhost with a port{own}. For another machine, ssh -L 8000:localhost:8000 brings its daemon here."
+    )
+}
+
 /// A way to start or reach a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
