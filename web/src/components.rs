@@ -30,8 +30,8 @@ pub mod table_frame;
 
 pub mod mark_icon;
 pub mod own_measurements;
-pub mod piece_line;
 pub mod plan;
+pub mod scenario_line;
 
 pub mod advice;
 pub mod device_facts;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::erased::{block, flag, memo, on, text};
 use super::number_field::NumberField;
 use crate::state::check::{self, Judged, Judgment, chosen_unit};
-use crate::state::claim::{UNIT, Unit};
+use crate::state::claim::{ClaimUnit, UNIT};
 use crate::state::inputs::View;
 use crate::state::model::url;
 use crate::state::session::{Session, Step};
@@ -117,7 +117,7 @@ fn UnitField() -> impl IntoView {
         let key = event_target_value(&event);
         session.edit(Step::Choice, |inputs| url::put(&mut inputs.model, UNIT, &key));
     };
-    let options = Unit::ALL.map(|unit| {
+    let options = ClaimUnit::ALL.map(|unit| {
         let chosen = flag(move || session.inputs.with(chosen_unit) == unit);
         view! { <option value=unit.key() prop:selected=chosen>{unit.name()}</option> }
     });

@@ -20,13 +20,13 @@ pub mod show_work;
 
 use leptos::prelude::*;
 
-use crate::state::derived::Shown;
+use crate::state::derived::KernelShown;
 use crate::state::session::{Session, Step};
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelContext {
-    pub shown: Memo<Shown>,
+    pub shown: Memo<KernelShown>,
     /// Key of the format under the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
 }

@@ -10,7 +10,7 @@ use web_sys::{File, HtmlInputElement};
 use super::erased::{later, on};
 use crate::state::files::{MAX_BYTES, Refused};
 use crate::state::session::{Session, Step};
-use crate::state::take_over::{self, Ready};
+use crate::state::take_over::{self, OpenedFile};
 use crate::state::url::Note;
 
 /// Opens a device file, the config.json of a model, or a calibration. The file is read in the browser and never uploaded.
@@ -59,7 +59,7 @@ async fn read(session: Session, file: File) {
 ///
 /// # Errors
 /// A message that names the file and the reason.
-pub async fn read_file(file: &File) -> Result<Ready, Refused> {
+pub async fn read_file(file: &File) -> Result<OpenedFile, Refused> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000).into());

@@ -5,21 +5,23 @@ use leptos::prelude::*;
 
 use super::erased::{derived, flag, maybe, on, text};
 use super::picker_list::{PickerList, option_id, reveal};
-use crate::state::picker::{Group, Names, choice_at, count, found, name_of, position};
+use crate::state::picker::{
+    OptionGroup, PickerCatalog, choice_at, count, found, name_of, position,
+};
 use crate::state::roving::turn;
 
 /// State of the field and of its list.
 #[derive(Clone, Copy)]
 struct Combobox {
     id: &'static str,
-    groups: Signal<Vec<Group>>,
+    groups: Signal<Vec<OptionGroup>>,
     chosen: Signal<String>,
     open: RwSignal<bool>,
     query: RwSignal<String>,
     /// Index of the option that Enter selects.
     active: RwSignal<Option<usize>>,
     /// The options that match the query.
-    list: Signal<Vec<Group>>,
+    list: Signal<Vec<OptionGroup>>,
     on_choose: Callback<String>,
 }
 
@@ -31,9 +33,9 @@ pub fn Picker(
     /// Label of the text field.
     label: &'static str,
     /// All options, in groups.
-    groups: Signal<Vec<Group>>,
+    groups: Signal<Vec<OptionGroup>>,
     /// Catalog whose published names the search understands.
-    names: Names,
+    names: PickerCatalog,
     /// Key of the chosen option.
     chosen: Signal<String>,
     /// Short text about the chosen option, at the right of the field; may be empty.

@@ -64,7 +64,7 @@ pub struct Draft {
 impl Draft {
     /// Starts from a copy of the chosen device, or from the device itself if it is already custom.
     pub fn of(inputs: &Inputs) -> Self {
-        fragment::arrive();
+        fragment::load_device_codec();
         let base = match &inputs.device {
             Cow::Borrowed(device) => Some(*device),
             Cow::Owned(_) => inputs.copy_of,

@@ -133,7 +133,7 @@ const LAYERS: &[(&str, &str)] = &[
          state::export state::first_answer
          state::chunks
          state
-         link::live
+         link::daemon_link
          charts
          components
          components::explore::link

@@ -7,7 +7,7 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 
 use super::run::Exploration;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{flag, memo, on, text};
 use crate::state::explore::shown::{ExploreAnswer, kept_rows, spoken};
@@ -32,7 +32,7 @@ struct Drag {
 pub fn ExploreChart() -> impl IntoView {
     let this = expect_context::<Exploration>();
     let Exploration { answer, pointed, chosen, brush, .. } = this;
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let drag = Drag { from: StoredValue::new(None), ended: StoredValue::new(false) };
     let front = memo(move |_| answer.with(|answer| answer.as_ref().map(ExploreAnswer::chart)));
     let scene = memo(move |_| {
@@ -140,7 +140,7 @@ fn dragged(drag: Drag, event: &PointerEvent) -> Option<(Spot, Spot)> {
 /// The part of the chart between two of its positions.
 fn between(
     front: Memo<Option<Front>>,
-    view: RwSignal<View>,
+    view: RwSignal<Viewport>,
     (from, to): (Spot, Spot),
 ) -> Option<Brush> {
     let size = view.get_untracked().size;

@@ -9,7 +9,7 @@ use crate::components::erased::{Block, block, flag, memo, on, text};
 use crate::components::explained::Explained;
 use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
-use crate::state::derived::{Cell, Row, RowState};
+use crate::state::derived::{Cell, KernelRow, RowState};
 use crate::state::roving;
 use crate::state::session::Session;
 
@@ -76,7 +76,11 @@ pub fn FormatRow(
 }
 
 /// The numbers of a row, or the reason why it has none.
-fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>) -> Block {
+fn numbers(
+    row: Memo<Option<KernelRow>>,
+    index: usize,
+    active: RwSignal<roving::CellPosition>,
+) -> Block {
     let number = move |column: usize, cell: Cell| {
         let at = (index, column);
         view! {
@@ -110,11 +114,11 @@ fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>)
 }
 
 /// `id` of the button in a cell.
-pub fn cell_id((row, column): roving::Cell) -> String {
+pub fn cell_id((row, column): roving::CellPosition) -> String {
     format!("cell-{row}-{column}")
 }
 
 /// Moves the focus to a cell.
-pub fn focus_cell(cell: roving::Cell) {
+pub fn focus_cell(cell: roving::CellPosition) {
     focus(&cell_id(cell));
 }

@@ -7,7 +7,7 @@ use crate::components::number_field::NumberField;
 use crate::components::slider::Slider;
 use crate::state::operator::Field;
 use crate::state::session::{Session, Step};
-use crate::state::slider::{Stops, beside_kernel, most_in_kernel, slides_in_kernel};
+use crate::state::slider::{SliderStops, beside_kernel, most_in_kernel, slides_in_kernel};
 
 /// Number field of the operator.
 #[component]
@@ -48,7 +48,7 @@ fn OperatorSlider(
         beside.with(|inputs| most_in_kernel(inputs, field)).or(before.copied()).unwrap_or_default()
     });
     let stops = move || {
-        session.inputs.with(|inputs| Stops::of_numbers(most.get(), inputs.typed.text(field)))
+        session.inputs.with(|inputs| SliderStops::of_numbers(most.get(), inputs.typed.text(field)))
     };
     let on_move =
         move |text: String| session.edit(Step::Drag, |inputs| inputs.typed.set(field, text));

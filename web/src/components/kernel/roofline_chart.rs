@@ -6,7 +6,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::{KernelContext, choose};
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{memo, text};
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
@@ -20,7 +20,7 @@ const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own ·
 pub fn RooflineChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let kernel = expect_context::<KernelContext>();
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let focus = memo(move |_| {
         kernel.shown.with(|shown| focus_key(&shown.kernel, kernel.pointed.get().as_deref()))
     });

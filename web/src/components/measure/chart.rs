@@ -4,12 +4,12 @@ use chart::scene::Scene;
 use leptos::prelude::*;
 
 use super::MeasureContext;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
-use crate::state::measure::answer::Row;
-use crate::state::measure::crowd::chart;
+use crate::state::measure::answer::MeasuredRow;
+use crate::state::measure::chart_points::chart;
 use crate::state::session::Session;
 
 const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape and color: format · dashed: measured roof";
@@ -19,7 +19,7 @@ const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape 
 pub fn ResultChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { answer, pointed, precision, .. } = expect_context();
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let shown = memo(move |_| {
         let pointed = pointed.get();
         answer.with(|answer| {
@@ -78,7 +78,7 @@ pub fn ResultChart() -> impl IntoView {
     }
 }
 
-fn spoken(row: &Row) -> String {
+fn spoken(row: &MeasuredRow) -> String {
     let grade = row.grade.name();
     let expected = match &row.expected {
         Ok(text) => format!("expected {text}, error {}", row.error),

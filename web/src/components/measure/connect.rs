@@ -6,8 +6,8 @@ use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, on, text};
 use crate::link::client::Client;
 use crate::link::connection::{Event, State};
-use crate::link::live::Live;
-use crate::state::measure::words::{Way, said, waiting, ways, wrong_address};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::words::{SetupGuide, said, waiting, ways, wrong_address};
 
 /// The state in words, the way to a daemon, and the form that connects to it.
 #[component]
@@ -15,7 +15,7 @@ pub fn Connect() -> impl IntoView {
     let MeasureContext { client, .. } = expect_context();
     let is_on = flag(move || {
         client.with(|client| {
-            matches!(client.connection.state, State::Opening | State::Up(_) | State::Lost(_))
+            matches!(client.connection.state, State::Opening | State::Connected(_) | State::Lost(_))
         })
     });
     view! {
@@ -28,8 +28,8 @@ pub fn Connect() -> impl IntoView {
 /// Heading with the state, an explanation, and commands for a terminal.
 #[component]
 fn Status() -> impl IntoView {
-    let MeasureContext { live, client, .. } = expect_context();
-    let own = RwSignal::from(live.get_value().own);
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let own = RwSignal::from(daemon.get_value().own);
     let words = move || {
         client.with(|client| {
             let (host, scheme) = own.get();
@@ -59,8 +59,8 @@ fn ConnectForm(
     /// Whether the page is connected or tries to be.
     is_on: Signal<bool>,
 ) -> impl IntoView {
-    let MeasureContext { live, .. } = expect_context();
-    let Live { own, typed, code, .. } = live.get_value();
+    let MeasureContext { daemon, .. } = expect_context();
+    let DaemonLink { own, typed, code, .. } = daemon.get_value();
     let (own, typed, code) = (RwSignal::from(own), RwSignal::from(typed), RwSignal::from(code));
     let wrong = RwSignal::new(false);
     // The page's own address and the pairing code of its link are not known yet.
@@ -73,7 +73,7 @@ fn ConnectForm(
         text(move || if wrong.get() { wrong_address(&own.get().0) } else { String::new() });
     let on_connect = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        wrong.set(!live.with_value(Live::connect));
+        wrong.set(!daemon.with_value(DaemonLink::connect));
     };
     view! {
         <div class="own-points connect"><form on:submit=on(on_connect)>
@@ -105,15 +105,15 @@ fn Leave(
     /// Whether the page is connected or tries to be.
     is_on: Signal<bool>,
 ) -> impl IntoView {
-    let MeasureContext { live, client, .. } = expect_context();
-    let is_up = flag(move || client.with(Client::is_up));
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let is_up = flag(move || client.with(Client::is_connected));
     view! {
         <p class="leave">
             <button
                 type="button"
                 class="tool"
                 hidden=flag(move || !is_on.get())
-                on:click=on(move |_| live.with_value(|live| live.on(Event::Leave)))
+                on:click=on(move |_| daemon.with_value(|daemon| daemon.on(Event::Disconnect)))
             >
                 "Disconnect"
             </button>
@@ -122,7 +122,7 @@ fn Leave(
                 type="button"
                 class="link"
                 hidden=flag(move || !is_up.get())
-                on:click=on(move |_| live.with_value(Live::forget))
+                on:click=on(move |_| daemon.with_value(DaemonLink::forget))
             >
                 "Forget this pairing"
             </button>
@@ -133,7 +133,7 @@ fn Leave(
 /// Terminal commands that get, check and start a daemon.
 #[component]
 fn Ways() -> impl IntoView {
-    let way = |Way { title, lines, note }: Way| {
+    let way = |SetupGuide { title, lines, note }: SetupGuide| {
         view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
     };
     view! {

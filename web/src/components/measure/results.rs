@@ -11,9 +11,9 @@ use crate::components::explained::Explained;
 use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
 use crate::components::table_frame::{TableFrame, heads};
-use crate::link::live::Live;
-use crate::state::measure::answer::Row;
-use crate::state::measure::crowd::{Choice, choices, shown};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::answer::MeasuredRow;
+use crate::state::measure::chart_points::{PrecisionOption, choices, shown};
 use crate::state::measure::{export, machine};
 use crate::state::program;
 use crate::state::roving::turn;
@@ -36,7 +36,7 @@ pub fn Results() -> impl IntoView {
     });
     let chart = block(move || {
         if is_here.get() {
-            view! { <Crowd/><ResultChart/> }.into_any()
+            view! { <PrecisionField/><ResultChart/> }.into_any()
         } else {
             view! { <NoRoofs/> }.into_any()
         }
@@ -68,13 +68,13 @@ pub fn Results() -> impl IntoView {
 /// In place of the chart, where the chosen device is not the measured machine: the reason, and the measurement that makes it so.
 #[component]
 fn NoRoofs() -> impl IntoView {
-    let MeasureContext { live, answer, why_not, .. } = expect_context();
+    let MeasureContext { daemon, answer, why_not, .. } = expect_context();
     let reason = text(move || {
         answer.with(|answer| answer.as_ref().map(|it| it.elsewhere.clone()).unwrap_or_default())
     });
     let busy = flag(move || !why_not.with(String::is_empty));
     let start = on(move |_| {
-        live.with_value(|live: &Live| live.start(machine::calibration_job()));
+        daemon.with_value(|daemon: &DaemonLink| daemon.start(machine::calibration_job()));
     });
     view! {
         <div class="no-roofs">
@@ -92,11 +92,11 @@ fn NoRoofs() -> impl IntoView {
 
 /// Selects the precision that the chart shows; absent where the points of all have room.
 #[component]
-fn Crowd() -> impl IntoView {
+fn PrecisionField() -> impl IntoView {
     let MeasureContext { answer, precision, .. } = expect_context();
     let choices =
         memo(move |_| answer.with(|answer| answer.as_ref().map(choices).unwrap_or_default()));
-    let option = move |(key, name): Choice| {
+    let option = move |(key, name): PrecisionOption| {
         let is_chosen = choices.with_untracked(|choices| {
             precision.with_untracked(|wanted| shown(choices, wanted) == Some(key.as_str()))
         });
@@ -120,7 +120,7 @@ fn Crowd() -> impl IntoView {
 #[component]
 fn Table(
     /// One row per measured record.
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<MeasuredRow>>,
 ) -> impl IntoView {
     let MeasureContext { pointed, .. } = expect_context();
     // The grades are one tab stop; arrow keys go from one to the next.
@@ -140,7 +140,7 @@ fn Table(
             focus(&grade_id(key));
         }
     };
-    let row = move |row: Row| view! { <ResultRow row=row stop=stop/> };
+    let row = move |row: MeasuredRow| view! { <ResultRow row=row stop=stop/> };
     let body = block(move || rows.get().into_iter().map(row).collect_view().into_any());
     view! {
         <TableFrame label="Measured against expected" class="choices" id="measured" heads=heads(COLUMNS)>
@@ -153,7 +153,7 @@ fn Table(
 #[component]
 fn ResultRow(
     /// Texts of the row.
-    row: Row,
+    row: MeasuredRow,
     /// Key of the row whose grade is the tab stop.
     stop: Memo<Option<String>>,
 ) -> impl IntoView {

@@ -7,7 +7,7 @@ use protocol::job::JobSpec;
 use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, on, text};
 use crate::components::number_field::NumberField;
-use crate::link::live::Live;
+use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::form::{self, SWEEP};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
@@ -17,16 +17,16 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { live, why_not, .. } = expect_context();
+    let MeasureContext { daemon, why_not, .. } = expect_context();
     let format = RwSignal::new(String::new());
     let refused = RwSignal::new(String::new());
     let busy = flag(move || !why_not.with(String::is_empty));
     let measure = Callback::new(move |shapes: Result<Vec<Shape>, String>| {
         let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
         refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
-        live.with_value(|live: &Live| {
+        daemon.with_value(|daemon: &DaemonLink| {
             for job in jobs.unwrap_or_default() {
-                live.start(JobSpec::Bench(job));
+                daemon.start(JobSpec::Bench(job));
             }
         });
     });

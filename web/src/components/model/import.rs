@@ -16,7 +16,7 @@ use crate::state::model::hub;
 use crate::state::model::refused::RefusedFile;
 use crate::state::program;
 use crate::state::session::{Session, Step};
-use crate::state::take_over::{Ready, open_file};
+use crate::state::take_over::{OpenedFile, open_file};
 
 /// Name of a pasted text in messages.
 const PASTED: &str = "pasted config.json";
@@ -141,7 +141,7 @@ async fn read(session: Session, name: String, text: String, unread: Unread) {
     take(session, &name, open_file(&name, &text, unread).await);
 }
 
-fn take(session: Session, name: &str, reply: Result<Ready, Refused>) {
+fn take(session: Session, name: &str, reply: Result<OpenedFile, Refused>) {
     match reply {
         Ok(ready) => {
             session.edit(Step::Choice, |inputs| inputs.model.refused = None);

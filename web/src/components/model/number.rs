@@ -10,7 +10,7 @@ use crate::components::slider::Slider;
 use crate::state::model::fields::{Field, Spec};
 use crate::state::model::geometry::value;
 use crate::state::session::{Session, Step};
-use crate::state::slider::{Stops, beside_model, most_in_model, slides_in_model, typed_of};
+use crate::state::slider::{SliderStops, beside_model, most_in_model, slides_in_model, typed_of};
 
 /// Number field. An empty one shows its default.
 #[component]
@@ -66,7 +66,7 @@ fn ModelSlider(
         beside.with(|inputs| most_in_model(inputs, field)).or(before.copied()).unwrap_or_default()
     });
     let stops = move || {
-        session.inputs.with(|inputs| Stops::of_numbers(most.get(), typed_of(inputs, field)))
+        session.inputs.with(|inputs| SliderStops::of_numbers(most.get(), typed_of(inputs, field)))
     };
     let on_move =
         move |text: String| session.edit(Step::Drag, |inputs| inputs.model.set_text(field, text));

@@ -7,7 +7,7 @@ use crate::components::erased::{block, flag, on, text};
 use crate::components::table_frame::{TableFrame, heads};
 use crate::state::trust::answer::more_of;
 use crate::state::trust::filter::{device_name, format_name};
-use crate::state::trust::rows::{Row, rows};
+use crate::state::trust::rows::{PublishedRow, rows};
 use crate::state::trust::words::{measured, place, predicted, signed, work};
 
 /// Number of rows shown at first; each click adds four times as many.
@@ -56,7 +56,7 @@ pub fn RowTable() -> impl IntoView {
 
 fn row(
     at: usize,
-    row: &'static Row,
+    row: &'static PublishedRow,
     unseen: bool,
     pointed: RwSignal<Option<usize>>,
 ) -> impl IntoView {

@@ -144,14 +144,14 @@ impl Field {
 
 /// An error of one field or of several together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ModelFault {
     /// `None` if several fields together are invalid.
     pub field: Option<Field>,
     /// The error and the allowed values, as a sentence.
     pub text: String,
 }
 
-impl Fault {
+impl ModelFault {
     /// An error of one field.
     pub fn of(field: Field, text: String) -> Self {
         Self { field: Some(field), text }
@@ -162,7 +162,7 @@ impl Fault {
 ///
 /// # Errors
 /// Returns the allowed range as a sentence.
-pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
+pub fn count(field: Field, typed: &str) -> Result<Option<u64>, ModelFault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);
     }
@@ -177,7 +177,7 @@ pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
 ///
 /// # Errors
 /// Returns the allowed range as a sentence.
-pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
+pub fn real(field: Field, typed: &str) -> Result<Option<f64>, ModelFault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);
     }
@@ -202,12 +202,12 @@ fn may_be_empty(field: Field) -> bool {
     !spec.empty.is_empty() || spec.usual.is_empty()
 }
 
-fn refusal(field: Field) -> Fault {
+fn refusal(field: Field) -> ModelFault {
     let spec = field.spec();
     let kind = if spec.real { "a number" } else { "a whole number" };
     let (min, max) = (number_text::count(spec.min), number_text::count(spec.max));
     let or_empty = if spec.empty.is_empty() { "" } else { ", or empty" };
-    Fault::of(field, format!("{} must be {kind} from {min} to {max}{or_empty}.", spec.name))
+    ModelFault::of(field, format!("{} must be {kind} from {min} to {max}{or_empty}.", spec.name))
 }
 
 #[cfg(test)]
