@@ -25,7 +25,7 @@ pub fn SchemeTable() -> impl IntoView {
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
     let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
     let all = block(move || {
-        rows.get().into_iter().map(|row| view! { <Row row=row/> }).collect_view().into_any()
+        rows.get().into_iter().map(|row| view! { <SchemeTableRow row=row/> }).collect_view().into_any()
     });
     let heads = view! {
         <th scope="col">"Scheme"</th>
@@ -43,7 +43,7 @@ pub fn SchemeTable() -> impl IntoView {
 }
 
 #[component]
-fn Row(
+fn SchemeTableRow(
     /// Texts of the row.
     row: SchemeRow,
 ) -> impl IntoView {
