@@ -11,9 +11,9 @@ use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
 /// Shows a scheme in the cards; the inspector explains one that is refused.
-pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Option<&str>) {
+pub fn pick(session: Session, key: Option<&str>) {
     if let Some(scheme) = key.and_then(schemes::scheme) {
-        inspected.set(None);
+        session.inspected.set(None);
         session.edit(Step::Choice, |inputs| inputs.model.scheme = Some(scheme));
     }
 }
@@ -25,7 +25,11 @@ pub fn SchemeTable() -> impl IntoView {
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
     let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
     let all = block(move || {
-        rows.get().into_iter().map(|row| view! { <SchemeTableRow row=row/> }).collect_view().into_any()
+        rows.get()
+            .into_iter()
+            .map(|row| view! { <SchemeTableRow row=row/> })
+            .collect_view()
+            .into_any()
     });
     let heads = view! {
         <th scope="col">"Scheme"</th>
@@ -48,7 +52,7 @@ fn SchemeTableRow(
     row: SchemeRow,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, inspected, .. } = expect_context();
+    let PlanContext { shown, pointed, .. } = expect_context();
     let key = row.key;
     let is_chosen = flag(move || shown.with(|shown| shown.answer.chosen == key));
     let is_pointed = flag(move || pointed.with(|pointed| pointed.as_deref() == Some(key)));
@@ -73,10 +77,10 @@ fn SchemeTableRow(
             on:mouseleave=on(move |_| pointed.set(None))
         >
             <th scope="row">
-                <button type="button" class="format" on:click=on(move |_| pick(session, inspected, Some(key)))>
+                <button type="button" class="format" on:click=on(move |_| pick(session, Some(key)))>
                     {name}
                 </button>
-                " " {picks.collect_view()}
+                " " <small>{row.engine}</small> " " {picks.collect_view()}
             </th>
             {numbers}
         </tr>

@@ -161,7 +161,7 @@ fn winners(running: &[RunningColumn<'_>]) -> String {
     };
     let loss = winner(running, |column| {
         let loss = column.found.quality;
-        Some(ComparedNumber { value: loss.high, low: loss.low, high: loss.high })
+        Some(ComparedNumber { low: loss.low, ..ComparedNumber::exact(loss.high) })
     });
     let loss = loss.and_then(|(name, _)| {
         let column = running.iter().find(|column| column.name == name)?;
