@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use super::PlanContext;
 use crate::components::erased::{block, flag, memo, on};
 use crate::components::mark_icon::MarkIcon;
-use crate::components::table_frame::TableFrame;
 use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
@@ -31,18 +30,22 @@ pub fn SchemeTable() -> impl IntoView {
             .collect_view()
             .into_any()
     });
-    let heads = view! {
-        <th scope="col">"Scheme"</th>
-        <th scope="col">{move || time.get()}</th>
-        <th scope="col" class="wide">"First token"</th>
-        <th scope="col" class="wide">"Rate"</th>
-        <th scope="col">"Memory"</th>
-        <th scope="col">"Loss"</th>
-    };
     view! {
-        <TableFrame label="All schemes" class="formats schemes" heads=heads.into_any()>
-            <tbody>{all}</tbody>
-        </TableFrame>
+        <div class="scroll" tabindex="0" role="group" aria-label="All schemes">
+            <table class="formats schemes" aria-label="All schemes">
+                <thead>
+                    <tr>
+                        <th scope="col">"Scheme"</th>
+                        <th scope="col">{move || time.get()}</th>
+                        <th scope="col" class="wide">"First token"</th>
+                        <th scope="col" class="wide">"Rate"</th>
+                        <th scope="col">"Memory"</th>
+                        <th scope="col">"Loss"</th>
+                    </tr>
+                </thead>
+                <tbody>{all}</tbody>
+            </table>
+        </div>
     }
 }
 
