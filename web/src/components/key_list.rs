@@ -7,14 +7,14 @@ use wasm_bindgen::JsCast;
 use super::erased::block;
 use super::fetched::Fetched;
 use super::focus::focus;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::state::session::{Dialog, Session};
 
 /// Handles the global shortcuts, except in form fields: `?` opens their list, `/` focuses the device field.
 #[component]
 pub fn KeyList() -> impl IntoView {
     let session = expect_context::<Session>();
-    let list = Fetched::new(Part::KeyDialog);
+    let list = Fetched::new(LazyPart::KeyDialog);
     let on_key = window_event_listener(leptos::ev::keydown, move |event| {
         if is_typing(&event) || event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;

@@ -39,18 +39,18 @@ pub struct Advice {
     /// Changes that would put another scheme first, one sentence each.
     pub flips: Vec<String>,
     /// Schemes that meet all bounds, best first.
-    pub ranked: Vec<Choice>,
+    pub ranked: Vec<RankedScheme>,
     /// Schemes that were ruled out, each with the reason.
-    pub dropped: Vec<Refusal>,
+    pub dropped: Vec<DroppedScheme>,
     /// Ways to apply the best scheme.
-    pub ways: Vec<Way>,
+    pub ways: Vec<ApplyCommand>,
     /// Formats of the best scheme, for "calculate with these"; `None` without a scheme.
-    pub formats_taken: Option<Taken>,
+    pub formats_taken: Option<SchemeFormats>,
 }
 
 /// Formats that the page can set in place of the chosen ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Taken {
+pub struct SchemeFormats {
     /// `None`: the model's published weights.
     pub weights: Option<&'static QuantFormat>,
     /// `None`: the default rule chooses.
@@ -59,7 +59,7 @@ pub struct Taken {
     pub experts: Option<&'static QuantFormat>,
 }
 
-impl Taken {
+impl SchemeFormats {
     /// The formats of a scheme, as resolved on the device. A GGUF file fixes the others by itself.
     pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
         let published = matches!(scheme.weights, SchemeWeights::Published);
@@ -97,7 +97,7 @@ pub struct AdviceFact {
 
 /// A scheme that meets all bounds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct RankedScheme {
     pub name: String,
     /// Expected time of the ranked part.
     pub time: String,
@@ -110,14 +110,14 @@ pub struct Choice {
 
 /// A scheme that was ruled out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct DroppedScheme {
     pub name: String,
     pub reason: String,
 }
 
 /// A way to apply a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct ApplyCommand {
     pub tool: String,
     /// Commands or configuration.
     pub text: String,
@@ -159,7 +159,7 @@ pub fn advise(
         ranked,
         dropped,
         ways: ways(first.scheme, first.outcome.memory, request, repositories),
-        formats_taken: Some(Taken::of(first.scheme, &first.outcome.precision)),
+        formats_taken: Some(SchemeFormats::of(first.scheme, &first.outcome.precision)),
     })
 }
 
@@ -275,9 +275,9 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     why
 }
 
-fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
+fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> RankedScheme {
     let time = part_time(part, &row.outcome);
-    Choice {
+    RankedScheme {
         name: advice::scheme_name(row.scheme),
         time: text::time(time),
         speedup: text::ratio(part_time(part, baseline) / time),
@@ -286,8 +286,8 @@ fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
     }
 }
 
-fn refusal(row: &Dropped) -> Refusal {
-    Refusal {
+fn refusal(row: &Dropped) -> DroppedScheme {
+    DroppedScheme {
         name: advice::scheme_name(row.scheme),
         reason: advice::dropped(&row.reason, &row.quality),
     }
@@ -299,7 +299,7 @@ pub(super) fn ways(
     memory: Bytes,
     request: &RecommendRequest<'_>,
     repositories: Repositories<'_>,
-) -> Vec<Way> {
+) -> Vec<ApplyCommand> {
     let (served, kv_cache) = match &request.task {
         Task::Shape(_) => (None, None),
         Task::Model(task) => {
@@ -311,9 +311,10 @@ pub(super) fn ways(
     let (limit, engine) = (request.task.memory_limit(), request.task.engine());
     let to = Deployment { repositories, device, served, kv_cache, memory, limit, engine };
     let apply = apply::apply(scheme, &to);
-    let way = |tool: &str, text: &str| Way { tool: tool.to_owned(), text: text.to_owned() };
+    let way =
+        |tool: &str, text: &str| ApplyCommand { tool: tool.to_owned(), text: text.to_owned() };
     let served = |serve: &Serve| way(apply::engine_name(serve.engine), &serve.text);
-    let mut ways: Vec<Way> = apply.serve.iter().map(served).collect();
+    let mut ways: Vec<ApplyCommand> = apply.serve.iter().map(served).collect();
     if let Some(torchao) = apply.torchao {
         ways.push(way(&format!("torchao {} or later", torchao.min_version), torchao.config));
         if !torchao.fallback.is_empty() {

@@ -9,7 +9,7 @@ use super::chunks::{Refusal, own_devices, reader_of_addresses};
 use super::colors::Colors;
 use super::export_kinds::Document;
 use super::files::OpenedModel;
-use super::fragment::{self, Carried};
+use super::fragment::{self, Fragment};
 use super::history::{Burst, Entry};
 use super::inputs::{Inputs, View};
 use super::program;
@@ -80,8 +80,8 @@ impl Session {
             fragments
                 .update_value(|known| known.push((code, program::unpacked().unwrap_or_default())));
         }
-        let carried = carried(fragments).unwrap_or_default();
-        let (inputs, notes) = url::read_with_chunk(&query(), &carried).unwrap_or_default();
+        let fragment = fragment(fragments).unwrap_or_default();
+        let (inputs, notes) = url::read_with_chunk(&query(), &fragment).unwrap_or_default();
         let inputs = RwSignal::new(inputs);
         let session = Self {
             inputs,
@@ -245,7 +245,7 @@ impl Session {
     /// Applies the address. A fragment that is not known yet is unpacked first.
     fn reread(self) {
         self.burst.update_value(Burst::end);
-        let Some(carried) = carried(self.fragments) else {
+        let Some(fragment) = fragment(self.fragments) else {
             later(async move {
                 let code = code().unwrap_or_default();
                 let text = program::unpack(&code).await.unwrap_or_default();
@@ -255,7 +255,7 @@ impl Session {
             });
             return;
         };
-        let Some((mut inputs, notes)) = url::read_with_chunk(&query(), &carried) else {
+        let Some((mut inputs, notes)) = url::read_with_chunk(&query(), &fragment) else {
             later(async move {
                 match reader_of_addresses().await {
                     Ok(()) => self.reread(),
@@ -280,14 +280,14 @@ impl Session {
 }
 
 /// Contents of the address's fragment; `None` while it is not unpacked.
-fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
+fn fragment(fragments: StoredValue<Vec<(String, String)>>) -> Option<Fragment> {
     let Some(code) = code() else {
         let kept = kept();
-        return Some(if kept.is_empty() { Carried::Nothing } else { fragment::understand(&kept) });
+        return Some(if kept.is_empty() { Fragment::Empty } else { fragment::parse(&kept) });
     };
     let known = fragments.read_value();
     let (_, text) = known.iter().find(|(other, _)| *other == code)?;
-    Some(fragment::understand(text))
+    Some(fragment::parse(text))
 }
 
 fn query() -> String {

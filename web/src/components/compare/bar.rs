@@ -5,7 +5,7 @@ use core::time::Duration;
 use leptos::prelude::*;
 
 use super::choices::Choices;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, memo, on};
 use crate::components::fetched::Fetched;
 use crate::state::compare::offers::mode_pair;
@@ -20,7 +20,7 @@ const FETCH_AFTER: Duration = Duration::from_millis(500);
 /// The choices beside the scenario line, a moment after the line itself.
 #[component]
 pub fn CompareLater() -> impl IntoView {
-    let bar = Fetched::new(Part::CompareBar);
+    let bar = Fetched::new(LazyPart::CompareBar);
     let fetching = set_timeout_with_handle(move || bar.ask(), FETCH_AFTER);
     on_cleanup(move || drop(fetching.map(|timer| timer.clear())));
     view! { <div class="compare-later">{block(move || bar.show())}</div> }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::PlanContext;
 use super::scheme_table::pick;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
@@ -21,7 +21,7 @@ const LEGEND: &str = "mark: expected · line: interval · grey: refused · shape
 pub fn SchemeChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let PlanContext { shown, pointed, .. } = expect_context();
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let chosen = memo(move |_| shown.with(|shown| shown.answer.chosen.clone()));
     let scene = memo(move |_| {

@@ -22,9 +22,13 @@ pub fn pick(session: Session, key: Option<&str>) {
 pub fn SchemeTable() -> impl IntoView {
     let PlanContext { shown, .. } = expect_context();
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
-    let head = memo(move |_| shown.with(|shown| shown.answer.time_column));
+    let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
     let all = block(move || {
-        rows.get().into_iter().map(|row| view! { <Row row=row/> }).collect_view().into_any()
+        rows.get()
+            .into_iter()
+            .map(|row| view! { <SchemeTableRow row=row/> })
+            .collect_view()
+            .into_any()
     });
     view! {
         <div class="scroll" tabindex="0" role="group" aria-label="All schemes">
@@ -32,7 +36,7 @@ pub fn SchemeTable() -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">"Scheme"</th>
-                        <th scope="col">{move || head.get()}</th>
+                        <th scope="col">{move || time.get()}</th>
                         <th scope="col" class="wide">"First token"</th>
                         <th scope="col" class="wide">"Rate"</th>
                         <th scope="col">"Memory"</th>
@@ -46,7 +50,7 @@ pub fn SchemeTable() -> impl IntoView {
 }
 
 #[component]
-fn Row(
+fn SchemeTableRow(
     /// Texts of the row.
     row: SchemeRow,
 ) -> impl IntoView {

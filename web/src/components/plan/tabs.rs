@@ -10,7 +10,7 @@ use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
 use crate::components::model::operator_table::OperatorTable;
-use crate::state::model::curves::Against;
+use crate::state::model::curves::CurveAxis;
 
 /// Speed and energy of the scheme in the cards, and the operators behind them.
 #[component]
@@ -29,7 +29,7 @@ pub fn Operators() -> impl IntoView {
 #[component]
 pub fn Scale() -> impl IntoView {
     if_it_runs(|| {
-        Against::ALL
+        CurveAxis::ALL
             .map(|against| view! { <CurvesChart against=against/> })
             .collect_view()
             .into_any()

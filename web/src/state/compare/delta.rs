@@ -11,7 +11,7 @@ const NEAR: f64 = 1.02;
 
 /// A number of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Number {
+pub struct ComparedNumber {
     pub value: f64,
     /// Ends of its interval, the smaller one first; equal to the value where there is none.
     pub low: f64,
@@ -29,7 +29,7 @@ pub struct ErrorSource {
     pub users: u64,
 }
 
-impl Number {
+impl ComparedNumber {
     /// A number without an interval.
     pub const fn exact(value: f64) -> Self {
         Self { value, low: value, high: value, source: None }
@@ -80,7 +80,7 @@ pub struct Delta {
 }
 
 /// The difference from the first column; `None` where the numbers are equal or cannot be divided.
-pub fn delta(quantity: Quantity, first: &Number, this: &Number) -> Option<Delta> {
+pub fn delta(quantity: Quantity, first: &ComparedNumber, this: &ComparedNumber) -> Option<Delta> {
     let ratio = this.value / first.value;
     let is_equal = (this.value - first.value).abs() <= EQUAL * first.value.abs();
     if is_equal || !this.value.is_finite() || !first.value.is_finite() {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn said(quantity: Quantity, first: f64, this: f64) -> String {
-        let found = delta(quantity, &Number::exact(first), &Number::exact(this));
+        let found = delta(quantity, &ComparedNumber::exact(first), &ComparedNumber::exact(this));
         found.map_or_else(String::new, |delta| delta.text.replace(text::SPACE, " "))
     }
 
@@ -174,14 +174,17 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_are_no_clear_difference() {
-        let number =
-            |value: f64| Number { low: value * 0.9, high: value * 1.1, ..Number::exact(value) };
+        let number = |value: f64| ComparedNumber {
+            low: value * 0.9,
+            high: value * 1.1,
+            ..ComparedNumber::exact(value)
+        };
         let near = delta(Quantity::Time, &number(10.0), &number(11.0)).expect("a difference");
         assert!(near.tone == Tone::Unclear && near.text.starts_with("no clear difference"));
         let far = delta(Quantity::Time, &number(10.0), &number(15.0)).expect("a difference");
         assert_eq!(far.tone, Tone::Worse);
         let source = ErrorSource { device: "t4".to_owned(), engine: None, scheme: "fp8", users: 1 };
-        let alike = |value| Number { source: Some(source.clone()), ..number(value) };
+        let alike = |value| ComparedNumber { source: Some(source.clone()), ..number(value) };
         let near = delta(Quantity::Time, &alike(10.0), &alike(11.0)).expect("a difference");
         assert_eq!(near.tone, Tone::Worse, "both err alike");
         let nearer = delta(Quantity::Time, &alike(10.0), &alike(10.1)).expect("a difference");

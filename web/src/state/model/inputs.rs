@@ -23,13 +23,13 @@ use crate::state::trust::FILTER_KEYS;
 
 /// The model before the user's changes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Base {
+pub enum ModelSource {
     Catalog(&'static CatalogModel),
     /// Model of a file, of the hub, or of an address.
     File(Arc<FileModel>),
 }
 
-impl Base {
+impl ModelSource {
     /// Key in the catalog; empty for a file.
     pub fn key(&self) -> &'static str {
         match self {
@@ -123,7 +123,7 @@ impl Base {
 /// All inputs of the Model view except device and power mode, which the views share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInputs {
-    pub base: Base,
+    pub base: ModelSource,
     /// The last file, if it was refused; the base is still the model before it.
     pub refused: Option<RefusedFile>,
     /// Changed numbers of the model, and the workload, as typed.
@@ -146,7 +146,7 @@ pub struct ModelInputs {
 impl Default for ModelInputs {
     fn default() -> Self {
         Self {
-            base: Base::Catalog(&models::USUAL),
+            base: ModelSource::Catalog(&models::USUAL),
             refused: None,
             texts: Field::ALL.map(|field| field.spec().usual.to_owned()),
             tied: None,
@@ -188,7 +188,7 @@ impl ModelInputs {
     }
 
     /// Chooses another model. Changes of the old geometry, and formats of parts that the new model lacks, are cleared.
-    pub fn set_base(&mut self, base: Base) {
+    pub fn set_base(&mut self, base: ModelSource) {
         self.refused = None;
         if self.base == base {
             return;
@@ -228,11 +228,11 @@ impl ModelInputs {
 
     /// Restores the import notes if this is the model of that file, because an address does not contain them.
     pub fn remember(&mut self, opened: &Arc<FileModel>) {
-        if let Base::File(model) = &self.base
+        if let ModelSource::File(model) = &self.base
             && model.arch == opened.arch
             && model.stored == opened.stored
         {
-            self.base = Base::File(opened.clone());
+            self.base = ModelSource::File(opened.clone());
         }
     }
 }

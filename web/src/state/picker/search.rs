@@ -3,11 +3,11 @@
 use calc_core::catalog;
 use calc_core::error::Error;
 
-use super::{Choice, Group};
+use super::{OptionGroup, PickerOption};
 
 /// The catalog whose published names a search understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
+pub enum PickerCatalog {
     Devices,
     /// Devices, several of which can be typed: `2 x RTX 3090`.
     Machines,
@@ -27,7 +27,7 @@ pub const OPEN: &str = "#file";
 /// Title above the nearest names, and the message where none is near.
 pub const NOTHING: &str = "Nothing has that name.";
 
-impl Names {
+impl PickerCatalog {
     /// Key of the entry that a published or written name means, else the keys near it.
     fn resolve(self, typed: &str) -> Result<String, Vec<String>> {
         let unknown = |error: Error| match error {
@@ -78,9 +78,9 @@ pub fn split_count(key: &str) -> (Option<u64>, &str) {
 }
 
 /// The options that a typed name means or whose texts contain its words; without any, those with the nearest names.
-pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
-    if let Some((count, name)) = counted(typed).filter(|_| names == Names::Machines) {
-        let mut found = found(groups, name, Names::Devices);
+pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
+    if let Some((count, name)) = counted(typed).filter(|_| names == PickerCatalog::Machines) {
+        let mut found = found(groups, name, PickerCatalog::Devices);
         for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
             choice.key = format!("{count}{TIMES}{}", choice.key);
             choice.name = format!("{count} × {}", choice.name);
@@ -103,7 +103,7 @@ pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
         return found;
     };
     // The meant option comes first, before the others of its group.
-    let mut first = Group { title: title.clone(), choices: vec![meant.clone()] };
+    let mut first = OptionGroup { title: title.clone(), choices: vec![meant.clone()] };
     for group in &mut found {
         group.choices.retain(|choice| choice.key != key);
         if group.title == first.title {
@@ -116,18 +116,18 @@ pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
 }
 
 /// The options with these keys, and the ways to bring a model that no list has.
-fn near(groups: &[Group], keys: &[String], names: Names) -> Vec<Group> {
+fn near(groups: &[OptionGroup], keys: &[String], names: PickerCatalog) -> Vec<OptionGroup> {
     let all = || groups.iter().flat_map(|group| &group.choices);
-    let choices: Vec<Choice> =
+    let choices: Vec<PickerOption> =
         keys.iter().filter_map(|key| all().find(|choice| choice.key == *key)).cloned().collect();
-    let nearest = Group { title: format!("{NOTHING} The nearest:"), choices };
-    let own = |key: &str, name: &str| Choice {
+    let nearest = OptionGroup { title: format!("{NOTHING} The nearest:"), choices };
+    let own = |key: &str, name: &str| PickerOption {
         key: key.to_owned(),
         name: name.to_owned(),
         detail: String::new(),
         haystack: String::new(),
     };
-    let own = (names == Names::Models).then(|| Group {
+    let own = (names == PickerCatalog::Models).then(|| OptionGroup {
         title: if nearest.choices.is_empty() { NOTHING } else { "A model of your own" }.to_owned(),
         choices: vec![own(PASTE, "Paste its config.json"), own(OPEN, "Open its config.json")],
     });
@@ -136,16 +136,17 @@ fn near(groups: &[Group], keys: &[String], names: Names) -> Vec<Group> {
 
 /// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
 /// come first: `t4` finds the T4 before the T4000.
-pub(super) fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
+pub(super) fn filtered(groups: &[OptionGroup], query: &str) -> Vec<OptionGroup> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
-    let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
-    let is_exact = |choice: &Choice| choice.haystack.split_whitespace().any(|word| word == query);
-    let remaining = |group: &Group| {
+    let matches = |choice: &&PickerOption| words.iter().all(|word| choice.haystack.contains(word));
+    let is_exact =
+        |choice: &PickerOption| choice.haystack.split_whitespace().any(|word| word == query);
+    let remaining = |group: &OptionGroup| {
         let found = group.choices.iter().filter(matches).cloned();
         let (mut choices, others): (Vec<_>, Vec<_>) = found.partition(is_exact);
         choices.extend(others);
-        Group { title: group.title.clone(), choices }
+        OptionGroup { title: group.title.clone(), choices }
     };
     let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
     let (mut first, others): (Vec<_>, Vec<_>) =
@@ -159,34 +160,49 @@ mod tests {
     use calc_core::catalog::models;
 
     use super::*;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use crate::state::picker::{
         choice_at, device_groups, drafter_groups, model_groups, weight_groups,
     };
 
     #[test]
     fn what_people_type_is_the_first_choice() {
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
         for (groups, names, typed, key) in [
-            (&models, Names::Models, "llama3.1:8b", "llama-3.1-8b"),
-            (&models, Names::Models, "llama3.1", "llama-3.1-8b"),
-            (&models, Names::Models, "Llama 3.1 8B Instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "llama-3.1-8b-instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "meta-llama/Meta-Llama-3.1-8B-Instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "llama-3.1-8b"),
-            (&models, Names::Models, "Qwen3-30B-A3B", "qwen3-30b-a3b"),
-            (&models, Names::Models, "qwen3:30b-a3b", "qwen3-30b-a3b"),
-            (&models, Names::Models, "Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"),
-            (&models, Names::Models, "deepseek v3", "deepseek-v3"),
-            (&device_groups(), Names::Devices, "Orin Nano Super", "jetson_orin_nano_8gb_super"),
-            (&device_groups(), Names::Devices, "4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "RTX 4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "rtx4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "dgx spark", "gb10"),
-            (&device_groups(), Names::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
-            (&device_groups(), Names::Devices, "M4 Max", "apple_m4_max"),
-            (&device_groups(), Names::Devices, "Tesla T4", "t4"),
-            (&weight_groups(), Names::Formats, "Q4_K_M", "gguf_q4_k"),
+            (&models, PickerCatalog::Models, "llama3.1:8b", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "llama3.1", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "Llama 3.1 8B Instruct", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "llama-3.1-8b-instruct", "llama-3.1-8b"),
+            (
+                &models,
+                PickerCatalog::Models,
+                "meta-llama/Meta-Llama-3.1-8B-Instruct",
+                "llama-3.1-8b",
+            ),
+            (
+                &models,
+                PickerCatalog::Models,
+                "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF",
+                "llama-3.1-8b",
+            ),
+            (&models, PickerCatalog::Models, "Qwen3-30B-A3B", "qwen3-30b-a3b"),
+            (&models, PickerCatalog::Models, "qwen3:30b-a3b", "qwen3-30b-a3b"),
+            (&models, PickerCatalog::Models, "Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"),
+            (&models, PickerCatalog::Models, "deepseek v3", "deepseek-v3"),
+            (
+                &device_groups(),
+                PickerCatalog::Devices,
+                "Orin Nano Super",
+                "jetson_orin_nano_8gb_super",
+            ),
+            (&device_groups(), PickerCatalog::Devices, "4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "RTX 4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "rtx4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "dgx spark", "gb10"),
+            (&device_groups(), PickerCatalog::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
+            (&device_groups(), PickerCatalog::Devices, "M4 Max", "apple_m4_max"),
+            (&device_groups(), PickerCatalog::Devices, "Tesla T4", "t4"),
+            (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
             let first = choice_at(&found(groups, typed, names), 0);
             assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
@@ -207,38 +223,40 @@ mod tests {
             ("8 GB Orin Nano Super", (None, "jetson_orin_nano_8gb_super")),
             ("2 xavier nx", (Some(2), "jetson_xavier_nx_8gb")),
         ] {
-            let first = choice_at(&found(&device_groups(), typed, Names::Machines), 0);
+            let first = choice_at(&found(&device_groups(), typed, PickerCatalog::Machines), 0);
             let key = first.map_or_else(String::new, |choice| choice.key);
             assert_eq!(split_count(&key), expected, "{typed}");
         }
-        let found = found(&device_groups(), "2 x rtx 3090", Names::Devices);
+        let found = found(&device_groups(), "2 x rtx 3090", PickerCatalog::Devices);
         assert!(found.iter().flat_map(|group| &group.choices).all(|it| !it.key.contains(TIMES)));
     }
 
     #[test]
     fn an_unknown_name_offers_the_nearest_and_ways_to_bring_a_model() {
-        let keys = |groups: &[Group]| -> Vec<String> {
+        let keys = |groups: &[OptionGroup]| -> Vec<String> {
             groups.iter().flat_map(|group| &group.choices).map(|each| each.key.clone()).collect()
         };
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
-        let near = found(&models, "lama 3.1 8x", Names::Models);
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
+        let near = found(&models, "lama 3.1 8x", PickerCatalog::Models);
         assert!(near[0].title.starts_with(NOTHING), "{near:?}");
         assert_eq!(keys(&near)[0], "llama-3.1-8b", "{near:?}");
         assert!(keys(&near).ends_with(&[PASTE.to_owned(), OPEN.to_owned()]));
-        assert_eq!(keys(&found(&models, "§§§§", Names::Models)), [PASTE, OPEN]);
-        let near = found(&device_groups(), "h10o sxm", Names::Devices);
+        assert_eq!(keys(&found(&models, "§§§§", PickerCatalog::Models)), [PASTE, OPEN]);
+        let near = found(&device_groups(), "h10o sxm", PickerCatalog::Devices);
         assert_eq!(keys(&near)[0], "h100_sxm", "{near:?}");
-        assert!(found(&device_groups(), "§§§§", Names::Devices).is_empty());
+        assert!(found(&device_groups(), "§§§§", PickerCatalog::Devices).is_empty());
         assert!(
-            !keys(&found(&drafter_groups(), "lama 3.1 8x", Names::Drafters))
+            !keys(&found(&drafter_groups(), "lama 3.1 8x", PickerCatalog::Drafters))
                 .contains(&PASTE.to_owned())
         );
     }
 
     #[test]
     fn every_name_of_the_list_is_found_first_under_itself() {
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
-        for (groups, names) in [(device_groups(), Names::Devices), (models, Names::Models)] {
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
+        for (groups, names) in
+            [(device_groups(), PickerCatalog::Devices), (models, PickerCatalog::Models)]
+        {
             for choice in groups.iter().flat_map(|group| &group.choices) {
                 for typed in [&choice.key, &choice.name] {
                     let first = choice_at(&found(&groups, typed, names), 0);

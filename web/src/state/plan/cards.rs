@@ -8,7 +8,7 @@ use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::{advice, factors_source, memory};
 
-use super::{Seen, batch, loss_parts, rate, workload};
+use super::{CardOutcome, batch, loss_parts, rate, workload};
 use crate::state::derived::Cell;
 use crate::state::model::answer::ModelAnswer;
 
@@ -29,7 +29,7 @@ pub struct Card {
 pub(super) fn cards(
     request: &RecommendRequest<'_>,
     answer: &Recommendation,
-    seen: &Seen<'_>,
+    seen: &CardOutcome<'_>,
     model: &ModelAnswer,
 ) -> Vec<Card> {
     let mut cards = vec![fits(request, seen, model)];
@@ -40,7 +40,7 @@ pub(super) fn cards(
     cards
 }
 
-fn fits(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+fn fits(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAnswer) -> Card {
     let Outcome { memory: needs, usable, .. } = *seen.outcome;
     let most = if usable.is_known { "of" } else { "of at most" };
     let left = if needs <= usable.bytes {
@@ -69,7 +69,7 @@ fn fits(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) ->
     }
 }
 
-fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+fn speed(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAnswer) -> Card {
     let Outcome { token, ttft, whole, .. } = seen.outcome;
     let rate = |time| rate(request, time);
     let interval = [token.expected.high, token.expected.low]
@@ -104,7 +104,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -
     }
 }
 
-fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
+fn quality(answer: &Recommendation, seen: &CardOutcome<'_>) -> Card {
     let base = &answer.baseline;
     let half = match base.verdict() {
         MemoryVerdict::DoesNotFit { missing } => {

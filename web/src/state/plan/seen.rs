@@ -12,7 +12,7 @@ use crate::state::advice::question::with_model;
 use crate::state::inputs::Inputs;
 
 /// The scheme in the cards: the one that was picked, else the recommended one.
-pub(super) struct Seen<'a> {
+pub(super) struct CardOutcome<'a> {
     pub(super) scheme: &'static Scheme,
     pub(super) outcome: &'a Outcome,
     pub(super) quality: &'a QualityLoss,
@@ -23,7 +23,7 @@ pub(super) struct Seen<'a> {
     pub(super) instead: Option<String>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CardOutcome<'a> {
     /// Like [`Self::of`], but a scheme that is out of the question gives way to the recommended one, if there is one.
     pub(super) fn runnable(
         answer: &'a Recommendation,

@@ -7,14 +7,14 @@ use calc_core::roofline::Bound;
 use report::number_text as text;
 
 use super::super::delta::times;
-use super::Runner;
+use super::RunningColumn;
 
 /// Ratio from which a roof or a traffic is named as a reason.
 pub(super) const REASON: f64 = 1.05;
 
 /// The roof or the traffic that makes the difference, for the part that takes longest.
-pub(super) fn why(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
-    let estimate = |runner: &Runner<'_>| runner.answered.shown.model.answer.estimate.clone();
+pub(super) fn why(fastest: &RunningColumn<'_>, other: &RunningColumn<'_>) -> String {
+    let estimate = |column: &RunningColumn<'_>| column.answered.shown.model.answer.estimate.clone();
     let (fast, slow) = (estimate(fastest), estimate(other));
     let part = if other.answered.new_tokens() > 1 { RankedPart::Whole } else { RankedPart::Decode };
     let (step, bound) = match other.outcome().longer_phase(part) {
