@@ -12,6 +12,7 @@ pub mod focus;
 pub mod goal_fields;
 pub mod header;
 pub mod inputs_shell;
+pub mod inspected;
 pub mod inverse;
 pub mod notes;
 

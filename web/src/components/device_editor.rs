@@ -34,7 +34,7 @@ pub fn DeviceEditor() -> impl IntoView {
             node_ref=dialog
             class="keys editor"
             aria-labelledby="editor-title"
-            on:close=on(move |_| session.editing.set(false))
+            on:close=on(move |_| session.dialog.set(None))
         >
             <h2 id="editor-title">"Your own device"</h2>
             <p class="brief">

@@ -35,6 +35,9 @@ pub fn reveal_element(id: &str) {
 /// Moves the focus to the first element that a selector finds.
 pub fn focus_first(selector: &str) {
     let first = document().query_selector(selector).ok().flatten();
+    if first.is_some() && first == document().active_element() {
+        return; // the reader types in it already
+    }
     focus_on(first.clone());
     // Typing replaces the old value and does not append to it.
     if let Some(input) = first.and_then(|first| first.dyn_into::<HtmlInputElement>().ok()) {

@@ -8,7 +8,7 @@ use super::erased::block;
 use super::fetched::Fetched;
 use super::focus::focus;
 use crate::components::chunk::Part;
-use crate::state::session::Session;
+use crate::state::session::{Dialog, Session};
 
 /// Handles the global shortcuts, except in form fields: `?` opens their list, `/` focuses the device field.
 #[component]
@@ -20,7 +20,7 @@ pub fn KeyList() -> impl IntoView {
             return;
         }
         match event.key().as_str() {
-            "?" => session.help.set(true),
+            "?" => session.dialog.set(Some(Dialog::Keys)),
             "/" => {
                 event.prevent_default();
                 search_device();
@@ -30,7 +30,7 @@ pub fn KeyList() -> impl IntoView {
     });
     on_cleanup(move || on_key.remove());
     block(move || {
-        if !session.help.get() {
+        if session.dialog.get() != Some(Dialog::Keys) {
             return ().into_any();
         }
         list.ask();

@@ -25,6 +25,4 @@ pub struct PlanContext {
     pub pointed: RwSignal<Option<String>>,
     /// The part of the scenario line whose fields are open.
     pub open: RwSignal<Option<Piece>>,
-    /// Name of the card that the inspector explains; `None` for the speed.
-    pub inspected: RwSignal<Option<&'static str>>,
 }

@@ -15,6 +15,7 @@ use calc_core::recommend::{
 use calc_core::scheme::{Kernels, Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::apply::{self, Deployment, Repositories, Serve};
 use report::output::words::{advice, core_error};
@@ -196,6 +197,7 @@ fn facts(
                 values: format!("{} ÷ {}", text::time(base), text::time(now)),
                 provenance: now_provenance(first),
                 source: "both expected times of this workload".to_owned(),
+                lesson: lesson::EXPECTED,
             },
         },
     };
@@ -238,6 +240,7 @@ fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) ->
                 ),
                 provenance: Provenance::Derived,
                 source: "the formats and the shapes; the reserve is assumed".to_owned(),
+                lesson: lesson::MEMORY,
             },
         },
     }
@@ -252,6 +255,7 @@ fn loss(row: &Ranked) -> Cell {
             values: "a range for the size of the model; larger models lose less".to_owned(),
             provenance: row.quality.provenance,
             source: row.quality.source.to_owned(),
+            lesson: lesson::SCHEMES,
         },
     }
 }

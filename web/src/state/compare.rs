@@ -22,7 +22,7 @@ use super::inputs::Inputs;
 use super::model::question::Question;
 use super::plan::{self, InCards, PlanShown};
 use super::{goal::Bound, pins, url};
-use delta::Number;
+use delta::{ErrorSource, Number};
 use room::UserRoom;
 
 pub use delta::{Delta, Tone};
@@ -82,7 +82,18 @@ impl ScenarioAnswer {
         let outcome = self.running()?.outcome;
         let expected = if self.new_tokens() > 1 { outcome.whole } else { outcome.token.expected };
         let [value, low, high] = [expected.time, expected.low, expected.high].map(Seconds::get);
-        Some(Number { value, low, high })
+        Some(Number { value, low, high, source: self.error_source() })
+    }
+
+    /// Where the errors of the times come from.
+    fn error_source(&self) -> Option<ErrorSource> {
+        let found = self.in_cards()?;
+        Some(ErrorSource {
+            device: self.inputs.device.key.to_string(),
+            engine: self.inputs.model.engine,
+            scheme: found.scheme.key,
+            users: found.users,
+        })
     }
 
     /// Energy of what the time is compared of; its interval is that of the time.
@@ -94,7 +105,8 @@ impl ScenarioAnswer {
             outcome.token.energy?.per_token.get()
         };
         let [low, high] = [time.low, time.high].map(|end| value * (end / time.value));
-        Some(Number { value, low, high })
+        // The draw at idle is assumed, and in each power mode for itself.
+        Some(Number { value, low, high, source: None })
     }
 
     fn mark(&self) -> Option<Mark> {

@@ -256,6 +256,14 @@ fn rate(request: &RecommendRequest<'_>, token: Seconds) -> String {
     text::token_rate(TokensPerSec::new(batch(request) / token.get()))
 }
 
+/// Length of a sequence and the model's limit, where the sequence is longer.
+fn beyond_limit(request: &RecommendRequest<'_>) -> Option<(String, String)> {
+    let Task::Model(task) = &request.task else { return None };
+    let longest = task.request.workload.longest();
+    let limit = task.request.model.max_context.filter(|limit| longest > *limit)?;
+    Some((text::count(longest), text::count(limit)))
+}
+
 fn verdict(
     request: &RecommendRequest<'_>,
     answer: &Recommendation,
@@ -269,8 +277,12 @@ fn verdict(
     let speed = rate(request, seen.outcome.token.expected.time);
     let all = if batch(request) > 1.0 { " in all" } else { "" };
     let take = if seen.is_first { "Take" } else { "With" };
-    let sentence = format!("{take} {name}: it fits, {speed}{all}.");
+    let mut sentence = format!("{take} {name}: it fits, {speed}{all}.");
     let mut line: Vec<String> = seen.instead.iter().cloned().collect();
+    if let Some((longest, limit)) = beyond_limit(request) {
+        line.insert(0, format!("In a model made for {longest} tokens: {sentence}"));
+        sentence = format!("The model is made for {limit} tokens, not for {longest}.");
+    }
     if let Some(row) = answer.ranked.iter().find(|row| row.scheme.key == seen.scheme.key) {
         line.push(advice::regime(row, request.part, &answer.baseline));
         if seen.is_first {

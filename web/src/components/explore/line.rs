@@ -50,11 +50,6 @@ fn provide_fields(session: Session) -> RwSignal<Option<Piece>> {
     let inputs = derived(move || session.inputs.get());
     let open = RwSignal::new(None);
     provide_context(ModelContext { inputs, shown: model, pointed: RwSignal::new(None) });
-    provide_context(PlanContext {
-        shown,
-        pointed: RwSignal::new(None),
-        open,
-        inspected: RwSignal::new(None),
-    });
+    provide_context(PlanContext { shown, pointed: RwSignal::new(None), open });
     open
 }

@@ -15,6 +15,7 @@ use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{flag, memo};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
+use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::state::check::typed;
 use crate::state::claim::TIME;
@@ -48,6 +49,7 @@ pub fn KernelView() -> impl IntoView {
             </section>
             // The right column, most important panel first.
             <aside class="limits" aria-label="Limits and facts">
+                <InspectedPanel/>
                 <LimitsPanel/>
                 <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
                 <ShowWork/>

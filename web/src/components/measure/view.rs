@@ -15,6 +15,7 @@ use crate::components::device_field::DeviceField;
 use crate::components::erased::{memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::inputs_shell::InputsShell;
+use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::components::power_mode_field::PowerModeField;
 use crate::link::connection::State;
@@ -76,6 +77,7 @@ pub fn MeasureView() -> impl IntoView {
                 <Results/>
             </section>
             <aside class="limits" aria-label="Device and jobs">
+                <InspectedPanel/>
                 <DeviceCard/>
                 <Calibrate/>
                 <History/>

@@ -9,6 +9,7 @@ use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
 use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
+use crate::components::inspected::InspectedPanel;
 use crate::components::inverse::Inverse;
 use crate::components::stale::Stale;
 use crate::state::advice::Taken;
@@ -44,6 +45,7 @@ pub fn Care() -> impl IntoView {
         text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
     view! {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
+            <InspectedPanel/>
             <AdvicePanel advice=advice stale=stale take=Taken::of_model/>
             <Inverse/>
             <ExploreLink/>

@@ -20,7 +20,7 @@ const LEGEND: &str = "mark: expected · line: interval · gray: refused · shape
 #[component]
 pub fn SchemeChart() -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, inspected, .. } = expect_context();
+    let PlanContext { shown, pointed, .. } = expect_context();
     let view = RwSignal::new(View::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let chosen = memo(move |_| shown.with(|shown| shown.answer.chosen.clone()));
@@ -38,7 +38,7 @@ pub fn SchemeChart() -> impl IntoView {
         }),
     );
     let on_key = move |event: KeyboardEvent| match event.key().as_str() {
-        "Enter" => pick(session, inspected, pointed.get_untracked().as_deref()),
+        "Enter" => pick(session, pointed.get_untracked().as_deref()),
         _ => marks.on_key.run(event),
     };
     let said = text(move || {
@@ -71,7 +71,7 @@ pub fn SchemeChart() -> impl IntoView {
                 label=label
                 view=view
                 on_point=marks.on_point
-                on_pick=Callback::new(move |spot| pick(session, inspected, marks.hit.run(spot).as_deref()))
+                on_pick=Callback::new(move |spot| pick(session, marks.hit.run(spot).as_deref()))
                 on_key=Callback::new(on_key)
                 on_leave=marks.on_leave
                 said=said

@@ -10,9 +10,9 @@ use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
 /// Shows a scheme in the cards; the inspector explains one that is refused.
-pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Option<&str>) {
+pub fn pick(session: Session, key: Option<&str>) {
     if let Some(scheme) = key.and_then(schemes::scheme) {
-        inspected.set(None);
+        session.inspected.set(None);
         session.edit(Step::Choice, |inputs| inputs.model.scheme = Some(scheme));
     }
 }
@@ -51,7 +51,7 @@ fn Row(
     row: SchemeRow,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, inspected, .. } = expect_context();
+    let PlanContext { shown, pointed, .. } = expect_context();
     let key = row.key;
     let is_chosen = flag(move || shown.with(|shown| shown.answer.chosen == key));
     let is_pointed = flag(move || pointed.with(|pointed| pointed.as_deref() == Some(key)));
@@ -76,10 +76,10 @@ fn Row(
             on:mouseleave=on(move |_| pointed.set(None))
         >
             <th scope="row">
-                <button type="button" class="format" on:click=on(move |_| pick(session, inspected, Some(key)))>
+                <button type="button" class="format" on:click=on(move |_| pick(session, Some(key)))>
                     {name}
                 </button>
-                " " {picks.collect_view()}
+                " " <small>{row.engine}</small> " " {picks.collect_view()}
             </th>
             {numbers}
         </tr>

@@ -3,10 +3,9 @@
 use leptos::prelude::*;
 
 use super::PlanContext;
-use crate::components::chunk::Part;
+use crate::components::check::CheckPanel;
 use crate::components::erased::{Block, block, memo};
 use crate::components::explore::link::ExploreLink;
-use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
@@ -51,7 +50,7 @@ fn if_it_runs(speeds: fn() -> AnyView) -> Block {
 #[component]
 pub fn Questions() -> impl IntoView {
     view! {
-        <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
+        <section class="claim" aria-label="Is this possible?"><CheckPanel/></section>
         <Inverse/>
         <ExploreLink/>
     }

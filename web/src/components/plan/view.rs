@@ -67,7 +67,7 @@ pub fn PlanView() -> impl IntoView {
                     {body}
                 </div>
             </section>
-            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Explanation">
+            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Behind the answer">
                 {block(move || inspector.show())}
             </aside>
             {block(move || popover.show())}
@@ -91,12 +91,7 @@ fn provide_answer(session: Session) -> (Memo<PlanShown>, Memo<ModelShown>) {
     });
     let inputs = derived(move || shown.with(|shown| shown.taken.clone()));
     provide_context(ModelContext { inputs, shown: model, pointed: RwSignal::new(None) });
-    provide_context(PlanContext {
-        shown,
-        pointed: RwSignal::new(None),
-        open: RwSignal::new(None),
-        inspected: RwSignal::new(None),
-    });
+    provide_context(PlanContext { shown, pointed: RwSignal::new(None), open: RwSignal::new(None) });
     (shown, typed)
 }
 

@@ -7,9 +7,13 @@ use super::super::{pins, url};
 
 /// Opens a comparison of the scenario of the inputs with another one.
 pub fn against(inputs: &mut Inputs, other: &str) {
-    let own = pins::text(inputs);
+    between(inputs, [pins::text(inputs), other.to_owned()]);
+}
+
+/// Opens a comparison of two scenarios that hold no more of the user's own than the inputs.
+pub fn between(inputs: &mut Inputs, pins: [String; 2]) {
     let carried = fragment::parts(inputs);
-    inputs.pins = Pins { list: vec![own, other.to_owned()], carried, ..Pins::default() };
+    inputs.pins = Pins { list: pins.into(), carried, ..Pins::default() };
     inputs.view = View::Compare;
     show(inputs);
 }

@@ -78,11 +78,11 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
             rate(answered, answered.in_cards()?.users as f64).filter(|_| is_crowd)
         }),
         row("First token", Some(Quantity::Time), &|answered| {
-            Some(time(&answered.running()?.outcome.ttft))
+            Some(time(answered, &answered.running()?.outcome.ttft))
         }),
         row("Whole answer", Some(Quantity::Time), &|answered| {
             let running = answered.running()?;
-            (answered.new_tokens() > 1).then(|| time(&running.outcome.whole))
+            (answered.new_tokens() > 1).then(|| time(answered, &running.outcome.whole))
         }),
         traded(
             row(WHOLE_ENERGY, Some(Quantity::Cost), &|answered| energy(answered, true)),
@@ -219,15 +219,22 @@ fn rate(answered: &ScenarioAnswer, users: f64) -> Option<CompareCell> {
     let running = answered.running()?;
     let Expected { time, low, high, .. } = running.outcome.token.expected;
     let rate = |time: Seconds| running.users as f64 / users / time.get();
-    let number = Number { value: rate(time), low: rate(high), high: rate(low) };
+    let number = Number {
+        value: rate(time),
+        low: rate(high),
+        high: rate(low),
+        source: answered.error_source(),
+    };
     let shown = text::token_rate(TokensPerSec::new(number.value));
     let interval = format!("{}–{}", text::short(number.low, 3), text::short(number.high, 3));
     Some(CompareCell::number(shown, interval, number))
 }
 
-fn time(expected: &Expected) -> CompareCell {
+fn time(answered: &ScenarioAnswer, expected: &Expected) -> CompareCell {
     let Expected { time, low, high, .. } = *expected;
-    let number = Number { value: time.get(), low: low.get(), high: high.get() };
+    let [value, low_end, high_end] = [time, low, high].map(Seconds::get);
+    let source = answered.error_source();
+    let number = Number { value, low: low_end, high: high_end, source };
     CompareCell::number(text::time(time), text::time_range(low, high), number)
 }
 
@@ -242,7 +249,7 @@ fn energy(answered: &ScenarioAnswer, whole: bool) -> Option<CompareCell> {
 
 fn quality(answered: &ScenarioAnswer) -> Option<CompareCell> {
     let loss = answered.in_cards()?.quality;
-    let number = Number { value: loss.high, low: loss.low, high: loss.high };
+    let number = Number { low: loss.low, ..Number::exact(loss.high) };
     Some(CompareCell::number(advice::quality(&loss), String::new(), number))
 }
 

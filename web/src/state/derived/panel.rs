@@ -6,6 +6,7 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
 use report::input::request::AnalyzeInputs;
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::{self, class_name, explain};
 use report::output::words;
 
@@ -184,7 +185,7 @@ pub fn facts(inputs: &Inputs) -> Vec<DeviceFact> {
     let watts =
         mode.and_then(|mode| Some(Fact { value: mode.watts?, provenance: mode.provenance }));
     if let Some(Fact { value, provenance }) = watts.or(device.tdp) {
-        let explanation = explain::fact("Power budget", provenance, device);
+        let explanation = explain::fact("Power budget", provenance, device, lesson::ENERGY);
         facts.push(fact("Power".to_owned(), text::power(value), explanation, false));
     }
     facts

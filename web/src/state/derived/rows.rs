@@ -5,6 +5,7 @@ use calc_core::error::Error;
 use calc_core::quant_format::QuantFormat;
 use chart::mark::{Mark, mark};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::{class_name, explain};
 
 use super::{Cell, Question, refusal};
@@ -107,6 +108,7 @@ impl Question<'_> {
                     "No 16-bit baseline on this device",
                     expected.provenance,
                     &self.inputs.device,
+                    lesson::EXPECTED,
                 ),
             },
         };

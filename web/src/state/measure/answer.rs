@@ -8,6 +8,7 @@ use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
 use protocol::bench::{BenchRecord, Shape};
 use report::number_text::{self, time, time_range};
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 
 use super::errors::{Errors, roof_sentence};
@@ -69,7 +70,8 @@ impl Row {
                 formula: reasons,
                 values: self.grade.meaning().to_owned(),
                 provenance: Provenance::Measured,
-                source: "docs/guides/measuring.md".to_owned(),
+                source: "the repetitions of this measurement".to_owned(),
+                lesson: lesson::MEASURING,
             },
         }
     }

@@ -7,6 +7,7 @@ use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::badge;
 use report::output::verdict::explain::Explanation;
 use report::output::verdict::model as say;
@@ -81,7 +82,7 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
 
 fn unknown(name: &str, provenance: Provenance, basis: &Basis) -> Explanation {
     let values = "the link between the devices has no published number".to_owned();
-    say::derived(name, "", values, provenance, basis)
+    say::derived(name, "", values, provenance, basis, lesson::STEP)
 }
 
 #[derive(Clone, Copy)]
@@ -133,6 +134,7 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
             ),
             provenance,
             &answer.basis,
+            lesson::STEP,
         ),
     };
     let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
@@ -166,6 +168,7 @@ fn rate(
             ),
             provenance,
             &answer.basis,
+            lesson::STEP,
         ),
     };
     Figure {
@@ -222,6 +225,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 format!("{} × {}", text::power(budget * devices), text::time(busy)),
                 Provenance::Derived,
                 &answer.basis,
+                lesson::ENERGY,
             ),
         },
         expected: Cell {
@@ -238,6 +242,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 ),
                 Provenance::Assumed,
                 &answer.basis,
+                lesson::ENERGY,
             ),
         },
         interval: interval(
@@ -265,6 +270,7 @@ fn share(
             format!("{} in {}", text::percent(at(time)), text::time(time)),
             provenance,
             basis,
+            lesson::STEP,
         ),
     };
     Figure {

@@ -40,6 +40,8 @@ pub struct MemoryBar {
     pub capacity_text: String,
     /// Largest batch and largest number of tokens that fit.
     pub room_left: Room,
+    /// Most tokens that the model is made for.
+    pub limit: Option<u64>,
     /// Room for a larger workload, or that no change makes it fit.
     pub room: String,
     /// Changes that each make it fit.
@@ -52,12 +54,14 @@ impl MemoryBar {
     /// Room for a larger workload in a few words, or that there is none.
     pub fn brief_room(&self) -> String {
         let Room { batch, tokens } = self.room_left;
+        let limit = self.limit.filter(|limit| *limit < tokens);
         if self.fits {
             let plural = if batch == 1 { "" } else { "s" };
             format!(
-                "room for {} user{plural}, or {} tokens",
+                "room for {} user{plural}, or {} tokens{}",
                 text::count(batch),
-                text::count(tokens)
+                text::count(limit.unwrap_or(tokens)),
+                if limit.is_some() { ", the model's limit" } else { "" }
             )
         } else {
             "no room".to_owned()
@@ -123,6 +127,7 @@ pub fn bar(
         capacity: 100.0 * (memory.usable.bytes / whole),
         capacity_text: capacity_text(memory.usable),
         room_left: room,
+        limit: question.arch.max_context,
         room: room_text(fits, room, question.arch.max_context, &changes),
         changes,
         workload: question.workload,

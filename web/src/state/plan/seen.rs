@@ -4,6 +4,7 @@ use calc_core::quality::QualityLoss;
 use calc_core::recommend::{Dropped, Outcome, Recommendation, recommend};
 use calc_core::scheme::Scheme;
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::advice;
 
@@ -100,5 +101,6 @@ fn explained_drop(row: &Dropped) -> Explanation {
         values,
         provenance: row.quality.provenance,
         source: row.quality.source.to_owned(),
+        lesson: lesson::SCHEMES,
     }
 }

@@ -161,7 +161,7 @@ fn winners(runners: &[Runner<'_>]) -> String {
     };
     let loss = winner(runners, |runner| {
         let loss = runner.found.quality;
-        Some(Number { value: loss.high, low: loss.low, high: loss.high })
+        Some(Number { low: loss.low, ..Number::exact(loss.high) })
     });
     let loss = loss.and_then(|(name, _)| {
         let runner = runners.iter().find(|runner| runner.name == name)?;

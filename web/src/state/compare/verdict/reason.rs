@@ -1,5 +1,6 @@
 //! Why one column is faster than another: the roof or the traffic that makes the difference.
 
+use calc_core::estimate::Estimate;
 use calc_core::lowering::Phase;
 use calc_core::recommend::RankedPart;
 use calc_core::roofline::Bound;
@@ -23,14 +24,33 @@ pub(super) fn why(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
     if bound == Bound::Compute {
         let [a, b] = [fast.paths.layer, slow.paths.layer];
         let ratio = a.peak / b.peak;
-        if ratio < REASON {
+        let used = |estimate: &Estimate| match step {
+            "decode" => estimate.middle.mfu,
+            _ => estimate.prefill.mfu,
+        };
+        let [used, less] = [&fast, &slow].map(&used);
+        let mut reasons = Vec::new();
+        if ratio >= REASON {
+            reasons.push(format!(
+                "it runs at up to {} instead of {} ({} as much)",
+                text::published_rate(a.peak, a.class),
+                text::published_rate(b.peak, b.class),
+                times(ratio)
+            ));
+        }
+        if used / less >= REASON {
+            reasons.push(format!(
+                "{} of the peak is expected to be reached instead of {}",
+                text::percent(used),
+                text::percent(less)
+            ));
+        }
+        if reasons.is_empty() {
             return String::new();
         }
         return format!(
-            "Most of the time {step} waits for arithmetic, which runs at up to {} instead of {} ({} as much).",
-            text::published_rate(a.peak, a.class),
-            text::published_rate(b.peak, b.class),
-            times(ratio)
+            "Most of the time {step} waits for arithmetic: {}.",
+            reasons.join(", and ")
         );
     }
     let mut reasons = Vec::new();
