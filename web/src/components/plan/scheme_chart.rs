@@ -13,9 +13,9 @@ use crate::components::erased::{memo, text};
 use crate::state::session::Session;
 
 const TITLE: &str = "Schemes by time and loss";
-const LEGEND: &str = "mark: expected · line: interval · grey: refused · shape and color: format";
+const LEGEND: &str = "mark: expected · line: interval · gray: refused · shape and color: format";
 
-/// A mark per scheme; refused ones are grey. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
+/// A mark per scheme; refused ones are gray. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
 /// below has the numbers.
 #[component]
 pub fn SchemeChart() -> impl IntoView {
