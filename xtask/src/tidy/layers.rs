@@ -42,7 +42,7 @@ const LAYERS: &[(&str, &str)] = &[
          input::named_model input::model_file::word
          input::request
          input
-         output::accuracy output::work output::table output::verdict
+         output::accuracy output::lesson output::work output::table output::verdict
          output::words
          output::json output::verdict::explain
          output::verdict::model output::summary

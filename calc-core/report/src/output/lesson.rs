@@ -20,14 +20,23 @@ const fn lesson(path: &'static str, title: &'static str) -> Lesson {
     Lesson { path, title }
 }
 
+/// Bytes, intensity, ideal times.
 pub const ROOFLINE: Lesson = lesson("theory/roofline", "The roofline");
+/// Bytes of a matrix product.
 pub const PRODUCTS: Lesson = lesson("theory/gemm", "Matrix products");
+/// Peaks and the formats that run on them.
 pub const COMPUTE_PATH: Lesson = lesson("theory/compute-path", "On which peak a product runs");
+/// Expected times and what they rest on.
 pub const EXPECTED: Lesson = lesson("theory/expected", "Expected times");
+/// Prefill, decode and the rates made of them.
 pub const STEP: Lesson = lesson("theory/transformer", "A step of a transformer");
+/// What a model needs and what a device has.
 pub const MEMORY: Lesson = lesson("theory/memory", "Memory");
+/// Power and energy.
 pub const ENERGY: Lesson = lesson("theory/energy", "Energy");
+/// Schemes and their loss of quality.
 pub const SCHEMES: Lesson = lesson("theory/recommendation", "Which scheme to use");
+/// Measurements and their grades.
 pub const MEASURING: Lesson = lesson("guides/measuring", "Measuring from the page");
 
 #[cfg(test)]
