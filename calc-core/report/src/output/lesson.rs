@@ -30,7 +30,7 @@ pub const COMPUTE_PATH: Lesson = lesson("theory/compute-path", "On which peak a 
 pub const EXPECTED: Lesson = lesson("theory/expected", "Expected times");
 /// Prefill, decode and the rates made of them.
 pub const STEP: Lesson = lesson("theory/transformer", "A step of a transformer");
-/// What a model needs and what a device has.
+/// Memory that a model needs and a device has.
 pub const MEMORY: Lesson = lesson("theory/memory", "Memory");
 /// Power and energy.
 pub const ENERGY: Lesson = lesson("theory/energy", "Energy");
