@@ -9,17 +9,17 @@ use crate::state::editor::explained_badge;
 use crate::state::roving::popover_place;
 use crate::state::session::{Popover, Session};
 
-/// Popover with formula, values, provenance and source of a number. Escape closes it; without one, it closes the inspector.
+/// Popover with formula, values, provenance and source of a number. Escape closes it and the inspector.
 #[component]
 pub fn ExplanationPopover() -> impl IntoView {
     let session = expect_context::<Session>();
     let close = move || session.popover.set(None);
-    let on_key =
-        window_event_listener(leptos::ev::keydown, move |event| match event.key() == "Escape" {
-            true if session.popover.with_untracked(Option::is_some) => close(),
-            true => session.inspected.set(None),
-            false => {}
-        });
+    let on_key = window_event_listener(leptos::ev::keydown, move |event| {
+        if event.key() == "Escape" {
+            close();
+            session.inspected.set(None);
+        }
+    });
     on_cleanup(move || on_key.remove());
     let own: NodeRef<Div> = NodeRef::new();
     let size = |length: Result<JsValue, JsValue>| {

@@ -19,6 +19,7 @@ pub fn why_stale(inputs: &Inputs, faults: &[ModelFault]) -> String {
     }
     inputs.model.refused.as_ref().map_or_else(String::new, |refused| {
         let (file, model) = (&refused.name, inputs.model.name());
+        let model = if *file == model { "the one before".to_owned() } else { model };
         format!("{file} was not taken. What is below is still of {model}.")
     })
 }

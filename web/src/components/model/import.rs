@@ -48,12 +48,14 @@ pub fn Import() -> impl IntoView {
     view! {
         <details class="more-fields import">
             <summary>"A model of your own"</summary>
-            <div class="field open-file">
-                <label for="file">"Open a config.json, or drop it anywhere"</label>
-                <input id="file" type="file" accept=".json,application/json" on:change=on(on_file)/>
+            <div class="own-model">
+                <div class="field open-file">
+                    <label for="file">"Open a config.json, or drop it anywhere"</label>
+                    <input id="file" type="file" accept=".json,application/json" on:change=on(on_file)/>
+                </div>
+                <div><PasteField/></div>
+                <div><HubField/></div>
             </div>
-            <PasteField/>
-            <HubField/>
         </details>
         <Message/>
     }
