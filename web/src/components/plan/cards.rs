@@ -30,7 +30,7 @@ pub fn Cards() -> impl IntoView {
                         type="button"
                         class="explained"
                         id=owner(place)
-                        aria-controls="inspected"
+                        aria-controls="inspector"
                         on:click=on(move |_| session.inspect(&owner(place), explanations[place]))
                     >
                         {number.text}
