@@ -8,6 +8,10 @@ use super::scenario::parts;
 /// Element of the first answer, which the program removes when it starts.
 pub const ID: &str = "first-answer";
 
+/// Said instead of the answer while the program of an address with a scenario is fetched.
+const COMING: &str =
+    "The answer of this link is computed here in your browser, once its program is loaded.";
+
 /// The header and the Plan view of the default scenario. Nothing of it can be changed yet.
 pub fn first_answer() -> String {
     let inputs = Inputs::default();
@@ -20,7 +24,7 @@ pub fn first_answer() -> String {
     let cards: String = cards.iter().map(card).collect();
     let rows: String = rows.iter().map(row).collect();
     format!(
-        "<div id=\"{ID}\">{}<div role=\"main\" class=\"plan model\">\
+        "<div id=\"{ID}\">{}<p class=\"coming\" role=\"status\">{COMING}</p><div role=\"main\" class=\"plan model\">\
          <section class=\"scenario\" aria-label=\"Scenario\"><p class=\"line\">{line_of_scenario}</p></section>\
          <section class=\"answer\" aria-label=\"Answer\"><div class=\"verdict\"><h1>{}</h1><p>{}</p></div>\
          <div class=\"cards\">{cards}</div>\
