@@ -18,7 +18,9 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
         Provenance::Assumed => transferred(basis),
         Provenance::Derived => AT_THE_ROOF.to_owned(),
         Provenance::Fitted => fitted(basis),
-        Provenance::Read | Provenance::Recalled | Provenance::Mixed => mixed(basis),
+        Provenance::Read | Provenance::Reported | Provenance::Recalled | Provenance::Mixed => {
+            mixed(basis)
+        }
     }
 }
 
