@@ -129,7 +129,7 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
     match reason {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
-            "Among the schemes within the uncertainty of the best, none loses noticeably less quality."
+            "Some schemes come out ahead, but by less than the prediction can tell apart, so the smaller loss of quality decides."
                 .into(),
         ),
         FirstBy::LessMemory => Some(
@@ -202,7 +202,7 @@ pub fn change(change: Change) -> String {
     }
 }
 
-/// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
+/// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations is first.`
 pub fn flip(flip: &Flip) -> String {
     let when = capital(&change(flip.when));
     let Some(to) = flip.to else { return format!("{when}: no scheme meets the bounds.") };
@@ -210,7 +210,8 @@ pub fn flip(flip: &Flip) -> String {
     match flip.cause {
         Cause::Passes => format!("{when}: {name} is first."),
         Cause::TheOtherDrops => {
-            format!("{when}: the first one no longer meets the bounds; {name} is first.")
+            let from = scheme_name(flip.from);
+            format!("{when}: {from} no longer meets the bounds, and {name} is first.")
         }
         Cause::Admitted => format!("{when}: {name} would be first."),
     }
