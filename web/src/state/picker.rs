@@ -24,8 +24,20 @@ pub struct Choice {
     pub name: String,
     /// Short remark, shown at the right.
     pub detail: String,
-    /// Text that the search matches, in lower case.
+    /// Names that the search matches in any part, in lower case.
     pub haystack: String,
+    /// Vendor, chip or family, whose words the search matches from their start, in lower case.
+    pub kind: String,
+    /// Year of release and version, by which equal matches are ordered; zeros without.
+    pub released: (u16, u16),
+}
+
+impl Choice {
+    /// An option that has no kind and no date.
+    fn plain(key: &str, name: String, detail: String, haystack: &str) -> Self {
+        let (key, haystack) = (key.to_owned(), haystack.to_ascii_lowercase());
+        Self { key, name, detail, haystack, kind: String::new(), released: (0, 0) }
+    }
 }
 
 /// Options under a title.
@@ -68,11 +80,9 @@ pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
 
 /// All schemes, and the choice of the recommended one.
 pub fn scheme_groups() -> Vec<Group> {
-    let choice = |key: &str, name: String| Choice {
-        key: key.to_owned(),
-        haystack: format!("{name} {key}").to_ascii_lowercase(),
-        name,
-        detail: String::new(),
+    let choice = |key: &str, name: String| {
+        let haystack = format!("{name} {key}");
+        Choice::plain(key, name, String::new(), &haystack)
     };
     let all = schemes::SCHEMES.iter().map(|scheme| choice(scheme.key, scheme_name(scheme)));
     vec![
@@ -104,19 +114,12 @@ pub fn device_groups() -> Vec<Group> {
 }
 
 fn device_choice(device: &Device) -> Choice {
+    let detail = number_text::published_bandwidth(device.bandwidth.value);
+    let haystack = format!("{} {} {}", device.name, device.key, device.aliases.join(" "));
     Choice {
-        key: device.key.to_string(),
-        name: device.name.to_string(),
-        detail: number_text::published_bandwidth(device.bandwidth.value),
-        haystack: format!(
-            "{} {} {} {} {}",
-            device.name,
-            device.key,
-            device.aliases.join(" "),
-            device.vendor,
-            device.architecture
-        )
-        .to_ascii_lowercase(),
+        kind: format!("{} {}", device.vendor, device.architecture).to_ascii_lowercase(),
+        released: (device.release_year.unwrap_or(0), 0),
+        ..Choice::plain(&device.key, device.name.to_string(), detail, &haystack)
     }
 }
 
@@ -166,12 +169,8 @@ pub fn cache_groups(rule: &str) -> Vec<Group> {
 }
 
 fn by_rule(rule: &str) -> Group {
-    let choice = Choice {
-        key: String::new(),
-        name: format!("{rule}, by the rule"),
-        detail: String::new(),
-        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
-    };
+    let haystack = format!("{rule} by the rule default automatic");
+    let choice = Choice::plain("", format!("{rule}, by the rule"), String::new(), &haystack);
     Group { title: "Default".to_owned(), choices: vec![choice] }
 }
 
@@ -181,12 +180,12 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
     if let Base::File(model) = chosen {
         groups.push(Group {
             title: "opened".to_owned(),
-            choices: vec![Choice {
-                key: String::new(),
-                name: model.name.clone(),
-                detail: parameters(&model.arch),
-                haystack: model.name.to_ascii_lowercase(),
-            }],
+            choices: vec![Choice::plain(
+                "",
+                model.name.clone(),
+                parameters(&model.arch),
+                &model.name,
+            )],
         });
     }
     groups.extend(catalog_models());
@@ -195,30 +194,20 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
 
 /// The models that can draft, after the option of none.
 pub fn drafter_groups() -> Vec<Group> {
-    let none = Choice {
-        key: String::new(),
-        name: "none, drafts cost nothing".to_owned(),
-        detail: String::new(),
-        haystack: "none".to_owned(),
-    };
+    let none = Choice::plain("", "none, drafts cost nothing".to_owned(), String::new(), "none");
     let none = Group { title: "Default".to_owned(), choices: vec![none] };
     core::iter::once(none).chain(catalog_models()).collect()
 }
 
 fn catalog_models() -> Vec<Group> {
-    let choice = |model: &'static CatalogModel| Choice {
-        key: model.key.to_owned(),
-        name: model.name.to_owned(),
-        detail: parameters(&model.arch),
-        haystack: format!(
-            "{} {} {} {} {}",
-            model.name,
-            model.key,
-            model.hf_id,
-            model.other_names.join(" "),
-            model.family
-        )
-        .to_ascii_lowercase(),
+    let choice = |model: &'static CatalogModel| {
+        let others = model.other_names.join(" ");
+        let haystack = format!("{} {} {} {others}", model.name, model.key, model.hf_id);
+        Choice {
+            kind: model.family.to_ascii_lowercase(),
+            released: (model.release_year, version(model.key)),
+            ..Choice::plain(model.key, model.name.to_owned(), parameters(&model.arch), &haystack)
+        }
     };
     let mut groups: Vec<Group> = Vec::new();
     for model in models::all() {
@@ -232,18 +221,27 @@ fn catalog_models() -> Vec<Group> {
     groups
 }
 
+/// Ten times the version in a key: 31 of `llama-3.1-8b`, 30 of `llama-3-8b`.
+fn version(key: &str) -> u16 {
+    let digits = |text: &str| {
+        let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        (text[..end].parse().unwrap_or(0), end)
+    };
+    let Some(from) = key.find(|letter: char| letter.is_ascii_digit()) else { return 0 };
+    let (whole, end): (u16, usize) = digits(&key[from..]);
+    let tenths = key[from + end..].strip_prefix('.').map_or(0, |rest| digits(rest).0);
+    whole.saturating_mul(10).saturating_add(tenths.min(9))
+}
+
 /// All formats for a role, and the default; `rule` names the default's present choice.
 pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
     match role {
         Role::Activations => activation_groups(rule),
         Role::Experts | Role::KvCache | Role::Embedding => cache_groups(rule),
         Role::Weights => {
-            let choice = Choice {
-                key: String::new(),
-                name: format!("{rule}, as stored"),
-                detail: String::new(),
-                haystack: format!("{} as stored default", rule.to_ascii_lowercase()),
-            };
+            let name = format!("{rule}, as stored");
+            let choice =
+                Choice::plain("", name, String::new(), &format!("{rule} as stored default"));
             let usual = Group { title: "Default".to_owned(), choices: vec![choice] };
             core::iter::once(usual).chain(weight_groups()).collect()
         }
@@ -251,13 +249,8 @@ pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
 }
 
 fn format_choice(format: &'static QuantFormat) -> Choice {
-    Choice {
-        key: format.key.to_owned(),
-        name: format.short_name.to_owned(),
-        detail: bits(format),
-        haystack: format!("{} {} {}", format.short_name, format.name, format.key)
-            .to_ascii_lowercase(),
-    }
+    let haystack = format!("{} {} {}", format.short_name, format.name, format.key);
+    Choice::plain(format.key, format.short_name.to_owned(), bits(format), &haystack)
 }
 
 /// Bits per element, as in `4.25 bit`.
