@@ -123,6 +123,8 @@ fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
             },
         },
         beside: metric,
-        lines: vec![half],
+        lines: core::iter::once(half)
+            .chain(advice::loss_origin(seen.quality).map(str::to_owned))
+            .collect(),
     }
 }

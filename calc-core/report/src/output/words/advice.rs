@@ -2,6 +2,7 @@
 
 use calc_core::expected::Expected;
 use calc_core::lowering::Phase;
+use calc_core::provenance::Provenance;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
     Axis, Cause, Change, End, FirstBy, Flip, Largest, Objective, Outcome, PhaseWork, Ranked,
@@ -90,6 +91,15 @@ pub fn quality(loss: &QualityLoss) -> String {
     } else {
         format!("{sign}{low} to {high}{}% {what}", n::SPACE)
     }
+}
+
+/// Models that a loss is known of; `None` without a loss.
+pub fn loss_origin(loss: &QualityLoss) -> Option<&'static str> {
+    let origin = match loss.provenance {
+        Provenance::Assumed => "prior for 8B models, scaled to this size",
+        _ => "published for 8B models, scaled to this size",
+    };
+    (loss.high > 0.0).then_some(origin)
 }
 
 /// Bound of a row's time, and the effect of fewer bits on it.
