@@ -8,7 +8,7 @@
 use leptos::prelude::*;
 
 use crate::components::check::CheckPanel;
-use crate::components::chunk::{Arriving, Chunk, MakeView, Part};
+use crate::components::chunk::{Arriving, Chunk, LazyPart, MakeView};
 use crate::components::compare::bar::CompareBar;
 use crate::components::compare::choices::OtherDevicePicker;
 use crate::components::compare::view::CompareView;
@@ -130,30 +130,30 @@ in_chunk! {
     ///
     /// # Errors
     /// The chunk could not be fetched.
-    pub fn more(part: Part) -> Result<MakeView, Refusal> {
+    pub fn more(part: LazyPart) -> Result<MakeView, Refusal> {
         Ok(maker(part))
     }
 }
 
-fn maker(part: Part) -> MakeView {
+fn maker(part: LazyPart) -> MakeView {
     match part {
-        Part::OwnPoints => || view! { <OwnPoints/> }.into_any(),
-        Part::Goal => || view! { <GoalFields/> }.into_any(),
-        Part::Check => || view! { <CheckPanel/> }.into_any(),
-        Part::ExportItems => || view! { <ExportItems/> }.into_any(),
-        Part::Limits => || view! { <LimitsBody/> }.into_any(),
-        Part::WhyStale => || view! { <WhyStale/> }.into_any(),
-        Part::Impasse => || view! { <Impasse/> }.into_any(),
-        Part::Inspector => || view! { <Inspector/> }.into_any(),
-        Part::Explanation => || view! { <ExplanationPopover/> }.into_any(),
-        Part::Fields => || view! { <PartFields/> }.into_any(),
-        Part::Operators => || view! { <Operators/> }.into_any(),
-        Part::Memory => || view! { <Memory/> }.into_any(),
-        Part::Scale => || view! { <Scale/> }.into_any(),
-        Part::Questions => || view! { <Questions/> }.into_any(),
-        Part::Compare => || view! { <CompareView/> }.into_any(),
-        Part::CompareBar => || view! { <CompareBar/> }.into_any(),
-        Part::OtherDevice => || view! { <OtherDevicePicker/> }.into_any(),
-        Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
+        LazyPart::OwnPoints => || view! { <OwnPoints/> }.into_any(),
+        LazyPart::Goal => || view! { <GoalFields/> }.into_any(),
+        LazyPart::Check => || view! { <CheckPanel/> }.into_any(),
+        LazyPart::ExportItems => || view! { <ExportItems/> }.into_any(),
+        LazyPart::Limits => || view! { <LimitsBody/> }.into_any(),
+        LazyPart::WhyStale => || view! { <WhyStale/> }.into_any(),
+        LazyPart::Impasse => || view! { <Impasse/> }.into_any(),
+        LazyPart::Inspector => || view! { <Inspector/> }.into_any(),
+        LazyPart::Explanation => || view! { <ExplanationPopover/> }.into_any(),
+        LazyPart::Fields => || view! { <PartFields/> }.into_any(),
+        LazyPart::Operators => || view! { <Operators/> }.into_any(),
+        LazyPart::Memory => || view! { <Memory/> }.into_any(),
+        LazyPart::Scale => || view! { <Scale/> }.into_any(),
+        LazyPart::Questions => || view! { <Questions/> }.into_any(),
+        LazyPart::Compare => || view! { <CompareView/> }.into_any(),
+        LazyPart::CompareBar => || view! { <CompareBar/> }.into_any(),
+        LazyPart::OtherDevice => || view! { <OtherDevicePicker/> }.into_any(),
+        LazyPart::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
 }

@@ -12,6 +12,7 @@ pub mod focus;
 pub mod goal_fields;
 pub mod header;
 pub mod inputs_shell;
+pub mod inspected;
 pub mod inverse;
 pub mod notes;
 
@@ -26,11 +27,12 @@ pub mod power_mode_field;
 pub mod slider;
 pub mod stale;
 pub mod switch_field;
+pub mod table_frame;
 
 pub mod mark_icon;
 pub mod own_measurements;
-pub mod piece_line;
 pub mod plan;
+pub mod scenario_line;
 
 pub mod advice;
 pub mod device_facts;

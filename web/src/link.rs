@@ -1,10 +1,10 @@
 //! Client of the measuring daemon: connection, jobs, messages. It is loaded with the Measure view. Only `live` needs a browser.
 
 pub mod address;
-pub mod book;
 pub mod client;
 pub mod connection;
 pub mod from_wire;
+pub mod jobs;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
-pub mod live;
+pub mod daemon_link;

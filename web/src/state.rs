@@ -7,7 +7,6 @@ pub mod chunks;
 pub mod claim;
 pub mod compare;
 pub mod computed_style;
-pub mod decimal;
 pub mod derived;
 pub mod editor;
 pub mod explore;

@@ -17,7 +17,7 @@ usage: cargo xtask JOB
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
   tidy [--tables]    edges of crates and modules, docs, names, sizes, leftovers;
-                     --tables prints the tables of exceptions as they are now, and each module's uses";
+                     --tables prints the uses of each module";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Job {

@@ -45,19 +45,13 @@ impl Display for Finding {
     }
 }
 
-/// Prints the uses of each crate's modules, and the table of type names as it would have to be now.
+/// Prints the uses of each crate's modules.
 pub(crate) fn print_tables(places: &Places) -> anyhow::Result<()> {
     let sources = sources::read(places, &metadata(places)?, &files_of_the_project(places)?)?;
     for source in &sources {
         source.print_uses();
     }
-    println!("\nxtask/src/tidy/type_names.rs");
-    print_lines(sources.iter().map(sources::CrateSource::type_names));
     Ok(())
-}
-
-fn print_lines(lines: impl Iterator<Item = String>) {
-    lines.filter(|line| !line.is_empty()).for_each(|line| println!("{line}"));
 }
 
 fn metadata(places: &Places) -> anyhow::Result<String> {

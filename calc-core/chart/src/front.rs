@@ -8,7 +8,7 @@ use crate::axis::{LinearAxis, LogAxis, Range};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
 use crate::mark::Mark;
-use crate::scene::{Line, Scene, ScenePoint, Size};
+use crate::scene::{Line, Scene, ScenePoint, Size, strokes};
 use crate::theme::{Hue, Ink};
 
 const FONT: f64 = 11.5;
@@ -49,6 +49,12 @@ impl Measure {
     /// A loss may be zero.
     fn is_log(&self) -> bool {
         self.criterion != Criterion::Quality
+    }
+
+    /// The name, without what is in parentheses where the axis is too short for all of it.
+    fn name_within(&self, room: f64) -> &str {
+        let brief = self.name.split(" (").next().unwrap_or_default();
+        if text_width(&self.name, FONT) <= room { &self.name } else { brief }
     }
 
     fn text(&self, value: f64) -> String {
@@ -246,9 +252,11 @@ impl Frame {
         let [across, up] = &front.measures;
         let middle = Spot { x: f64::midpoint(plot.left, plot.right), y: plot.bottom + 33.0 };
         let beside = Spot { x: 9.0, y: f64::midpoint(plot.top, plot.bottom) };
+        let (across_name, up_name) =
+            (across.name_within(plot.right - plot.left), up.name_within(plot.bottom - plot.top));
         scene.labels.extend([
-            Label::new(&across.name, middle, Anchor::Middle, Ink::Muted, FONT),
-            Label::upright(&up.name, beside, Ink::Muted, FONT),
+            Label::new(across_name, middle, Anchor::Middle, Ink::Muted, FONT),
+            Label::upright(up_name, beside, Ink::Muted, FONT),
         ]);
         for value in self.x.ticks(TICK[0]) {
             let x = self.x.at(value);
@@ -282,8 +290,11 @@ impl Frame {
     fn names(&self, scene: &mut Scene) {
         let taken = scene.points.iter().map(|point| Rect::around(point.at, point.radius + 2.0));
         let texts = scene.labels.iter().map(|label| label.bounds);
-        let mut placer =
-            Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
+        let mut placer = Placer {
+            bounds: self.plot,
+            taken: taken.chain(texts).collect(),
+            lines: strokes(&scene.lines),
+        };
         let mut named: Vec<&str> = Vec::new();
         let mut labels = Vec::new();
         // Those with a gap around them are on the front, or selected.

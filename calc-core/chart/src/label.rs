@@ -91,13 +91,26 @@ impl Placer {
     /// The first of the proposed labels that covers nothing; else the one that crosses the fewest lines; else none, and
     /// the reader finds the text on focus and in the table.
     pub(crate) fn place(&mut self, proposed: impl IntoIterator<Item = Label>) -> Option<Label> {
+        self.best(&mut proposed.into_iter(), usize::MAX)
+    }
+
+    /// The first of the proposed labels that covers nothing and crosses no line; else none.
+    pub(crate) fn place_clear(
+        &mut self,
+        proposed: impl IntoIterator<Item = Label>,
+    ) -> Option<Label> {
+        self.best(&mut proposed.into_iter(), 0)
+    }
+
+    /// The first label that crosses the fewest lines, and at most so many.
+    fn best(&mut self, proposed: &mut dyn Iterator<Item = Label>, most: usize) -> Option<Label> {
         let mut best: Option<(usize, Label)> = None;
         for label in proposed {
             if !self.is_free(&label.bounds) {
                 continue;
             }
             let crossed = self.lines_through(&label.bounds);
-            if best.as_ref().is_none_or(|(fewest, _)| crossed < *fewest) {
+            if crossed <= most && best.as_ref().is_none_or(|(fewest, _)| crossed < *fewest) {
                 best = Some((crossed, label));
             }
             if crossed == 0 {
@@ -107,18 +120,6 @@ impl Placer {
         let (_, label) = best?;
         self.taken.push(label.bounds);
         Some(label)
-    }
-
-    /// The first of the proposed labels that covers nothing and crosses no line; else none.
-    pub(crate) fn place_clear(
-        &mut self,
-        proposed: impl IntoIterator<Item = Label>,
-    ) -> Option<Label> {
-        let is_clear = |label: &Label| self.lines_through(&label.bounds) == 0;
-        let clear =
-            proposed.into_iter().find(|label| is_clear(label) && self.is_free(&label.bounds))?;
-        self.taken.push(clear.bounds);
-        Some(clear)
     }
 
     fn is_free(&self, bounds: &Rect) -> bool {

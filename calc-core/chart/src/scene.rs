@@ -64,6 +64,15 @@ impl Line {
     }
 }
 
+/// The strokes of lines other than those of the grid, which a text may cross.
+pub(crate) fn strokes(lines: &[Line]) -> Vec<(Spot, Spot)> {
+    let mut strokes = Vec::new();
+    for line in lines.iter().filter(|line| line.ink != Ink::Line) {
+        strokes.extend(line.path.windows(2).map(|pair| (pair[0], pair[1])));
+    }
+    strokes
+}
+
 /// A point with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScenePoint {
@@ -102,13 +111,12 @@ impl Scene {
     pub fn build(chart: &Roofline, size: Size, focus: Option<&str>) -> Self {
         let frame = Frame::new(chart, size);
         let points = frame.points(chart, focus);
-        let roofs = frame.roof_lines(chart);
         let mut lines = frame.grid();
         lines.extend(frame.ridge_drops(chart));
-        lines.extend(roofs.iter().cloned());
+        lines.extend(frame.roof_lines(chart));
         lines.extend(frame.ties(chart, focus));
         let mut labels = frame.axis_labels();
-        labels.extend(frame.inner_labels(chart, &points, &roofs));
+        labels.extend(frame.inner_labels(chart, &points, &lines));
         Self { size, plot: frame.plot, wash: vec![frame.wash(chart)], lines, points, labels }
     }
 

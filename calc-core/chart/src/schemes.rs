@@ -6,7 +6,7 @@ use crate::axis::LinearAxis;
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
 use crate::mark::Mark;
-use crate::scene::{Line, Scene, ScenePoint, Size};
+use crate::scene::{Line, Scene, ScenePoint, Size, strokes};
 use crate::theme::{Hue, Ink};
 
 const FONT: f64 = 11.5;
@@ -15,6 +15,10 @@ const LEFT: f64 = 58.0;
 const BELOW: f64 = 42.0;
 const MARGIN: f64 = 12.0;
 const RADIUS: f64 = 6.0;
+/// How much nearer to a name another mark may be than its own.
+const SLACK: f64 = 2.0;
+/// How many of the places for a name, the best first, are near its mark.
+const NEAR: usize = 5;
 /// Loss beyond the limit that is still drawn, as a multiple of the limit.
 const BEYOND: f64 = 1.6;
 
@@ -31,7 +35,7 @@ pub struct SchemePoint {
     pub high: f64,
     /// Loss of quality [%].
     pub loss: f64,
-    /// True if the scheme does not meet the bounds; it is drawn in grey.
+    /// True if the scheme does not meet the bounds; it is drawn in gray.
     pub refused: bool,
 }
 
@@ -101,11 +105,11 @@ impl Frame {
         let point = |point: &SchemePoint| {
             let at = self.at(point);
             let focused = focus == Some(point.key.as_str());
-            let grey = Mark { shape: point.mark.shape, hue: Hue::Gray };
+            let gray = Mark { shape: point.mark.shape, hue: Hue::Gray };
             ScenePoint {
                 key: point.key.clone(),
                 label: point.label.clone(),
-                mark: if point.refused { grey } else { point.mark },
+                mark: if point.refused { gray } else { point.mark },
                 filled: true,
                 at,
                 radius: if focused { RADIUS + 1.0 } else { RADIUS },
@@ -176,21 +180,37 @@ impl Frame {
     fn names(&self, scene: &mut Scene) {
         let taken = scene.points.iter().map(|point| Rect::around(point.at, point.radius + 2.0));
         let texts = scene.labels.iter().map(|label| label.bounds);
-        let mut placer =
-            Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
-        // The selected one first, refused ones last: what finds no room has no name beside it.
+        let mut placer = Placer {
+            bounds: self.plot,
+            taken: taken.chain(texts).collect(),
+            lines: strokes(&scene.lines),
+        };
+        // The selected one first, refused ones last: what finds no room has no name beside it, and that of a refused one is
+        // near and goes across no line.
         let mut order: Vec<&ScenePoint> = scene.points.iter().collect();
         order.sort_by_key(|point| (!point.focused, point.mark.hue == Hue::Gray));
-        let labels: Vec<Label> =
-            order.into_iter().filter_map(|point| placer.place(beside(point))).collect();
+        let name = |point: &ScenePoint| {
+            let is_gray = point.mark.hue == Hue::Gray;
+            let mut places = beside(point);
+            places.truncate(if is_gray { NEAR } else { usize::MAX });
+            places.retain(|label| point.focused || is_nearest(point, &scene.points, label));
+            if is_gray { placer.place_clear(places) } else { placer.place(places) }
+        };
+        let labels: Vec<Label> = order.into_iter().filter_map(name).collect();
         scene.labels.extend(labels);
     }
 }
 
+/// Whether no other mark is clearly nearer to a name than its own, so that a reader would take it for the name of that one.
+fn is_nearest(own: &ScenePoint, points: &[ScenePoint], label: &Label) -> bool {
+    let distance = |point: &ScenePoint| label.bounds.nearest(point.at).distance(point.at);
+    points.iter().all(|point| distance(own) <= distance(point) + SLACK)
+}
+
 /// Candidate places for the name of a scheme, the best first.
 fn beside(point: &ScenePoint) -> Vec<Label> {
-    let is_grey = point.mark.hue == Hue::Gray;
-    let ink = if is_grey { Ink::Muted } else { Ink::Hue(point.mark.hue) };
+    let is_gray = point.mark.hue == Hue::Gray;
+    let ink = if is_gray { Ink::Muted } else { Ink::Hue(point.mark.hue) };
     let near =
         |x: f64, y: f64, anchor| Label::new(&point.label, point.at.moved(x, y), anchor, ink, FONT);
     let gap = point.radius + 5.0;
@@ -262,6 +282,33 @@ mod tests {
                 assert!(!a.bounds.overlaps(&b.bounds), "{} and {}", a.text, b.text);
             }
         }
+    }
+
+    #[test]
+    fn a_name_is_nearest_to_its_own_mark_and_no_line_goes_through_that_of_a_refused_one() {
+        let mut schemes = some();
+        schemes.points.extend((0..30).map(|i| {
+            let (time, loss) = (15.0 + 0.4 * f64::from(i), 0.3 * f64::from(i % 7));
+            point(&format!("scheme {i}"), time, loss, i % 2 == 0)
+        }));
+        let scene = scene(&schemes, SIZE, None);
+        let distance =
+            |point: &ScenePoint, label: &Label| label.bounds.nearest(point.at).distance(point.at);
+        let mut named = 0;
+        for own in &scene.points {
+            let Some(label) = scene.labels.iter().find(|label| label.text == own.label) else {
+                continue;
+            };
+            named += 1;
+            let is_nearer =
+                |point: &&ScenePoint| distance(point, label) + SLACK < distance(own, label);
+            assert_eq!(scene.points.iter().find(is_nearer), None, "{}", own.label);
+            let crossed = strokes(&scene.lines)
+                .into_iter()
+                .filter(|(from, to)| crate::geometry::clip(*from, *to, &label.bounds).is_some());
+            assert!(own.mark.hue != Hue::Gray || crossed.count() == 0, "{}", own.label);
+        }
+        assert!(named > 8, "{named}");
     }
 
     #[test]

@@ -58,9 +58,19 @@ pub fn published_bandwidth(value: BytesPerSec) -> String {
     with_unit(value.get(), PUBLISHED, &[(9, "G")], "B/s")
 }
 
+/// Computed bandwidth beside published ones: `4 320 GB/s`.
+pub fn bandwidth_in_giga(value: BytesPerSec) -> String {
+    with_unit(value.get(), COMPUTED, &[(9, "G")], "B/s")
+}
+
 /// Computed compute rate: `386 GFLOP/s`, `0.386 TOP/s`.
 pub fn rate(value: FlopsPerSec, class: ComputeClass) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, rate_unit(class))
+}
+
+/// Computed compute rate beside published peaks: `8.99 TFLOP/s`, `1 400 TFLOP/s`.
+pub fn rate_in_tera(value: FlopsPerSec, class: ComputeClass) -> String {
+    with_unit(value.get(), COMPUTED, &TERA, rate_unit(class))
 }
 
 /// Published compute peak: `16.7 TFLOP/s`, `33.4 TOP/s`.

@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod json;
+pub mod lesson;
 pub mod summary;
 pub mod table;
 pub mod verdict;

@@ -21,7 +21,7 @@ use crate::state::computed_style::text_scale;
 
 /// Size and resolution at which a canvas is displayed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct View {
+pub struct Viewport {
     /// In pixels at the usual size of text: fewer than the canvas has where the reader's text is larger.
     pub size: Size,
     /// Device pixels per pixel of `size`.
@@ -29,7 +29,7 @@ pub struct View {
 }
 
 /// A canvas that is not laid out yet.
-impl Default for View {
+impl Default for Viewport {
     fn default() -> Self {
         Self { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 }
     }
@@ -47,7 +47,7 @@ pub fn SceneCanvas(
     /// Text alternative for screen readers (`aria-label`).
     label: Signal<String>,
     /// Set by this component to the displayed size and the pixel ratio.
-    view: RwSignal<View>,
+    view: RwSignal<Viewport>,
     /// Called with the pointer's position in CSS pixels; `None` when it leaves the canvas.
     on_point: Callback<Option<Spot>>,
     /// Called with the position of a click or tap, in CSS pixels.
@@ -81,18 +81,18 @@ pub fn SceneCanvas(
     }
 }
 
-fn spot(event: &MouseEvent, view: RwSignal<View>) -> Spot {
+fn spot(event: &MouseEvent, view: RwSignal<Viewport>) -> Spot {
     let scale = view.get_untracked().ratio / window().device_pixel_ratio();
     Spot { x: f64::from(event.offset_x()) / scale, y: f64::from(event.offset_y()) / scale }
 }
 
 /// Writes the displayed size to `view` now and whenever the element's size or the window's zoom changes.
-fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
+fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<Viewport>) {
     let measured = canvas.clone();
     let measure = move || {
         let [width, height] = [measured.client_width(), measured.client_height()].map(f64::from);
         let scale = text_scale(&computed(&measured, "font-size"), width);
-        let seen = View {
+        let seen = Viewport {
             size: Size { width: width / scale, height: height / scale },
             ratio: window().device_pixel_ratio() * scale,
         };

@@ -6,7 +6,7 @@ use chart::sheet::NamedMark;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::canvas::{SceneCanvas, View};
+use super::canvas::{SceneCanvas, Viewport};
 use super::shown::{ShownChart, add};
 use crate::components::erased::{derived, on};
 use crate::state::session::Session;
@@ -38,7 +38,7 @@ pub fn ChartFrame(
     /// Text alternative of the picture.
     label: Signal<String>,
     /// Set to the displayed size and the pixel ratio.
-    view: RwSignal<View>,
+    view: RwSignal<Viewport>,
     /// Called with the pointer's position in CSS pixels; `None` when it leaves the canvas.
     on_point: Callback<Option<Spot>>,
     /// Called with the position of a click or tap, in CSS pixels.

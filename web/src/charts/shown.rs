@@ -6,7 +6,7 @@ use chart::scene::{Scene, Size};
 use chart::sheet::NamedMark;
 use leptos::prelude::*;
 
-use super::canvas::View;
+use super::canvas::Viewport;
 
 thread_local! {
     static CHARTS: RefCell<Vec<ShownChart>> = const { RefCell::new(Vec::new()) };
@@ -26,14 +26,14 @@ pub struct ShownChart {
     pub marks: Option<Signal<Vec<NamedMark>>>,
     /// Scene, laid out for the size in `view`.
     pub scene: Signal<Scene>,
-    pub view: RwSignal<View>,
+    pub view: RwSignal<Viewport>,
 }
 
 impl ShownChart {
     /// The chart in another size. The canvas is drawn after the old size is back, so it does not change.
     pub fn laid_out(self, size: Size) -> Scene {
         let before = self.view.get_untracked();
-        self.view.set(View { size, ..before });
+        self.view.set(Viewport { size, ..before });
         let scene = self.scene.get_untracked();
         self.view.set(before);
         scene

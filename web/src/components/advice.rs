@@ -4,7 +4,9 @@ use leptos::prelude::*;
 
 use super::erased::{block, flag, later, memo, on, text};
 use super::explained::Explained;
-use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Taken, Way};
+use crate::state::advice::{
+    Advice, AdviceFact, ApplyCommand, DroppedScheme, RankedScheme, SchemeFormats,
+};
 use crate::state::inputs::Inputs;
 use crate::state::program;
 use crate::state::session::{Session, Step};
@@ -19,12 +21,12 @@ pub fn AdvicePanel(
     #[prop(into)]
     stale: Signal<bool>,
     /// Copies the formats of the first scheme into the inputs.
-    take: fn(&Taken, &mut Inputs),
+    take: fn(&SchemeFormats, &mut Inputs),
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let body = move || match advice.get() {
         Ok(advice) => {
-            let on_take = move |taken: Taken| {
+            let on_take = move |taken: SchemeFormats| {
                 session.edit(Step::Choice, |inputs| take(&taken, inputs));
             };
             answer(advice, on_take).into_any()
@@ -53,7 +55,7 @@ pub fn advice_of(
     kept.into()
 }
 
-fn answer(advice: Advice, on_take: impl Fn(Taken) + Copy + 'static) -> impl IntoView {
+fn answer(advice: Advice, on_take: impl Fn(SchemeFormats) + Copy + 'static) -> impl IntoView {
     let Advice { title, formats, facts, why, flips, ranked, dropped, ways, formats_taken } = advice;
     let take = formats_taken.map(|taken| {
         view! {
@@ -115,7 +117,7 @@ fn fact((index, fact): (usize, AdviceFact)) -> impl IntoView {
 }
 
 /// A command with a button that copies it.
-pub fn way(way: Way) -> impl IntoView {
+pub fn way(way: ApplyCommand) -> impl IntoView {
     let copied = RwSignal::new(false);
     let command = StoredValue::new(way.text.clone());
     let copy = move |_| {
@@ -134,7 +136,7 @@ pub fn way(way: Way) -> impl IntoView {
     }
 }
 
-fn choice((index, choice): (usize, Choice)) -> impl IntoView {
+fn choice((index, choice): (usize, RankedScheme)) -> impl IntoView {
     view! {
         <tr>
             <th scope="row">{choice.name} " " <Explained id=format!("loss-{index}") cell=choice.loss/></th>
@@ -145,6 +147,6 @@ fn choice((index, choice): (usize, Choice)) -> impl IntoView {
     }
 }
 
-fn refusal(row: Refusal) -> impl IntoView {
+fn refusal(row: DroppedScheme) -> impl IntoView {
     view! { <li><b>{row.name}</b> ": " {row.reason}</li> }
 }

@@ -10,18 +10,15 @@ use super::model_context::ModelContext;
 use crate::state::session::{Session, Step};
 use crate::state::trust::filter::behind;
 
-/// Badge of an expected time: a link to the rows of its device, engine and format in the Trust view. Own measurements and
-/// other numbers have no published rows.
+/// Badge of an expected time: a link to the rows of its device, engine and format in the Trust view, where the answer of a model
+/// is shown.
 #[component]
 pub fn BasisBadge(
     /// Origin of the number.
     provenance: Provenance,
-    /// The number rests on the factors of expected times. Other numbers can be assumed, too.
-    is_time: bool,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let is_time = is_time && provenance != Provenance::Measured;
-    let Some(ModelContext { shown, .. }) = use_context().filter(|_| is_time) else {
+    let Some(ModelContext { shown, .. }) = use_context() else {
         return view! { <span class="badge" title=badge_meaning(provenance)>{badge(provenance)}</span> }
             .into_any();
     };

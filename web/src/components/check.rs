@@ -2,9 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, flag, maybe, memo, on, text};
+use super::erased::{block, flag, memo, on, text};
+use super::number_field::NumberField;
 use crate::state::check::{self, Judged, Judgment, chosen_unit};
-use crate::state::claim::{UNIT, Unit};
+use crate::state::claim::{ClaimUnit, UNIT};
 use crate::state::inputs::View;
 use crate::state::model::url;
 use crate::state::session::{Session, Step};
@@ -78,7 +79,7 @@ fn said(judgment: Judgment) -> impl IntoView {
     }
 }
 
-/// Number field of a claim. Invalid text is marked, with a message that gives the allowed range.
+/// Number field of a claim.
 #[component]
 fn ClaimField(
     /// View that the claim is about; it decides between a time in µs and a number in the unit of `UnitField`.
@@ -86,37 +87,25 @@ fn ClaimField(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let id = check::number_of(view);
-    let message_id = format!("{id}-message");
     let (name, unit) = match view {
         View::Kernel | View::Trust | View::Measure => ("Time", "µs"),
         View::Plan | View::Compare | View::Explore | View::Model => ("Number", ""),
     };
+    let typed = text(move || session.inputs.with(|inputs| check::typed(inputs, id)));
     let fault = memo(move |_| session.inputs.with(check::fault));
-    let is_wrong = flag(move || fault.with(Option::is_some));
-    let described_by = {
-        let message_id = message_id.clone();
-        maybe(move || is_wrong.get().then(|| message_id.clone()))
-    };
-    let on_input = move |event| {
-        let text = event_target_value(&event);
+    let on_type = move |text: String| {
         session.edit(Step::Typing, |inputs| url::put(&mut inputs.model, id, &text));
     };
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=id>{name} " " <span class="meaning">{unit}</span></label>
-            <input
-                id=id
-                type="text"
-                inputmode="decimal"
-                autocomplete="off"
-                maxlength="40"
-                prop:value=text(move || session.inputs.with(|inputs| check::typed(inputs, id)))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                aria-describedby=described_by
-                on:input=on(on_input)
-            />
-            <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
-        </div>
+        <NumberField
+            id=id
+            name=name
+            unit=unit
+            keyboard="decimal"
+            typed=typed
+            fault=fault
+            on_type=Callback::new(on_type)
+        />
     }
 }
 
@@ -128,7 +117,7 @@ fn UnitField() -> impl IntoView {
         let key = event_target_value(&event);
         session.edit(Step::Choice, |inputs| url::put(&mut inputs.model, UNIT, &key));
     };
-    let options = Unit::ALL.map(|unit| {
+    let options = ClaimUnit::ALL.map(|unit| {
         let chosen = flag(move || session.inputs.with(chosen_unit) == unit);
         view! { <option value=unit.key() prop:selected=chosen>{unit.name()}</option> }
     });

@@ -30,12 +30,12 @@ pub enum Chunk {
     /// The recommendation for an operator, in the chunk of the Kernel view.
     OperatorAdvice,
     /// The one with all parts behind a click.
-    More(Part),
+    More(LazyPart),
 }
 
 /// A part of the page that is hidden until the user clicks; all parts share one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum LazyPart {
     /// The user's own points on the roofline, and the form that adds them.
     OwnPoints,
     /// The goal and bounds of the recommendation.

@@ -3,7 +3,8 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use super::erased::{flag, later, maybe, on, text};
+use super::erased::{later, maybe, on, text};
+use super::number_field::NumberField;
 use crate::state::editor::{Draft, EditField};
 use crate::state::export_kinds::Document;
 use crate::state::session::{Session, Step};
@@ -34,7 +35,7 @@ pub fn DeviceEditor() -> impl IntoView {
             node_ref=dialog
             class="keys editor"
             aria-labelledby="editor-title"
-            on:close=on(move |_| session.editing.set(false))
+            on:close=on(move |_| session.dialog.set(None))
         >
             <h2 id="editor-title">"Your own device"</h2>
             <p class="brief">
@@ -76,40 +77,25 @@ fn NumberRow(
     let session = expect_context::<Session>();
     let EditField { path, name, unit, .. } = field;
     let id = path.replace('.', "-");
-    let message_id = format!("{id}-message");
     let path = StoredValue::new(path);
     let ask = move |what: fn(&Draft, &str) -> String| {
-        draft.with(|draft| path.with_value(|path| what(draft, path)))
+        text(move || draft.with(|draft| path.with_value(|path| what(draft, path))))
     };
-    let fault = text(move || ask(|draft, path| draft.fault(path).unwrap_or_default()));
-    let is_wrong = flag(move || fault.with(|fault| !fault.is_empty()));
-    let described_by = {
-        let message_id = message_id.clone();
-        maybe(move || is_wrong.get().then(|| message_id.clone()))
-    };
-    let on_input = move |event| {
-        let typed = event_target_value(&event);
+    let fault = maybe(move || draft.with(|draft| path.with_value(|path| draft.fault(path))));
+    let on_type = move |typed: String| {
         change(session, draft, |draft| path.with_value(|path| draft.set(path, typed)));
     };
-    let for_id = id.clone();
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=for_id>
-                {name} " " <span class="meaning">{unit}</span>
-                <span class="badge">{text(move || ask(|draft, path| draft.badge(path).to_owned()))}</span>
-            </label>
-            <input
-                id=id
-                type="text"
-                inputmode="decimal"
-                autocomplete="off"
-                maxlength="20"
-                prop:value=text(move || ask(Draft::text))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                aria-describedby=described_by
-                on:input=on(on_input)
-            />
-            <p class="message" id=message_id role="alert">{fault}</p>
-        </div>
+        <NumberField
+            id=id
+            name=name
+            unit=unit
+            keyboard="decimal"
+            longest=20
+            typed=ask(Draft::text)
+            fault=fault
+            on_type=Callback::new(on_type)
+            badge=ask(|draft, path| draft.badge(path).to_owned())
+        />
     }
 }

@@ -12,7 +12,7 @@ use super::picker::Picker;
 use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::inputs::View;
-use crate::state::picker::{Names, all_devices, split_count};
+use crate::state::picker::{PickerCatalog, all_devices, split_count};
 use crate::state::session::{Session, Step};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
@@ -21,8 +21,8 @@ pub fn DeviceField() -> impl IntoView {
     let session = expect_context::<Session>();
     // An operator is of one device.
     let names = match session.inputs.with_untracked(|inputs| inputs.view) {
-        View::Plan | View::Explore | View::Model => Names::Machines,
-        View::Compare | View::Kernel | View::Trust | View::Measure => Names::Devices,
+        View::Plan | View::Explore | View::Model => PickerCatalog::Machines,
+        View::Compare | View::Kernel | View::Trust | View::Measure => PickerCatalog::Devices,
     };
     let on_choose = move |key: String| {
         let (count, key) = split_count(&key);

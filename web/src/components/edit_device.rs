@@ -6,7 +6,7 @@ use super::chunk::{Chunk, Chunks, MakeView};
 use super::erased::{block, later, memo, on, text};
 use crate::state::chunks::Refusal;
 use crate::state::inputs::Inputs;
-use crate::state::session::Session;
+use crate::state::session::{Dialog, Session};
 use crate::state::url::Note;
 
 /// Opens the editor with a copy of the chosen device, or with the user-defined device if there is one.
@@ -16,13 +16,13 @@ pub fn EditDevice() -> impl IntoView {
     let form = RwSignal::new(None::<MakeView>);
     let Chunks(fetch) = expect_context();
     let on_open = move |_| {
-        session.editing.set(true);
+        session.dialog.set(Some(Dialog::DeviceEditor));
         later(async move {
             match fetch(Chunk::DeviceEditor).await {
                 // The user may have left the view, which disposes the signal.
                 Ok(make) => drop(form.try_set(Some(make))),
                 Err(Refusal(text)) => {
-                    session.editing.set(false);
+                    session.dialog.set(None);
                     session.notes.update(|notes| notes.push(Note { text }));
                 }
             }
@@ -30,7 +30,7 @@ pub fn EditDevice() -> impl IntoView {
     };
     let is_own = memo(move |_| session.inputs.with(Inputs::has_own_device));
     let label = text(move || if is_own.get() { "Edit" } else { "Edit a copy" }.to_owned());
-    let is_open = memo(move |_| session.editing.get());
+    let is_open = memo(move |_| session.dialog.get() == Some(Dialog::DeviceEditor));
     let shown = block(move || match form.get().filter(|_| is_open.get()) {
         Some(make) => make(),
         None => ().into_any(),

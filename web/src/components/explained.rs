@@ -1,9 +1,9 @@
-//! Number that opens an explanation of its value.
+//! Number that explains itself: in a popover while the pointer or the focus is on it, in the inspector after a click.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{derived, maybe, on, text};
+use super::erased::{self, derived, maybe, on};
 use crate::state::derived::Cell;
 use crate::state::session::{Popover, Session};
 use report::output::verdict::explain::Explanation;
@@ -11,7 +11,7 @@ use report::output::verdict::explain::Explanation;
 /// Delay before the popover closes, in which the pointer can move from the number to it.
 const GRACE: core::time::Duration = core::time::Duration::from_millis(150);
 
-/// Number whose explanation opens on hover, focus and tap.
+/// Number that explains itself.
 #[component]
 pub fn Explained(
     /// `id` of the button.
@@ -26,7 +26,7 @@ pub fn Explained(
     #[prop(default = Callback::new(|()| {}))]
     on_focus: Callback<()>,
 ) -> impl IntoView {
-    let shown = text(move || cell.with(|cell| cell.text.clone()));
+    let shown = erased::text(move || cell.with(|cell| cell.text.clone()));
     let explain = derived(move || Some(cell.with(|cell| cell.explanation.clone())));
     view! { <ExplainedLater id=id text=shown explain=explain tab_index=tab_index on_focus=on_focus/> }
 }
@@ -49,9 +49,22 @@ pub fn ExplainedLater(
     let session = expect_context::<Session>();
     let owner = StoredValue::new(id.clone());
     let is_mine = move |popover: &Option<Popover>| {
-        popover.as_ref().is_some_and(|popover| owner.with_value(|owner| popover.owner == *owner))
+        popover.as_ref().is_some_and(|popover| {
+            owner.try_with_value(|owner| popover.owner == *owner) == Some(true)
+        })
     };
+    // A button that goes is read once more, by its attributes and by the timer.
+    let is_inspected = move || owner.try_with_value(|owner| session.inspects(owner)) == Some(true);
+    let inspect = move || owner.with_value(|owner| session.inspect(owner, explain));
+    let ended = id.clone();
+    on_cleanup(move || session.end_explanation(&ended));
+    if untrack(is_inspected) {
+        inspect(); // the row of the number was built anew
+    }
     let open = move || {
+        if untrack(is_inspected) {
+            return;
+        }
         let anchor = owner.with_value(|id| anchor(id));
         let (Some(anchor), Some(explanation)) = (anchor, explain.get_untracked()) else { return };
         session.popover.set(Some(Popover { owner: owner.get_value(), explanation, anchor }));
@@ -62,7 +75,7 @@ pub fn ExplainedLater(
         }
     };
     let close_unless_used = move || {
-        if !is_hovered("explanation") && !owner.with_value(|id| has_focus(id)) {
+        if !is_hovered("explanation") && owner.try_with_value(|id| has_focus(id)) == Some(false) {
             close();
         }
     };
@@ -73,6 +86,8 @@ pub fn ExplainedLater(
             id=id
             tabindex=tab_index
             aria-describedby=maybe(move || session.popover.with(is_mine).then(|| "explanation".to_owned()))
+            aria-controls="inspected"
+            aria-expanded=erased::text(move || is_inspected().to_string())
             on:mouseenter=on(move |_| open())
             on:mouseleave=on(move |_| set_timeout(close_unless_used, GRACE))
             on:focus=on(move |_| {
@@ -80,7 +95,10 @@ pub fn ExplainedLater(
                 on_focus.run(());
             })
             on:blur=on(move |_| close())
-            on:click=on(move |_| open())
+            on:click=on(move |_| {
+                close();
+                inspect();
+            })
         >
             {text}
         </button>

@@ -1,18 +1,15 @@
-//! The single popover of the page, which explains a number.
+//! The single popover of the page, which explains the number at the pointer or the keyboard focus.
 
-use calc_core::provenance::Provenance;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::basis_badge::BasisBadge;
 use super::erased::{block, on};
-use super::model_context::ModelContext;
 use crate::state::editor::explained_badge;
 use crate::state::roving::popover_place;
 use crate::state::session::{Popover, Session};
 
-/// Popover with formula, values, provenance and source of a number. Escape closes it.
+/// Popover with formula, values, provenance and source of a number. Escape closes it and the inspector.
 #[component]
 pub fn ExplanationPopover() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -20,6 +17,7 @@ pub fn ExplanationPopover() -> impl IntoView {
     let on_key = window_event_listener(leptos::ev::keydown, move |event| {
         if event.key() == "Escape" {
             close();
+            session.inspected.set(None);
         }
     });
     on_cleanup(move || on_key.remove());
@@ -43,8 +41,6 @@ pub fn ExplanationPopover() -> impl IntoView {
         }
     });
     let body = move |Popover { owner, explanation, .. }: Popover| {
-        let is_time = matches!(explanation.provenance, Provenance::Fitted | Provenance::Mixed);
-        let is_link = is_time && use_context::<ModelContext>().is_some();
         let (badge, meaning) = session
             .inputs
             .with_untracked(|inputs| explained_badge(inputs, &owner, explanation.provenance));
@@ -57,12 +53,7 @@ pub fn ExplanationPopover() -> impl IntoView {
                 on:mouseleave=on(move |_| close())
             >
                 <p class="title">
-                    {explanation.title}
-                    {if is_link {
-                        view! { <BasisBadge provenance=explanation.provenance is_time=true/> }.into_any()
-                    } else {
-                        view! { <span class="badge" title=meaning>{badge}</span> }.into_any()
-                    }}
+                    {explanation.title} <span class="badge" title=meaning>{badge}</span>
                 </p>
                 <p class="formula">{explanation.formula}</p>
                 <p class="values">{explanation.values}</p>

@@ -4,12 +4,12 @@ use leptos::prelude::*;
 
 use super::erased::{block, on};
 use super::fetched::Fetched;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 
 /// Popover menu; the browser opens and closes it and restores the focus.
 #[component]
 pub fn ExportMenu() -> impl IntoView {
-    let items = Fetched::new(Part::ExportItems);
+    let items = Fetched::new(LazyPart::ExportItems);
     view! {
         <button type="button" class="tool" popovertarget="export-menu" on:click=on(move |_| items.ask())>"Export"</button>
         <div class="menu" id="export-menu" popover="auto">{block(move || items.show())}</div>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::chunk::{Chunk, Chunks, MakeView, Part};
+use super::chunk::{Chunk, Chunks, LazyPart, MakeView};
 use super::erased::{block, flag, later, on};
 use crate::state::chunks::Refusal;
 
@@ -16,7 +16,7 @@ pub struct Fetched {
 
 impl Fetched {
     /// A part that is not loaded yet.
-    pub fn new(part: Part) -> Self {
+    pub fn new(part: LazyPart) -> Self {
         Self::of(Chunk::More(part))
     }
 
@@ -56,7 +56,7 @@ pub fn Folded(
     /// Text of the section's summary.
     title: &'static str,
     /// Part that the section contains.
-    part: Part,
+    part: LazyPart,
     /// Whether the section is open from the start.
     open: bool,
 ) -> impl IntoView {

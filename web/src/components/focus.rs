@@ -4,6 +4,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement};
 
+use super::erased::text;
+
 /// Moves the focus to the element with an id. One that is hidden or gone leaves the focus where it is.
 pub fn focus(id: &str) {
     focus_on(document().get_element_by_id(id));
@@ -11,17 +13,24 @@ pub fn focus(id: &str) {
 
 /// Opens the section around an element and moves the focus to it.
 pub fn focus_unfolded(id: &str) {
-    let Some(element) = document().get_element_by_id(id) else { return };
-    if let Some(section) = element.closest("details").ok().flatten() {
+    unfold_around(id);
+    focus(id);
+}
+
+/// Opens the section around an element.
+pub fn unfold_around(id: &str) {
+    let element = document().get_element_by_id(id);
+    let section = element.and_then(|element| element.closest("details").ok().flatten());
+    if let Some(section) = section {
         drop(section.set_attribute("open", "")); // fails only for an invalid attribute name
     }
-    focus_on(Some(element));
 }
 
 /// Shows the message of a field in which the user types, once the frame with it is there; an empty message is hidden and moves
 /// nothing.
-pub fn reveal_message(field: &'static str) {
-    request_animation_frame(move || reveal_element(&format!("{field}-message")));
+pub fn reveal_message(field: &str) {
+    let id = format!("{field}-message");
+    request_animation_frame(move || reveal_element(&id));
 }
 
 /// Scrolls as far as needed to show the element with an id.
@@ -35,11 +44,19 @@ pub fn reveal_element(id: &str) {
 /// Moves the focus to the first element that a selector finds.
 pub fn focus_first(selector: &str) {
     let first = document().query_selector(selector).ok().flatten();
+    if first.is_some() && first == document().active_element() {
+        return; // the reader types in it already
+    }
     focus_on(first.clone());
     // Typing replaces the old value and does not append to it.
     if let Some(input) = first.and_then(|first| first.dyn_into::<HtmlInputElement>().ok()) {
         input.select();
     }
+}
+
+/// The `tabindex` in a group with one tab stop: only the current element is in the order of the Tab key.
+pub fn tab_index(is_current: impl Fn() -> bool + Send + Sync + 'static) -> Signal<String> {
+    text(move || if is_current() { "0" } else { "-1" }.to_owned())
 }
 
 fn focus_on(element: Option<web_sys::Element>) {

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::erased::{flag, maybe, memo, on, text};
-use super::focus::reveal_message;
+use super::erased::{flag, memo, on, text};
+use super::number_field::NumberField;
 use crate::state::goal::Bound;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
@@ -60,42 +60,27 @@ pub fn GoalFields() -> impl IntoView {
     }
 }
 
-/// Number field of a bound. Invalid text is marked, with a message that gives the allowed range.
+/// Number field of a bound.
 #[component]
 pub fn GoalNumber(
     /// Bound to edit; its unit is `bound.unit()`.
     bound: Bound,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let id = bound.id();
-    let message_id = format!("{id}-message");
+    let typed = text(move || session.inputs.with(|inputs| inputs.goal.text(bound).to_owned()));
     let fault = memo(move |_| session.inputs.with(|inputs| inputs.goal.value(bound).err()));
-    let is_wrong = flag(move || fault.with(Option::is_some));
-    let described_by = {
-        let message_id = message_id.clone();
-        maybe(move || is_wrong.get().then(|| message_id.clone()))
-    };
-    let on_input = move |event| {
-        let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.goal.set_text(bound, text));
-        reveal_message(id);
-    };
+    let on_type =
+        move |text: String| session.edit(Step::Typing, |inputs| inputs.goal.set_text(bound, text));
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=id>{bound.name()} " " <span class="meaning">{bound.unit()}</span></label>
-            <input
-                id=id
-                type="text"
-                inputmode="decimal"
-                autocomplete="off"
-                maxlength="40"
-                placeholder=bound.empty()
-                prop:value=text(move || session.inputs.with(|inputs| inputs.goal.text(bound).to_owned()))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                aria-describedby=described_by
-                on:input=on(on_input)
-            />
-            <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
-        </div>
+        <NumberField
+            id=bound.id()
+            name=bound.name()
+            unit=bound.unit()
+            keyboard="decimal"
+            empty=bound.empty()
+            typed=typed
+            fault=fault
+            on_type=Callback::new(on_type)
+        />
     }
 }

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::erased::{maybe, on, text};
 use super::export_menu::ExportMenu;
 use crate::state::inputs::View;
-use crate::state::session::{Session, Step};
+use crate::state::session::{Dialog, Session, Step};
 
 /// Name, links to the views and to the rendered documents, export menu, and buttons for the color scheme and the list of keys.
 #[component]
@@ -51,7 +51,7 @@ pub fn Header() -> impl IntoView {
                     class="tool"
                     aria-label="Keys"
                     title="Keys"
-                    on:click=on(move |_| session.help.set(true))
+                    on:click=on(move |_| session.dialog.set(Some(Dialog::Keys)))
                 >
                     "?"
                 </button>

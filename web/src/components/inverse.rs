@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::erased::{block, on};
-use crate::state::advice::inverse::{Answer, memory_answer, room_answer, schedule_answer};
+use crate::state::advice::inverse::{InverseAnswer, memory_answer, room_answer, schedule_answer};
 use crate::state::advice::question::with_model;
 use crate::state::inputs::Inputs;
 use crate::state::session::Session;
 
 /// Title of a question and the function that answers it; `None` while an input is invalid.
-type Question = (&'static str, fn(&Inputs) -> Option<Answer>);
+type Question = (&'static str, fn(&Inputs) -> Option<InverseAnswer>);
 
 const QUESTIONS: [Question; 3] = [
     ("How far can batch and context grow?", |inputs| with_model(inputs, room_answer)),
@@ -58,7 +58,7 @@ fn Asked(
 }
 
 /// View of an answer: its sentence, and its table if it has rows.
-pub fn table(title: &'static str, answer: Answer) -> impl IntoView {
+pub fn table(title: &'static str, answer: InverseAnswer) -> impl IntoView {
     let head = |name: &'static str| view! { <th scope="col">{name}</th> };
     let none = answer.columns.is_empty() || answer.rows.is_empty();
     let row = |cells: Vec<String>| {

@@ -4,6 +4,7 @@ pub mod view;
 
 pub mod inputs_panel;
 pub mod operator_field;
+pub mod operator_number;
 pub mod presets;
 
 pub mod format_row;
@@ -19,13 +20,13 @@ pub mod show_work;
 
 use leptos::prelude::*;
 
-use crate::state::derived::Shown;
+use crate::state::derived::KernelShown;
 use crate::state::session::{Session, Step};
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelContext {
-    pub shown: Memo<Shown>,
+    pub shown: Memo<KernelShown>,
     /// Key of the format under the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
 }

@@ -30,7 +30,7 @@ pub fn KeyDialog() -> impl IntoView {
             node_ref=dialog
             class="keys"
             aria-labelledby="keys-title"
-            on:close=on(move |_| session.help.set(false))
+            on:close=on(move |_| session.dialog.set(None))
         >
             <h2 id="keys-title">"Keys"</h2>
             <dl>{KEYS.into_iter().map(row).collect_view()}</dl>

@@ -7,20 +7,20 @@ use wasm_bindgen::JsCast;
 use super::erased::block;
 use super::fetched::Fetched;
 use super::focus::focus;
-use crate::components::chunk::Part;
-use crate::state::session::Session;
+use crate::components::chunk::LazyPart;
+use crate::state::session::{Dialog, Session};
 
 /// Handles the global shortcuts, except in form fields: `?` opens their list, `/` focuses the device field.
 #[component]
 pub fn KeyList() -> impl IntoView {
     let session = expect_context::<Session>();
-    let list = Fetched::new(Part::KeyDialog);
+    let list = Fetched::new(LazyPart::KeyDialog);
     let on_key = window_event_listener(leptos::ev::keydown, move |event| {
         if is_typing(&event) || event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
         match event.key().as_str() {
-            "?" => session.help.set(true),
+            "?" => session.dialog.set(Some(Dialog::Keys)),
             "/" => {
                 event.prevent_default();
                 search_device();
@@ -30,7 +30,7 @@ pub fn KeyList() -> impl IntoView {
     });
     on_cleanup(move || on_key.remove());
     block(move || {
-        if !session.help.get() {
+        if session.dialog.get() != Some(Dialog::Keys) {
             return ().into_any();
         }
         list.ask();

@@ -13,20 +13,20 @@ pub mod view;
 use leptos::prelude::*;
 
 use crate::link::client::Client;
-use crate::link::live::Live;
-use crate::state::measure::answer::Answer;
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::answer::MeasureAnswer;
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasureContext {
     /// Link to the daemon, which outlives the view.
-    pub live: StoredValue<Live>,
+    pub daemon: StoredValue<DaemonLink>,
     /// Connection state, jobs and sensor readings of the daemon.
     pub client: RwSignal<Client>,
     /// Reason why no measurement can be started; empty if one can.
     pub why_not: Signal<String>,
     /// Results of the shown job beside their predictions; `None` if the device has no roofline.
-    pub answer: Memo<Option<Answer>>,
+    pub answer: Memo<Option<MeasureAnswer>>,
     /// Key of the precision that the chart shows where the points of all have no room; empty for the first.
     pub precision: RwSignal<String>,
     /// Key of the row at the pointer or the keyboard focus.

@@ -1,74 +1,79 @@
-//! Field for a whole number of the operator.
+//! Shell of the fields for numbers and ranges: label, text field, message.
 
 use leptos::prelude::*;
 
-use super::erased::{derived, flag, maybe, memo, on, text};
+use super::erased::{flag, maybe, on, text};
 use super::focus::reveal_message;
-use super::slider::Slider;
-use crate::state::operator::Field;
-use crate::state::session::{Session, Step};
-use crate::state::slider::{Stops, beside_kernel, most_in_kernel, slides_in_kernel};
 
-/// Number field of the operator. Invalid text is marked, with a message that gives the allowed range.
+/// Labeled text field for a number. An invalid text is marked, and a message below it says what is allowed.
 #[component]
 pub fn NumberField(
-    /// Number of the operator to edit; a count without a unit.
-    field: Field,
+    /// `id` of the text field; that of the message ends in `-message`.
+    #[prop(into)]
+    id: String,
+    /// Label of the field.
+    #[prop(into)]
+    name: String,
+    /// Unit, or a remark in its place.
+    unit: &'static str,
+    /// Keyboard of a phone, as in HTML's `inputmode`.
+    keyboard: &'static str,
+    /// Most characters of the text.
+    #[prop(default = 40)]
+    longest: u16,
+    /// Text that an empty field stands for.
+    #[prop(into, optional)]
+    empty: Signal<String>,
+    /// The text as typed.
+    typed: Signal<String>,
+    /// Why the text is invalid; `None` if it is valid.
+    #[prop(into)]
+    fault: Signal<Option<String>>,
+    /// Called with the new text at every key press.
+    on_type: Callback<String>,
+    /// Origin of the number, as a badge in the label.
+    #[prop(optional)]
+    badge: Option<Signal<String>>,
+    /// Whether the message is a cell of its own in the grid of the field, below a row of several fields.
+    #[prop(optional)]
+    apart: bool,
+    /// Views below the message, such as a slider.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let id = field.id();
     let message_id = format!("{id}-message");
-    let typed = text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()));
-    let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(inputs.op, field)));
     let is_wrong = flag(move || fault.with(Option::is_some));
-    let described_by = {
-        let message_id = message_id.clone();
-        maybe(move || is_wrong.get().then(|| message_id.clone()))
-    };
+    let described_by = message_id.clone();
+    let field = id.clone();
     let on_input = move |event| {
-        let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
-        reveal_message(id);
+        on_type.run(event_target_value(&event));
+        reveal_message(&field);
     };
+    let message = view! {
+        <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
+    };
+    let (inside, below) = if apart { (None, Some(message)) } else { (Some(message), None) };
     view! {
         <div class="field number" class:wrong=is_wrong>
-            <label for=id>
-                {field.name()} " " <span class="meaning">{field.meaning()}</span>
+            <label for=id.clone()>
+                {name} " " <span class="meaning">{unit}</span>
+                {badge.map(|badge| view! { <span class="badge">{badge}</span> })}
             </label>
             <input
                 id=id
                 type="text"
-                inputmode="numeric"
+                inputmode=keyboard
                 autocomplete="off"
-                maxlength="40"
+                maxlength=longest
+                placeholder=empty
                 prop:value=typed
                 aria-invalid=text(move || is_wrong.get().to_string())
-                aria-describedby=described_by
+                aria-describedby=maybe(move || is_wrong.get().then(|| described_by.clone()))
                 on:input=on(on_input)
             />
-            {slides_in_kernel(field).then(|| view! { <OperatorSlider field=field/> })}
+            {inside}
+            {children.map(|children| children())}
         </div>
-        <p class="message" id=message_id role="alert">
-            {text(move || fault.get().unwrap_or_default())}
-        </p>
+        {below}
     }
-}
-
-/// Slider of a number of the operator, up to what the device's memory holds.
-#[component]
-fn OperatorSlider(
-    /// Number of the operator to edit; a count without a unit.
-    field: Field,
-) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let beside = memo(move |_| session.inputs.with(|inputs| beside_kernel(inputs, field)));
-    let most = memo(move |before: Option<&u64>| {
-        beside.with(|inputs| most_in_kernel(inputs, field)).or(before.copied()).unwrap_or_default()
-    });
-    let stops = move || {
-        session.inputs.with(|inputs| Stops::of_numbers(most.get(), inputs.typed.text(field)))
-    };
-    let on_move =
-        move |text: String| session.edit(Step::Drag, |inputs| inputs.typed.set(field, text));
-    view! { <Slider id=field.id() label=field.name() stops=derived(stops) on_move=Callback::new(on_move)/> }
 }

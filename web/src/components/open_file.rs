@@ -1,6 +1,7 @@
 //! File field for the user's own device, model or measurements.
 
 use calc_core::hf_config::Unread;
+use leptos::ev::Event;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -9,21 +10,16 @@ use web_sys::{File, HtmlInputElement};
 use super::erased::{later, on};
 use crate::state::files::{MAX_BYTES, Refused};
 use crate::state::session::{Session, Step};
-use crate::state::take_over::{self, Ready};
+use crate::state::take_over::{self, OpenedFile};
 use crate::state::url::Note;
 
 /// Opens a device file, the config.json of a model, or a calibration. The file is read in the browser and never uploaded.
 #[component]
 pub fn OpenFile() -> impl IntoView {
     let session = expect_context::<Session>();
-    let on_change = move |event: leptos::ev::Event| {
-        let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        if let Some(input) = input {
-            if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                later(read(session, file));
-            }
-            // Cleared, so that the same file can be opened again after an edit.
-            input.set_value("");
+    let on_change = move |event: Event| {
+        if let Some(file) = chosen_file(&event) {
+            later(read(session, file));
         }
     };
     view! {
@@ -38,6 +34,14 @@ pub fn OpenFile() -> impl IntoView {
             />
         </div>
     }
+}
+
+/// The file that was chosen in a file field. The field is cleared, so that the same file can be opened again after an edit.
+pub fn chosen_file(event: &Event) -> Option<File> {
+    let input = event.target()?.dyn_into::<HtmlInputElement>().ok()?;
+    let file = input.files()?.get(0);
+    input.set_value("");
+    file
 }
 
 async fn read(session: Session, file: File) {
@@ -55,7 +59,7 @@ async fn read(session: Session, file: File) {
 ///
 /// # Errors
 /// A message that names the file and the reason.
-pub async fn read_file(file: &File) -> Result<Ready, Refused> {
+pub async fn read_file(file: &File) -> Result<OpenedFile, Refused> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000).into());

@@ -5,8 +5,25 @@ use leptos::prelude::*;
 
 use super::erased::{derived, flag, maybe, on, text};
 use super::picker_list::{PickerList, option_id, reveal};
-use crate::state::picker::{Group, Names, choice_at, count, found, name_of, position};
+use crate::state::picker::{
+    OptionGroup, PickerCatalog, choice_at, count, found, name_of, position,
+};
 use crate::state::roving::turn;
+
+/// State of the field and of its list.
+#[derive(Clone, Copy)]
+struct Combobox {
+    id: &'static str,
+    groups: Signal<Vec<OptionGroup>>,
+    chosen: Signal<String>,
+    open: RwSignal<bool>,
+    query: RwSignal<String>,
+    /// Index of the option that Enter selects.
+    active: RwSignal<Option<usize>>,
+    /// The options that match the query.
+    list: Signal<Vec<OptionGroup>>,
+    on_choose: Callback<String>,
+}
 
 /// Selects one of many options by name. Arrow keys move, Enter selects, Escape closes the list without a change.
 #[component]
@@ -16,9 +33,9 @@ pub fn Picker(
     /// Label of the text field.
     label: &'static str,
     /// All options, in groups.
-    groups: Signal<Vec<Group>>,
+    groups: Signal<Vec<OptionGroup>>,
     /// Catalog whose published names the search understands.
-    names: Names,
+    names: PickerCatalog,
     /// Key of the chosen option.
     chosen: Signal<String>,
     /// Short text about the chosen option, at the right of the field; may be empty.
@@ -30,48 +47,8 @@ pub fn Picker(
     let query = RwSignal::new(String::new());
     let active = RwSignal::new(None::<usize>);
     let list = derived(move || found(&groups.get(), &query.get(), names));
+    let combobox = Combobox { id, groups, chosen, open, query, active, list, on_choose };
     let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
-    let show = move || {
-        if !open.get_untracked() {
-            query.set(String::new());
-            active.set(groups.with_untracked(|groups| position(groups, &chosen.get_untracked())));
-            open.set(true);
-            request_animation_frame(move || reveal(id, active));
-        }
-    };
-    let choose = move |key: String| {
-        open.set(false);
-        on_choose.run(key);
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let is_open = open.get_untracked();
-        match event.key().as_str() {
-            key @ ("ArrowDown" | "ArrowUp") => {
-                event.prevent_default();
-                if is_open {
-                    let count = list.with_untracked(|list| count(list));
-                    active.update(|active| *active = turn(*active, count, key));
-                    reveal(id, active);
-                } else {
-                    show();
-                }
-            }
-            "Enter" if is_open => {
-                event.prevent_default();
-                let place = active.get_untracked().unwrap_or(0);
-                if let Some(choice) = list.with_untracked(|list| choice_at(list, place)) {
-                    choose(choice.key);
-                }
-            }
-            "Escape" if is_open => open.set(false),
-            _ => {}
-        }
-    };
-    let on_input = move |event| {
-        show();
-        query.set(event_target_value(&event));
-        active.set(list.with_untracked(|list| (count(list) > 0).then_some(0)));
-    };
     view! {
         <div class="field picker" class:open=flag(move || open.get())>
             <label for=id>{label}</label>
@@ -87,13 +64,63 @@ pub fn Picker(
                 aria-activedescendant=maybe(move || active.get().filter(|_| open.get()).map(|place| option_id(id, place)))
                 placeholder=chosen_name
                 prop:value=text(move || if open.get() { query.get() } else { chosen_name.get() })
-                on:click=on(move |_| show())
-                on:input=on(on_input)
-                on:keydown=on(on_key)
+                on:click=on(move |_| combobox.show())
+                on:input=on(move |event| combobox.search(event_target_value(&event)))
+                on:keydown=on(move |event| combobox.on_key(&event))
                 on:blur=on(move |_| open.set(false))
             />
             <span class="detail">{detail}</span>
-            <PickerList id=id label=label list=list open=open active=active chosen=chosen on_choose=Callback::new(choose)/>
+            <PickerList id=id label=label list=list open=open active=active chosen=chosen on_choose=Callback::new(move |key| combobox.choose(key))/>
         </div>
+    }
+}
+
+impl Combobox {
+    /// Opens the list at the chosen option.
+    fn show(self) {
+        let Self { id, groups, chosen, open, query, active, .. } = self;
+        if !open.get_untracked() {
+            query.set(String::new());
+            active.set(groups.with_untracked(|groups| position(groups, &chosen.get_untracked())));
+            open.set(true);
+            request_animation_frame(move || reveal(id, active));
+        }
+    }
+
+    fn search(self, typed: String) {
+        self.show();
+        self.query.set(typed);
+        self.active.set(self.list.with_untracked(|list| (count(list) > 0).then_some(0)));
+    }
+
+    fn choose(self, key: String) {
+        self.open.set(false);
+        self.on_choose.run(key);
+    }
+
+    fn on_key(self, event: &KeyboardEvent) {
+        let Self { id, open, active, list, .. } = self;
+        let is_open = open.get_untracked();
+        match event.key().as_str() {
+            key @ ("ArrowDown" | "ArrowUp") => {
+                event.prevent_default();
+                if is_open {
+                    let count = list.with_untracked(|list| count(list));
+                    active.update(|active| *active = turn(*active, count, key));
+                    reveal(id, active);
+                } else {
+                    self.show();
+                }
+            }
+            "Enter" if is_open => {
+                event.prevent_default();
+                let place = active.get_untracked().unwrap_or(0);
+                if let Some(choice) = list.with_untracked(|list| choice_at(list, place)) {
+                    self.choose(choice.key);
+                }
+            }
+            "Escape" if is_open => open.set(false),
+            _ => {}
+        }
     }
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, flag, on};
 use super::focus::reveal_element;
-use crate::state::picker::{Choice, Group, NOTHING, numbered};
+use crate::state::picker::{NOTHING, OptionGroup, PickerOption, numbered};
 
 /// Grouped options, built when the list opens.
 #[component]
@@ -15,7 +15,7 @@ pub fn PickerList(
     /// Label of the text field.
     label: &'static str,
     /// Options that match the search, in groups.
-    list: Signal<Vec<Group>>,
+    list: Signal<Vec<OptionGroup>>,
     /// Whether the list is open.
     open: RwSignal<bool>,
     /// Index over all groups, from 0, of the option that Enter selects.
@@ -25,7 +25,7 @@ pub fn PickerList(
     /// Called with the key of the clicked option.
     on_choose: Callback<String>,
 ) -> impl IntoView {
-    let option = move |(place, Choice { key, name, detail, .. }): (usize, Choice)| {
+    let option = move |(place, PickerOption { key, name, detail, .. }): (usize, PickerOption)| {
         let is_chosen = (chosen.get_untracked() == key).to_string();
         let on_press = move |event: MouseEvent| {
             event.prevent_default(); // the field keeps the focus
@@ -44,7 +44,7 @@ pub fn PickerList(
             </div>
         }
     };
-    let group = move |(index, (title, choices)): (usize, (String, Vec<(usize, Choice)>))| {
+    let group = move |(index, (title, choices)): (usize, (String, Vec<(usize, PickerOption)>))| {
         let title_id = format!("{id}-group-{index}");
         let labelled_by = title_id.clone();
         view! {

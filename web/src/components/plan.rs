@@ -15,7 +15,7 @@ pub mod tabs;
 use leptos::prelude::*;
 
 use crate::state::plan::PlanShown;
-use crate::state::scenario::Piece;
+use crate::state::scenario::ScenarioPart;
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,5 @@ pub struct PlanContext {
     /// Key of the scheme at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
     /// The part of the scenario line whose fields are open.
-    pub open: RwSignal<Option<Piece>>,
-    /// Name of the card that the inspector explains; `None` for the speed.
-    pub inspected: RwSignal<Option<&'static str>>,
+    pub open: RwSignal<Option<ScenarioPart>>,
 }

@@ -6,7 +6,7 @@ use super::erased::{block, derived, flag, memo, on};
 use super::slider::Slider;
 use crate::state::derived::{ModeChoice, mode_choices};
 use crate::state::session::{Session, Step};
-use crate::state::slider::Stops;
+use crate::state::slider::SliderStops;
 
 /// Selects the power mode from a list or by a slider; hidden for devices without power modes.
 #[component]
@@ -29,7 +29,7 @@ pub fn PowerModeField() -> impl IntoView {
             <Slider
                 id="mode"
                 label="Power mode"
-                stops=derived(move || session.inputs.with(Stops::of_modes))
+                stops=derived(move || session.inputs.with(SliderStops::of_modes))
                 on_move=Callback::new(move |name| set(Step::Drag, name))
             />
         </div>

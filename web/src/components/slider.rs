@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{flag, on, text};
 use crate::state::session::Session;
-use crate::state::slider::Stops;
+use crate::state::slider::SliderStops;
 
 /// Slider over the stops of a field: the answer follows while it moves, and a whole drag is one entry of the history.
 #[component]
@@ -14,7 +14,7 @@ pub fn Slider(
     /// Label of the field.
     label: &'static str,
     /// Positions, and the present one. A single position shows no slider.
-    stops: Signal<Stops>,
+    stops: Signal<SliderStops>,
     /// Called with the value of the chosen stop.
     on_move: Callback<String>,
 ) -> impl IntoView {
@@ -29,7 +29,7 @@ pub fn Slider(
         }
     };
     view! {
-        <div class="slider" hidden=flag(move || stops.with(Stops::is_single))>
+        <div class="slider" hidden=flag(move || stops.with(SliderStops::is_single))>
             <input
                 id=format!("{id}-slider")
                 type="range"
@@ -38,7 +38,7 @@ pub fn Slider(
                 autocomplete="off"
                 aria-label=format!("{label}, slider")
                 aria-valuetext=text(move || stops.with(|stops| stops.name(stops.at)))
-                prop:max=text(move || stops.with(Stops::last).to_string())
+                prop:max=text(move || stops.with(SliderStops::last).to_string())
                 prop:value=text(move || stops.with(|stops| stops.at).to_string())
                 on:pointerdown=on(move |_| session.end_burst())
                 on:input=on(on_input)

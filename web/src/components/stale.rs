@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, flag, memo, text};
 use super::fetched::Fetched;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
 use crate::state::stale::is_stale;
@@ -39,7 +39,7 @@ impl Stale {
 
     /// The reason, which is fetched when there is one.
     pub fn reason(self) -> impl IntoView {
-        let why = Fetched::new(Part::WhyStale);
+        let why = Fetched::new(LazyPart::WhyStale);
         let body = block(move || {
             if !self.0.get() {
                 return ().into_any();

@@ -10,7 +10,7 @@ pub mod wrong;
 use leptos::prelude::*;
 
 use crate::state::model::url::Pair;
-use crate::state::trust::answer::Answer;
+use crate::state::trust::answer::TrustAnswer;
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub struct TrustContext {
     /// Filter, as the keys and values of the address.
     pub pairs: Memo<Vec<Pair>>,
     /// Sentences, tables and chart of the filtered rows.
-    pub answer: Memo<Answer>,
+    pub answer: Memo<TrustAnswer>,
     /// Index of the row at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<usize>>,
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::chunk::{Chunk, Chunks, MakeView, Part};
+use crate::components::chunk::{Chunk, Chunks, LazyPart, MakeView};
 use crate::components::erased::{block, later};
 use crate::state::chunks::Refusal;
 use crate::state::inputs::View;
@@ -15,7 +15,7 @@ pub fn ViewLater(
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
     let chunk = match view {
-        View::Compare => Chunk::More(Part::Compare),
+        View::Compare => Chunk::More(LazyPart::Compare),
         View::Explore => Chunk::Explore,
         View::Kernel => Chunk::Kernel,
         View::Trust => Chunk::Trust,

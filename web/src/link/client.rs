@@ -6,8 +6,8 @@ use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
-use super::book::{Book, Job, Taken};
-use super::connection::{Connection, Do, Event, State};
+use super::connection::{Action, Connection, Event, State};
+use super::jobs::{EventOutcome, Job, JobList};
 
 /// Telemetry rate, in readings per second.
 const HZ: f64 = 1.0;
@@ -37,7 +37,7 @@ impl Start {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Client {
     pub connection: Connection,
-    pub book: Book,
+    pub jobs: JobList,
     pub telemetry: Option<Telemetry>,
     /// Reason of the last refused request; empty after the next request.
     pub refusal: String,
@@ -56,38 +56,38 @@ pub struct Client {
 
 impl Client {
     /// Whether a session is established.
-    pub const fn is_up(&self) -> bool {
-        matches!(self.connection.state, State::Up(_))
+    pub const fn is_connected(&self) -> bool {
+        matches!(self.connection.state, State::Connected(_))
     }
 
     /// The job whose results are shown.
     pub fn shown(&self) -> Option<&Job> {
-        self.book.job(self.shown?)
+        self.jobs.job(self.shown?)
     }
 
     /// The oldest job that is queued or running.
     pub fn running(&self) -> Option<&Job> {
-        self.book.jobs().iter().rev().find(|job| job.is_open())
+        self.jobs.all().iter().rev().find(|job| job.is_open())
     }
 
     /// Handles an event of the connection and returns the actions to take.
-    pub fn on(&mut self, event: Event) -> Vec<Do> {
-        if matches!(event, Event::Closed { .. } | Event::Leave) {
-            self.book.lost();
+    pub fn on(&mut self, event: Event) -> Vec<Action> {
+        if matches!(event, Event::Closed { .. } | Event::Disconnect) {
+            self.jobs.lost();
             self.telemetry = None;
         }
-        let todo = self.connection.on(event);
-        self.resumed(todo)
+        let actions = self.connection.on(event);
+        self.resumed(actions)
     }
 
-    fn resumed(&mut self, todo: Vec<Do>) -> Vec<Do> {
+    fn resumed(&mut self, actions: Vec<Action>) -> Vec<Action> {
         let mut all = Vec::new();
-        for one in todo {
-            if one == Do::Resume {
-                self.welcome();
-                all.push(Do::Say(ClientMessage::SubscribeTelemetry { hz: HZ }));
-                all.push(Do::Say(ClientMessage::ListJobs { limit: HISTORY }));
-                all.extend(self.starts.iter().map(|it| Do::Say(it.message())));
+        for one in actions {
+            if one == Action::Resume {
+                self.reset_for_other_daemon();
+                all.push(Action::Send(ClientMessage::SubscribeTelemetry { hz: HZ }));
+                all.push(Action::Send(ClientMessage::ListJobs { limit: HISTORY }));
+                all.extend(self.starts.iter().map(|it| Action::Send(it.message())));
                 all.extend(self.follow());
             } else {
                 all.push(one);
@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// Clears the state if this is another daemon, because its jobs differ.
-    fn welcome(&mut self) {
+    fn reset_for_other_daemon(&mut self) {
         let server = self.connection.server;
         if self.server.is_some() && self.server != server {
             *self = Self { connection: core::mem::take(&mut self.connection), ..Self::default() };
@@ -105,38 +105,40 @@ impl Client {
         self.server = server;
     }
 
-    fn follow(&mut self) -> Vec<Do> {
-        let ask = |(job, after)| Do::Say(ClientMessage::SubscribeJob { job, after });
-        self.book.follow(self.shown).into_iter().map(ask).collect()
+    fn follow(&mut self) -> Vec<Action> {
+        let ask = |(job, after)| Action::Send(ClientMessage::SubscribeJob { job, after });
+        self.jobs.follow(self.shown).into_iter().map(ask).collect()
     }
 
     /// Handles a message of the daemon; `id` is the number of the request that it answers.
-    pub fn hear(&mut self, id: Option<u32>, message: ServerMessage) -> Vec<Do> {
+    pub fn receive(&mut self, id: Option<u32>, message: ServerMessage) -> Vec<Action> {
         match message {
             ServerMessage::Hello(_)
             | ServerMessage::Identified(_)
             | ServerMessage::Paired(_)
-            | ServerMessage::Bye(_) => self.on(Event::Said(message)),
-            _ if !self.is_up() => Vec::new(),
+            | ServerMessage::Bye(_) => self.on(Event::Received(message)),
+            _ if !self.is_connected() => Vec::new(),
             ServerMessage::Accepted(accepted) => self.accepted(id, accepted.job),
             ServerMessage::Jobs { jobs } => {
-                self.book.listed(jobs);
+                self.jobs.listed(jobs);
                 self.has_jobs = true;
                 if self.shown.is_none() {
-                    self.shown = self.book.jobs().first().map(|job| job.summary.job);
+                    self.shown = self.jobs.all().first().map(|job| job.summary.job);
                 }
                 self.follow()
             }
             ServerMessage::Snapshot { job, after } => {
-                self.book.snapshot(job, after);
+                self.jobs.snapshot(job, after);
                 Vec::new()
             }
             ServerMessage::Event(event) => {
                 let job = event.job;
-                match self.book.event(event) {
-                    Taken::Gap(after) => vec![Do::Say(ClientMessage::SubscribeJob { job, after })],
-                    Taken::Next => self.let_go(job),
-                    Taken::Known => Vec::new(),
+                match self.jobs.event(event) {
+                    EventOutcome::Gap(after) => {
+                        vec![Action::Send(ClientMessage::SubscribeJob { job, after })]
+                    }
+                    EventOutcome::Applied => self.unsubscribe_ended(job),
+                    EventOutcome::Ignored => Vec::new(),
                 }
             }
             ServerMessage::Telemetry(telemetry) => {
@@ -153,48 +155,48 @@ impl Client {
     }
 
     /// Unsubscribes from a job that has ended and whose events were all received.
-    fn let_go(&mut self, job: JobId) -> Vec<Do> {
+    fn unsubscribe_ended(&mut self, job: JobId) -> Vec<Action> {
         let has_more = |known: &Job| {
             known.is_open() || !known.is_followed || known.seq < known.summary.last_seq
         };
-        if self.book.job(job).is_none_or(has_more) {
+        if self.jobs.job(job).is_none_or(has_more) {
             return Vec::new();
         }
-        self.book.left(job);
-        vec![Do::Say(ClientMessage::UnsubscribeJob { job })]
+        self.jobs.left(job);
+        vec![Action::Send(ClientMessage::UnsubscribeJob { job })]
     }
 
-    fn accepted(&mut self, id: Option<u32>, job: JobId) -> Vec<Do> {
+    fn accepted(&mut self, id: Option<u32>, job: JobId) -> Vec<Action> {
         let Some(place) = self.starts.iter().position(|it| it.id == id && id.is_some()) else {
             return Vec::new();
         };
         let StartJob { request, job: spec } = self.starts.remove(place).order;
         let state = JobState::Queued;
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
-        self.book.accepted(summary);
+        self.jobs.accepted(summary);
         self.shown = Some(job);
         self.follow()
     }
 
     /// Starts a job exactly once, even if the connection is lost meanwhile.
-    pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Do> {
+    pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Action> {
         self.ask_start(Start { id: None, order: StartJob { request, job }, continues: None })
     }
 
     /// Starts a job, exactly once, that measures what a canceled or interrupted one did not.
-    pub fn start_rest(&mut self, request: RequestId, ended: JobId) -> Vec<Do> {
-        let Some(job) = self.book.job(ended).filter(|job| job.can_continue()) else {
+    pub fn start_rest(&mut self, request: RequestId, ended: JobId) -> Vec<Action> {
+        let Some(job) = self.jobs.job(ended).filter(|job| job.can_continue()) else {
             return Vec::new();
         };
         let order = StartJob { request, job: job.summary.spec.clone() };
         self.ask_start(Start { id: None, order, continues: Some(ended) })
     }
 
-    fn ask_start(&mut self, start: Start) -> Vec<Do> {
+    fn ask_start(&mut self, start: Start) -> Vec<Action> {
         self.refusal.clear();
         let message = start.message();
         self.starts.push(start);
-        if self.is_up() { vec![Do::Say(message)] } else { Vec::new() }
+        if self.is_connected() { vec![Action::Send(message)] } else { Vec::new() }
     }
 
     /// Whether a job start is not confirmed yet.
@@ -203,22 +205,26 @@ impl Client {
     }
 
     /// Cancels a job.
-    pub fn cancel(&mut self, job: JobId) -> Vec<Do> {
+    pub fn cancel(&mut self, job: JobId) -> Vec<Action> {
         self.refusal.clear();
-        if self.is_up() { vec![Do::Say(ClientMessage::CancelJob { job })] } else { Vec::new() }
+        if self.is_connected() {
+            vec![Action::Send(ClientMessage::CancelJob { job })]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Selects the job whose results are shown.
-    pub fn show(&mut self, job: JobId) -> Vec<Do> {
+    pub fn show(&mut self, job: JobId) -> Vec<Action> {
         self.shown = Some(job);
-        if self.is_up() { self.follow() } else { Vec::new() }
+        if self.is_connected() { self.follow() } else { Vec::new() }
     }
 
     /// Has the roofs of an earlier job applied when they arrive.
-    pub fn await_roofs(&mut self, job: JobId) -> Vec<Do> {
-        self.book.awaits(job);
+    pub fn await_roofs(&mut self, job: JobId) -> Vec<Action> {
+        self.jobs.awaits(job);
         self.roofs = Some(job);
-        if self.is_up() { self.follow() } else { Vec::new() }
+        if self.is_connected() { self.follow() } else { Vec::new() }
     }
 
     /// Serializes a message with a new request number, by which its answer is recognized.

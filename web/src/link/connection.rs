@@ -21,13 +21,13 @@ pub enum State {
     /// The socket is being opened, or the handshake is under way.
     Opening,
     /// Both sides are authenticated.
-    Up(Up),
+    Connected(DaemonSession),
     /// The daemon does not know this browser; with the daemon's reason, which may be empty.
     Unpaired(String),
     /// Page and daemon have no protocol version in common; with the daemon's version.
     OtherVersion(String),
     /// No answer from the address.
-    Away,
+    Unreachable,
     /// The browser denies local connections.
     Blocked,
     /// An established connection was lost; with the number of reconnection attempts.
@@ -38,7 +38,7 @@ pub enum State {
 
 /// An established session: permissions and daemon.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Up {
+pub struct DaemonSession {
     pub scopes: Vec<Scope>,
     /// Changes when the daemon restarts.
     pub epoch: Hex<8>,
@@ -47,7 +47,7 @@ pub struct Up {
     pub machine: String,
 }
 
-impl Up {
+impl DaemonSession {
     /// Whether the session may start measurements.
     pub fn may_measure(&self) -> bool {
         self.scopes.contains(&Scope::Bench)
@@ -73,9 +73,9 @@ pub enum Event {
         origin: String,
     },
     /// The daemon sent a handshake message.
-    Said(ServerMessage),
+    Received(ServerMessage),
     /// The requested signature; `None` where there is no key.
-    Signed(Option<Signed>),
+    Signed(Option<Signature>),
     /// The socket was closed.
     Closed {
         code: u16,
@@ -83,14 +83,14 @@ pub enum Event {
         denied: bool,
     },
     /// The delay before a reconnection attempt is over.
-    Again,
+    Retry,
     /// The user disconnects.
-    Leave,
+    Disconnect,
 }
 
 /// A computed proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signed {
+pub struct Signature {
     /// Identifier of the key that signed; `None` for a pairing code, whose key does not exist yet.
     pub key: Option<Hex<8>>,
     /// HMAC of the text.
@@ -99,13 +99,13 @@ pub struct Signed {
 
 /// An action for the caller.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Do {
+pub enum Action {
     /// Open a socket to this address.
     Open(String),
     /// Sign a text with the pairing code or, if that is empty, with the key that is stored for the daemon.
     Sign { server: Hex<16>, code: String, text: Vec<u8> },
     /// Derive a key from the pairing code and store it for the daemon.
-    Keep {
+    StoreKey {
         server: Hex<16>,
         /// Identifier of the key.
         key: Hex<8>,
@@ -114,17 +114,17 @@ pub enum Do {
         text: Vec<u8>,
     },
     /// Send a message.
-    Say(ClientMessage),
+    Send(ClientMessage),
     /// Close the socket.
-    HangUp,
-    /// Wait this many milliseconds, then send [`Event::Again`].
-    Wait(u32),
+    Close,
+    /// Wait this many milliseconds, then send [`Event::Retry`].
+    RetryAfter(u32),
     /// Restore all subscriptions and unanswered requests.
     Resume,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Greeting {
+struct PendingHandshake {
     hello: Hello,
     step: Step,
 }
@@ -136,7 +136,7 @@ enum Step {
     /// The page's proof was sent.
     Proved,
     /// The daemon's proof is being checked.
-    Checking { theirs: Hex<32>, up: Up, pair: Option<Hex<8>> },
+    Checking { theirs: Hex<32>, session: DaemonSession, pair: Option<Hex<8>> },
 }
 
 /// A connection to one daemon.
@@ -146,19 +146,20 @@ pub struct Connection {
     /// Host and port of the daemon.
     pub address: String,
     code: String,
-    was_up: bool,
+    was_connected: bool,
     tries: u32,
     nonce: Option<Nonce>,
     origin: String,
-    greeting: Option<Greeting>,
+    pending: Option<PendingHandshake>,
     /// Identity of the last daemon with an established session.
     pub server: Option<Hex<16>>,
-    farewell: String,
+    /// Reason that the daemon gave before it closed the socket; may be empty.
+    close_reason: String,
 }
 
 impl Connection {
     /// Handles an event and returns the actions to take.
-    pub fn on(&mut self, event: Event) -> Vec<Do> {
+    pub fn on(&mut self, event: Event) -> Vec<Action> {
         match event {
             Event::Connect { address, code } => {
                 *self = Self { address, code, server: self.server, ..Self::default() };
@@ -173,139 +174,149 @@ impl Connection {
                 self.origin = origin;
                 Vec::new()
             }
-            Event::Said(message) => self.hear(message),
+            Event::Received(message) => self.receive(message),
             Event::Signed(signed) => self.signed(signed),
             Event::Closed { code, denied } => self.closed(code, denied),
-            Event::Again if matches!(self.state, State::Lost(_)) => self.open(),
-            Event::Again => Vec::new(),
-            Event::Leave => {
+            Event::Retry if matches!(self.state, State::Lost(_)) => self.open(),
+            Event::Retry => Vec::new(),
+            Event::Disconnect => {
                 *self = Self { address: core::mem::take(&mut self.address), ..Self::default() };
-                vec![Do::HangUp]
+                vec![Action::Close]
             }
         }
     }
 
-    fn open(&mut self) -> Vec<Do> {
-        self.greeting = None;
-        self.farewell.clear();
+    fn open(&mut self) -> Vec<Action> {
+        self.pending = None;
+        self.close_reason.clear();
         if !matches!(self.state, State::Lost(_)) {
             self.state = State::Opening;
         }
-        vec![Do::Open(self.address.clone())]
+        vec![Action::Open(self.address.clone())]
     }
 
-    fn hear(&mut self, message: ServerMessage) -> Vec<Do> {
+    fn receive(&mut self, message: ServerMessage) -> Vec<Action> {
+        let session = |scopes, epoch, machine| {
+            let version = String::new();
+            DaemonSession { scopes, epoch, version, machine }
+        };
         match message {
-            ServerMessage::Hello(hello) if self.greeting.is_none() => self.greet(hello),
+            ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
             ServerMessage::Identified(Identified { proof, scopes, epoch, machine, .. }) => {
-                self.check(proof, Up { scopes, epoch, version: String::new(), machine }, None)
+                self.check(proof, session(scopes, epoch, machine), None)
             }
             ServerMessage::Paired(Paired { key, proof, scopes, epoch, machine, .. }) => {
-                self.check(proof, Up { scopes, epoch, version: String::new(), machine }, Some(key))
+                self.check(proof, session(scopes, epoch, machine), Some(key))
             }
             ServerMessage::Bye(fault) => {
-                self.farewell = fault.message;
+                self.close_reason = fault.message;
                 Vec::new()
             }
             _ => Vec::new(),
         }
     }
 
-    fn greet(&mut self, hello: Hello) -> Vec<Do> {
+    fn on_hello(&mut self, hello: Hello) -> Vec<Action> {
         let versions = hello.protocol;
         if !(versions.min..=versions.max).contains(&protocol::VERSION) {
             self.state = State::OtherVersion(hello.version);
-            return vec![Do::HangUp];
+            return vec![Action::Close];
         }
-        let Some(nonce) = self.nonce else { return vec![Do::HangUp] };
+        let Some(nonce) = self.nonce else { return vec![Action::Close] };
         let handshake = handshake(&hello, &nonce, &self.origin);
         let text = if self.code.is_empty() {
             proof::identify(&handshake)
         } else {
             proof::pair(&handshake)
         };
-        let sign = Do::Sign { server: hello.server, code: self.code.clone(), text };
-        self.greeting = Some(Greeting { hello, step: Step::Proving });
+        let sign = Action::Sign { server: hello.server, code: self.code.clone(), text };
+        self.pending = Some(PendingHandshake { hello, step: Step::Proving });
         vec![sign]
     }
 
-    fn signed(&mut self, signed: Option<Signed>) -> Vec<Do> {
-        let (Some(greeting), Some(nonce)) = (&mut self.greeting, self.nonce) else {
+    fn signed(&mut self, signed: Option<Signature>) -> Vec<Action> {
+        let (Some(pending), Some(nonce)) = (&mut self.pending, self.nonce) else {
             return Vec::new();
         };
-        match (greeting.step.clone(), signed) {
-            (Step::Proving, Some(Signed { key, proof })) => {
-                greeting.step = Step::Proved;
+        match (pending.step.clone(), signed) {
+            (Step::Proving, Some(Signature { key, proof })) => {
+                pending.step = Step::Proved;
                 let protocol = protocol::VERSION;
                 let label = "page".to_owned();
                 let pair = || ClientMessage::Pair(Pair { protocol, nonce, proof, label });
                 let identify =
                     |key| ClientMessage::Identify(Identify { protocol, key, nonce, proof });
-                vec![Do::Say(key.map_or_else(pair, identify))]
+                vec![Action::Send(key.map_or_else(pair, identify))]
             }
             (Step::Proving, None) => {
                 self.state = State::Unpaired(String::new());
-                vec![Do::HangUp]
+                vec![Action::Close]
             }
-            (Step::Checking { theirs, up, pair }, Some(Signed { proof, .. }))
+            (Step::Checking { theirs, session, pair }, Some(Signature { proof, .. }))
                 if proof == theirs =>
             {
-                self.up(up, pair)
+                self.established(session, pair)
             }
             (Step::Checking { .. }, _) => {
                 self.state = State::Refused(
                     "What answers there could not prove that it is the daemon that this page was paired with."
                         .to_owned(),
                 );
-                vec![Do::HangUp]
+                vec![Action::Close]
             }
             (Step::Proved, _) => Vec::new(),
         }
     }
 
-    /// Checks the daemon's proof; `up` is the session but for the version, which the hello named.
-    fn check(&mut self, theirs: Hex<32>, up: Up, pair: Option<Hex<8>>) -> Vec<Do> {
-        let (Some(greeting), Some(nonce)) = (&mut self.greeting, self.nonce) else {
+    /// Checks the daemon's proof; `session` is complete but for the version, which the hello named.
+    fn check(
+        &mut self,
+        theirs: Hex<32>,
+        session: DaemonSession,
+        pair: Option<Hex<8>>,
+    ) -> Vec<Action> {
+        let (Some(pending), Some(nonce)) = (&mut self.pending, self.nonce) else {
             return Vec::new();
         };
-        if greeting.step != Step::Proved || pair.is_some() == self.code.is_empty() {
+        if pending.step != Step::Proved || pair.is_some() == self.code.is_empty() {
             return Vec::new();
         }
-        let handshake = handshake(&greeting.hello, &nonce, &self.origin);
+        let handshake = handshake(&pending.hello, &nonce, &self.origin);
         let text = match pair {
             Some(key) => proof::paired(&handshake, key),
             None => proof::identified(&handshake),
         };
-        let server = greeting.hello.server;
-        let up = Up { version: greeting.hello.version.clone(), ..up };
-        greeting.step = Step::Checking { theirs, up, pair };
-        vec![Do::Sign { server, code: self.code.clone(), text }]
+        let server = pending.hello.server;
+        let session = DaemonSession { version: pending.hello.version.clone(), ..session };
+        pending.step = Step::Checking { theirs, session, pair };
+        vec![Action::Sign { server, code: self.code.clone(), text }]
     }
 
-    fn up(&mut self, up: Up, pair: Option<Hex<8>>) -> Vec<Do> {
-        let (Some(Greeting { hello, .. }), Some(nonce)) = (self.greeting.take(), self.nonce) else {
+    fn established(&mut self, session: DaemonSession, pair: Option<Hex<8>>) -> Vec<Action> {
+        let (Some(PendingHandshake { hello, .. }), Some(nonce)) = (self.pending.take(), self.nonce)
+        else {
             return Vec::new();
         };
         let server = hello.server;
         let code = core::mem::take(&mut self.code);
         let keep = pair.map(|key| {
             let text = proof::pair_key(&handshake(&hello, &nonce, &self.origin), key);
-            Do::Keep { server, key, code, text }
+            Action::StoreKey { server, key, code, text }
         });
-        self.state = State::Up(up);
-        self.was_up = true;
+        self.state = State::Connected(session);
+        self.was_connected = true;
         self.tries = 0;
         self.server = Some(server);
-        // A socket has one hello: with a greeting stored, a later hello is not taken as a handshake.
-        self.greeting = Some(Greeting { hello, step: Step::Proved });
-        keep.into_iter().chain([Do::Resume]).collect()
+        // A socket has one hello: with a handshake stored, a later hello is not taken as a handshake.
+        self.pending = Some(PendingHandshake { hello, step: Step::Proved });
+        keep.into_iter().chain([Action::Resume]).collect()
     }
 
-    fn closed(&mut self, code: u16, denied: bool) -> Vec<Do> {
+    fn closed(&mut self, code: u16, denied: bool) -> Vec<Action> {
         self.nonce = None;
-        let farewell = core::mem::take(&mut self.farewell);
+        let close_reason = core::mem::take(&mut self.close_reason);
         let settled = match &self.state {
-            State::Opening | State::Up(_) | State::Lost(_) => false,
+            State::Opening | State::Connected(_) | State::Lost(_) => false,
             // The page closed the socket itself, and the state already has the reason.
             _ => true,
         };
@@ -313,19 +324,19 @@ impl Connection {
             return Vec::new();
         }
         self.state = match code {
-            close::UNAUTHENTICATED => State::Unpaired(farewell),
-            close::FORBIDDEN if !farewell.is_empty() => State::Unpaired(farewell),
+            close::UNAUTHENTICATED => State::Unpaired(close_reason),
+            close::FORBIDDEN if !close_reason.is_empty() => State::Unpaired(close_reason),
             close::VERSION => State::OtherVersion(String::new()),
-            close::RATE | close::MALFORMED | close::FORBIDDEN => State::Refused(farewell),
-            _ if self.was_up => {
+            close::RATE | close::MALFORMED | close::FORBIDDEN => State::Refused(close_reason),
+            _ if self.was_connected => {
                 self.tries += 1;
                 State::Lost(self.tries)
             }
             _ if denied => State::Blocked,
-            _ => State::Away,
+            _ => State::Unreachable,
         };
         if let State::Lost(tries) = self.state {
-            return vec![Do::Wait(wait(tries))];
+            return vec![Action::RetryAfter(wait(tries))];
         }
         self.code.clear();
         Vec::new()

@@ -15,6 +15,7 @@ use calc_core::recommend::{
 use calc_core::scheme::{Kernels, Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::apply::{self, Deployment, Repositories, Serve};
 use report::output::words::{advice, core_error};
@@ -38,18 +39,18 @@ pub struct Advice {
     /// Changes that would put another scheme first, one sentence each.
     pub flips: Vec<String>,
     /// Schemes that meet all bounds, best first.
-    pub ranked: Vec<Choice>,
+    pub ranked: Vec<RankedScheme>,
     /// Schemes that were ruled out, each with the reason.
-    pub dropped: Vec<Refusal>,
+    pub dropped: Vec<DroppedScheme>,
     /// Ways to apply the best scheme.
-    pub ways: Vec<Way>,
+    pub ways: Vec<ApplyCommand>,
     /// Formats of the best scheme, for "calculate with these"; `None` without a scheme.
-    pub formats_taken: Option<Taken>,
+    pub formats_taken: Option<SchemeFormats>,
 }
 
 /// Formats that the page can set in place of the chosen ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Taken {
+pub struct SchemeFormats {
     /// `None`: the model's published weights.
     pub weights: Option<&'static QuantFormat>,
     /// `None`: the default rule chooses.
@@ -58,7 +59,7 @@ pub struct Taken {
     pub experts: Option<&'static QuantFormat>,
 }
 
-impl Taken {
+impl SchemeFormats {
     /// The formats of a scheme, as resolved on the device. A GGUF file fixes the others by itself.
     pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
         let published = matches!(scheme.weights, SchemeWeights::Published);
@@ -96,7 +97,7 @@ pub struct AdviceFact {
 
 /// A scheme that meets all bounds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct RankedScheme {
     pub name: String,
     /// Expected time of the ranked part.
     pub time: String,
@@ -109,14 +110,14 @@ pub struct Choice {
 
 /// A scheme that was ruled out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct DroppedScheme {
     pub name: String,
     pub reason: String,
 }
 
 /// A way to apply a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct ApplyCommand {
     pub tool: String,
     /// Commands or configuration.
     pub text: String,
@@ -158,7 +159,7 @@ pub fn advise(
         ranked,
         dropped,
         ways: ways(first.scheme, first.outcome.memory, request, repositories),
-        formats_taken: Some(Taken::of(first.scheme, &first.outcome.precision)),
+        formats_taken: Some(SchemeFormats::of(first.scheme, &first.outcome.precision)),
     })
 }
 
@@ -196,6 +197,7 @@ fn facts(
                 values: format!("{} ÷ {}", text::time(base), text::time(now)),
                 provenance: now_provenance(first),
                 source: "both expected times of this workload".to_owned(),
+                lesson: lesson::EXPECTED,
             },
         },
     };
@@ -238,6 +240,7 @@ fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) ->
                 ),
                 provenance: Provenance::Derived,
                 source: "the formats and the shapes; the reserve is assumed".to_owned(),
+                lesson: lesson::MEMORY,
             },
         },
     }
@@ -252,6 +255,7 @@ fn loss(row: &Ranked) -> Cell {
             values: "a range for the size of the model; larger models lose less".to_owned(),
             provenance: row.quality.provenance,
             source: row.quality.source.to_owned(),
+            lesson: lesson::SCHEMES,
         },
     }
 }
@@ -271,9 +275,9 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     why
 }
 
-fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
+fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> RankedScheme {
     let time = part_time(part, &row.outcome);
-    Choice {
+    RankedScheme {
         name: advice::scheme_name(row.scheme),
         time: text::time(time),
         speedup: text::ratio(part_time(part, baseline) / time),
@@ -282,8 +286,8 @@ fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
     }
 }
 
-fn refusal(row: &Dropped) -> Refusal {
-    Refusal {
+fn refusal(row: &Dropped) -> DroppedScheme {
+    DroppedScheme {
         name: advice::scheme_name(row.scheme),
         reason: advice::dropped(&row.reason, &row.quality),
     }
@@ -295,7 +299,7 @@ pub(super) fn ways(
     memory: Bytes,
     request: &RecommendRequest<'_>,
     repositories: Repositories<'_>,
-) -> Vec<Way> {
+) -> Vec<ApplyCommand> {
     let (served, kv_cache) = match &request.task {
         Task::Shape(_) => (None, None),
         Task::Model(task) => {
@@ -307,9 +311,10 @@ pub(super) fn ways(
     let (limit, engine) = (request.task.memory_limit(), request.task.engine());
     let to = Deployment { repositories, device, served, kv_cache, memory, limit, engine };
     let apply = apply::apply(scheme, &to);
-    let way = |tool: &str, text: &str| Way { tool: tool.to_owned(), text: text.to_owned() };
+    let way =
+        |tool: &str, text: &str| ApplyCommand { tool: tool.to_owned(), text: text.to_owned() };
     let served = |serve: &Serve| way(apply::engine_name(serve.engine), &serve.text);
-    let mut ways: Vec<Way> = apply.serve.iter().map(served).collect();
+    let mut ways: Vec<ApplyCommand> = apply.serve.iter().map(served).collect();
     if let Some(torchao) = apply.torchao {
         ways.push(way(&format!("torchao {} or later", torchao.min_version), torchao.config));
         if !torchao.fallback.is_empty() {

@@ -4,20 +4,20 @@ use calc_core::analysis::AnalyzeRequest;
 use calc_core::check::{CheckRequest, Claim, Work, check};
 use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
+use report::input::number_input;
 use report::output::words::advice::scheme_name;
 use report::output::words::check::{Rates, explanations, rates, sentence};
 use report::output::words::core_error;
 
-use super::claim::{AMOUNT, CLAIM, TIME, UNIT, Unit};
-use super::decimal::decimal;
+use super::claim::{AMOUNT, CLAIM, ClaimUnit, TIME, UNIT};
 use super::inputs::{Inputs, View};
-use super::model::question::Question;
+use super::model::question::ModelQuestion;
 use super::plan;
 
 /// The chosen unit of a claim about a model.
-pub fn chosen_unit(inputs: &Inputs) -> Unit {
+pub fn chosen_unit(inputs: &Inputs) -> ClaimUnit {
     let key = typed(inputs, UNIT);
-    Unit::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(Unit::Total)
+    ClaimUnit::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(ClaimUnit::Total)
 }
 
 /// Key of the number that a view's claim uses.
@@ -46,7 +46,7 @@ fn number(inputs: &Inputs) -> Result<Option<f64>, String> {
     if typed.trim().is_empty() {
         return Ok(None);
     }
-    let value = decimal(&typed).filter(|value| (1e-9..=1e12).contains(value));
+    let value = number_input::real(&typed).filter(|value| (1e-9..=1e12).contains(value));
     value.map(Some).ok_or_else(|| "It must be a number above 0, or empty.".to_owned())
 }
 
@@ -95,7 +95,7 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
         View::Plan | View::Compare | View::Explore | View::Model => {
             let unit = chosen_unit(inputs);
             let (shown, scheme) = plan::shown_inputs(inputs);
-            let question = Question::read(&shown.model, shown.place()).ok()?;
+            let question = ModelQuestion::read(&shown.model, shown.place()).ok()?;
             let mut judged = of_model(&question.request(question.workload), unit, number);
             if let (Judged::Answer(judgment), Some(scheme)) = (&mut judged, scheme) {
                 let name = scheme_name(scheme);
@@ -106,12 +106,12 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
     }
 }
 
-fn of_model(request: &EstimateRequest<'_>, unit: Unit, number: f64) -> Judged {
+fn of_model(request: &EstimateRequest<'_>, unit: ClaimUnit, number: f64) -> Judged {
     let rate = TokensPerSec::new(number);
     let (work, claim) = match unit {
-        Unit::Total => (Work::Token(*request), Claim::Rate { rate, per_user: false }),
-        Unit::User => (Work::Token(*request), Claim::Rate { rate, per_user: true }),
-        Unit::Seconds => (Work::Answer(*request), Claim::Time(Seconds::new(number))),
+        ClaimUnit::Total => (Work::Token(*request), Claim::Rate { rate, per_user: false }),
+        ClaimUnit::User => (Work::Token(*request), Claim::Rate { rate, per_user: true }),
+        ClaimUnit::Seconds => (Work::Answer(*request), Claim::Time(Seconds::new(number))),
     };
     answer(&CheckRequest { work, claim })
 }
@@ -183,15 +183,15 @@ mod tests {
 
     #[test]
     fn the_unit_says_what_the_number_is_about() {
-        let with = |unit: Unit| {
+        let with = |unit: ClaimUnit| {
             let mut inputs = claimed(View::Model, &[(AMOUNT, "30"), (UNIT, unit.key())]);
             inputs.model.set_text(Field::Batch, "4".to_owned());
             assert_eq!(chosen_unit(&inputs), unit);
             inputs
         };
-        let shares = Unit::ALL.map(|unit| sentence_of(&with(unit)));
+        let shares = ClaimUnit::ALL.map(|unit| sentence_of(&with(unit)));
         assert!(shares[0] != shares[1] && shares[1] != shares[2] && shares[0] != shares[2]);
-        let mut long = with(Unit::Seconds);
+        let mut long = with(ClaimUnit::Seconds);
         long.model.set_text(Field::Generate, "131072".to_owned());
         assert!(matches!(judge(&long), Some(Judged::Answer(_))));
         long.model.set_text(Field::Generate, "131073".to_owned());

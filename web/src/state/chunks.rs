@@ -63,7 +63,7 @@ in_chunk! {
     /// # Errors
     /// The chunk could not be fetched.
     pub fn own_devices() -> Result<(), Refusal> {
-        fragment::arrive();
+        fragment::load_device_codec();
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
 
 /// Unit of a claim about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ClaimUnit {
     /// Tokens per second over the batch.
     Total,
     /// Tokens per second of one sequence.
@@ -21,7 +21,7 @@ pub enum Unit {
     Seconds,
 }
 
-impl Unit {
+impl ClaimUnit {
     /// All units, in the order of the list.
     pub const ALL: [Self; 3] = [Self::Total, Self::User, Self::Seconds];
 

@@ -19,15 +19,15 @@ use report::output::words::advice::capital;
 
 use super::fragment;
 use super::inputs::Inputs;
-use super::model::question::Question;
-use super::plan::{self, InCards, PlanShown};
+use super::model::question::ModelQuestion;
+use super::plan::{self, CardScheme, PlanShown};
 use super::{goal::Bound, pins, url};
-use delta::Number;
+use delta::{ComparedNumber, ErrorSource};
 use room::UserRoom;
 
 pub use delta::{Delta, Tone};
 pub use rows::{CompareCell, CompareRow};
-pub use schemes::Hold;
+pub use schemes::SchemeChange;
 
 /// A scenario with the answer of the Plan view.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,12 +40,12 @@ pub struct ScenarioAnswer {
 
 impl ScenarioAnswer {
     /// The scheme in the cards, where there is one.
-    fn in_cards(&self) -> Option<&InCards> {
+    fn in_cards(&self) -> Option<&CardScheme> {
         self.shown.answer.in_cards.as_ref()
     }
 
     /// The scheme in the cards if it runs and its times are known.
-    fn running(&self) -> Option<&InCards> {
+    fn running(&self) -> Option<&CardScheme> {
         let is_known = !self.shown.model.answer.estimate.link_unknown;
         self.in_cards().filter(|_| is_known && self.shown.answer.no_speed.is_none())
     }
@@ -78,15 +78,26 @@ impl ScenarioAnswer {
     }
 
     /// The compared time: the whole answer, or of a single token its own.
-    fn time(&self) -> Option<Number> {
+    fn time(&self) -> Option<ComparedNumber> {
         let outcome = self.running()?.outcome;
         let expected = if self.new_tokens() > 1 { outcome.whole } else { outcome.token.expected };
         let [value, low, high] = [expected.time, expected.low, expected.high].map(Seconds::get);
-        Some(Number { value, low, high })
+        Some(ComparedNumber { value, low, high, source: self.error_source() })
+    }
+
+    /// Where the errors of the times come from.
+    fn error_source(&self) -> Option<ErrorSource> {
+        let found = self.in_cards()?;
+        Some(ErrorSource {
+            device: self.inputs.device.key.to_string(),
+            engine: self.inputs.model.engine,
+            scheme: found.scheme.key,
+            users: found.users,
+        })
     }
 
     /// Energy of what the time is compared of; its interval is that of the time.
-    fn energy(&self) -> Option<Number> {
+    fn energy(&self) -> Option<ComparedNumber> {
         let (outcome, time) = (self.running()?.outcome, self.time()?);
         let value = if self.new_tokens() > 1 {
             outcome.whole_energy?.get() * self.new_tokens() as f64
@@ -94,7 +105,8 @@ impl ScenarioAnswer {
             outcome.token.energy?.per_token.get()
         };
         let [low, high] = [time.low, time.high].map(|end| value * (end / time.value));
-        Some(Number { value, low, high })
+        // The draw at idle is assumed, and in each power mode for itself.
+        Some(ComparedNumber { value, low, high, source: None })
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -105,7 +117,7 @@ impl ScenarioAnswer {
 
 /// A pinned scenario, or the reason why it cannot be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct CompareColumn {
     /// The scenario as it stands in the address.
     pub pin: String,
     /// The points in which it differs from the other columns.
@@ -125,12 +137,12 @@ pub struct CompareShown {
     pub common: String,
     /// Why the comparison is not whole: too few columns, or the same one twice.
     pub faults: Vec<String>,
-    pub columns: Vec<Column>,
+    pub columns: Vec<CompareColumn>,
     /// All rows, also those that are equal.
     pub rows: Vec<CompareRow>,
     pub chart: Spans,
     /// A click that changes the scheme of all columns.
-    pub hold: Option<Hold>,
+    pub hold: Option<SchemeChange>,
 }
 
 impl CompareShown {
@@ -169,18 +181,18 @@ impl CompareShown {
 /// The comparison of the pinned scenarios; without one, the scenario of the inputs alone. Answers of before are kept.
 pub fn next(before: Option<&CompareShown>, inputs: &Inputs) -> CompareShown {
     let own;
-    let (list, carried) = if inputs.pins.list.is_empty() {
+    let (list, fragment_parts) = if inputs.pins.list.is_empty() {
         own = vec![pins::text(inputs)];
         (&own, fragment::parts(inputs))
     } else {
-        (&inputs.pins.list, inputs.pins.carried.clone())
+        (&inputs.pins.list, inputs.pins.fragment_parts.clone())
     };
-    let mut columns: Vec<Column> = list
+    let mut columns: Vec<CompareColumn> = list
         .iter()
-        .map(|pin| Column {
+        .map(|pin| CompareColumn {
             pin: pin.clone(),
             name: String::new(),
-            answered: answer(before, pin, &carried),
+            answered: answer(before, pin, &fragment_parts),
         })
         .collect();
     let common = names::name(&mut columns);
@@ -201,14 +213,14 @@ pub fn next(before: Option<&CompareShown>, inputs: &Inputs) -> CompareShown {
 fn answer(
     before: Option<&CompareShown>,
     pin: &str,
-    carried: &[fragment::Part],
+    fragment_parts: &[fragment::FragmentPart],
 ) -> Result<Arc<ScenarioAnswer>, String> {
-    let inputs = url::scenario(pin, carried)?;
+    let inputs = url::scenario(pin, fragment_parts)?;
     let mut known = before.into_iter().flat_map(CompareShown::answered);
     if let Some(known) = known.find(|known| known.inputs == inputs) {
         return Ok(known.clone());
     }
-    let mut wrong: Vec<String> = match Question::read(&inputs.model, inputs.place()) {
+    let mut wrong: Vec<String> = match ModelQuestion::read(&inputs.model, inputs.place()) {
         Ok(_) => Vec::new(),
         Err(faults) => faults.into_iter().map(|fault| capital(&fault.text)).collect(),
     };
@@ -221,7 +233,7 @@ fn answer(
     Ok(Arc::new(ScenarioAnswer { inputs, shown, room }))
 }
 
-fn faults(columns: &[Column]) -> Vec<String> {
+fn faults(columns: &[CompareColumn]) -> Vec<String> {
     let mut faults = Vec::new();
     match columns.iter().filter(|column| column.answered.is_ok()).count() {
         0 => faults.push("No scenario of this comparison can be read.".to_owned()),
@@ -239,13 +251,13 @@ fn faults(columns: &[Column]) -> Vec<String> {
 }
 
 /// Whole answers as marks; of single tokens, the time per token.
-fn chart(columns: &[Column]) -> Spans {
-    let is_long = |column: &Column| {
+fn chart(columns: &[CompareColumn]) -> Spans {
+    let is_long = |column: &CompareColumn| {
         let answered = column.answered.as_ref().ok();
         answered.is_some_and(|answered| answered.new_tokens() > 1)
     };
     let whole = columns.iter().any(is_long);
-    let row = |(place, column): (usize, &Column)| {
+    let row = |(place, column): (usize, &CompareColumn)| {
         let time = match &column.answered {
             Err(_) => Err("cannot be read".to_owned()),
             Ok(answered) => {

@@ -21,16 +21,16 @@ use report::input::request::RequestError;
 use report::output::verdict;
 use report::output::verdict::explain::Explanation;
 
-use super::inputs::{Inputs, Role};
-use super::operator::Fault;
+use super::inputs::{ComparedRole, Inputs};
+use super::operator::OperatorFault;
 use super::points::{self, PointRow};
 
 pub use captions::{
     ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
     rule_name,
 };
-pub use panel::{Bar, DeviceFact, Limits, facts, weakest};
-pub use rows::{COLUMNS, Row, RowState};
+pub use panel::{DeviceFact, LimitBar, LimitsAnswer, facts, weakest};
+pub use rows::{COLUMNS, KernelRow, RowState};
 
 /// A formatted number with its explanation.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,13 +43,13 @@ pub struct Cell {
 
 /// All results of the Kernel view for valid inputs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kernel {
+pub struct KernelAnswer {
     /// Verdict on the chosen format: its limit, or that it does not run.
     pub sentence: String,
     /// The numbers behind the verdict, or the reason why the format does not run.
     pub line: String,
     /// Rows of the format table, in a fixed order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<KernelRow>,
     /// Short name of the format that speedups refer to.
     pub baseline: String,
     pub chart: Roofline,
@@ -59,23 +59,23 @@ pub struct Kernel {
     pub own_points: Vec<PointRow>,
 }
 
-impl Kernel {
+impl KernelAnswer {
     /// The row of a format, by its key.
-    pub fn row(&self, key: &str) -> Option<&Row> {
+    pub fn row(&self, key: &str) -> Option<&KernelRow> {
         self.rows.iter().find(|row| row.key == key)
     }
 }
 
 /// The last valid answer, and the faults of the current inputs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct KernelShown {
     /// The last valid answer; it belongs to earlier inputs while there are faults.
-    pub kernel: Arc<Kernel>,
+    pub kernel: Arc<KernelAnswer>,
     /// Invalid fields of the current inputs.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<OperatorFault>,
 }
 
-impl Shown {
+impl KernelShown {
     /// Whether the answer belongs to earlier inputs.
     pub fn is_stale(&self) -> bool {
         !self.faults.is_empty()
@@ -83,25 +83,25 @@ impl Shown {
 }
 
 /// The next state to show: invalid inputs keep the last valid answer.
-pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
+pub fn next(before: Option<&KernelShown>, inputs: &Inputs) -> KernelShown {
     match (derive(inputs), before) {
-        (Ok(kernel), _) => Shown { kernel: Arc::new(kernel), faults: Vec::new() },
-        (Err(faults), Some(before)) => Shown { kernel: before.kernel.clone(), faults },
+        (Ok(kernel), _) => KernelShown { kernel: Arc::new(kernel), faults: Vec::new() },
+        (Err(faults), Some(before)) => KernelShown { kernel: before.kernel.clone(), faults },
         (Err(faults), None) => {
             let Ok(usual) = derive(&Inputs::default()) else {
                 unreachable!("the default inputs are valid")
             };
-            Shown { kernel: Arc::new(usual), faults }
+            KernelShown { kernel: Arc::new(usual), faults }
         }
     }
 }
 
 /// Formats that are always compared with the faster 16-bit format, widest first; the chosen one is added.
-const fn compared_keys(role: Role) -> &'static [&'static str] {
+const fn compared_keys(role: ComparedRole) -> &'static [&'static str] {
     match role {
-        Role::Weights => &["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"],
-        Role::KvCache => &["fp8_e4m3", "int8", "gguf_q8_0", "nvfp4", "gguf_q4_0"],
-        Role::Carrier => &["fp32"],
+        ComparedRole::Weights => &["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"],
+        ComparedRole::KvCache => &["fp8_e4m3", "int8", "gguf_q8_0", "nvfp4", "gguf_q4_0"],
+        ComparedRole::Carrier => &["fp32"],
     }
 }
 
@@ -109,8 +109,8 @@ const fn compared_keys(role: Role) -> &'static [&'static str] {
 ///
 /// # Errors
 /// Returns all invalid fields.
-pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
-    let question = Question {
+pub fn derive(inputs: &Inputs) -> Result<KernelAnswer, Vec<OperatorFault>> {
+    let question = OperatorQuestion {
         inputs,
         operator: inputs.operator()?,
         calibration: inputs.place().calibration(),
@@ -129,7 +129,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     let mut chart = chart(&question, &answers);
     let own_points = points::rows(&inputs.points, &chart);
     chart.points.extend(inputs.points.iter().enumerate().map(|(index, point)| point.input(index)));
-    Ok(Kernel {
+    Ok(KernelAnswer {
         sentence,
         line,
         own_points,
@@ -144,9 +144,9 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
 }
 
 /// Limits of the chosen format and the changes that would lift them; `None` if it does not run or a field is invalid.
-pub fn limits(inputs: &Inputs) -> Option<Limits> {
+pub fn limits(inputs: &Inputs) -> Option<LimitsAnswer> {
     let operator = inputs.operator().ok()?;
-    let question = Question { inputs, operator, calibration: inputs.place().calibration() };
+    let question = OperatorQuestion { inputs, operator, calibration: inputs.place().calibration() };
     let answer = question.analyze(inputs.format()).ok()?;
     Some(panel::limits(&question, &answer))
 }
@@ -155,9 +155,9 @@ pub fn limits(inputs: &Inputs) -> Option<Limits> {
 ///
 /// # Errors
 /// Returns all invalid fields.
-pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
+pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<OperatorFault>> {
     let operator = inputs.operator()?;
-    Ok(Question { inputs, operator, calibration: inputs.place().calibration() }.answers())
+    Ok(OperatorQuestion { inputs, operator, calibration: inputs.place().calibration() }.answers())
 }
 
 /// Analyzes the operator with the chosen format.
@@ -165,7 +165,7 @@ pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
 /// # Errors
 /// Returns the core's reason why the format cannot be analyzed.
 pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<Analysis, Error> {
-    let question = Question { inputs, operator, calibration: inputs.place().calibration() };
+    let question = OperatorQuestion { inputs, operator, calibration: inputs.place().calibration() };
     question.analyze(inputs.format())
 }
 
@@ -189,13 +189,13 @@ fn compared(inputs: &Inputs, half: &'static QuantFormat) -> Vec<&'static QuantFo
 }
 
 /// Valid inputs with the operator and the calibration that they imply.
-pub(crate) struct Question<'a> {
+pub(crate) struct OperatorQuestion<'a> {
     inputs: &'a Inputs,
     operator: Operator,
     calibration: &'a Calibration,
 }
 
-impl Question<'_> {
+impl OperatorQuestion<'_> {
     fn roofs(&self) -> Result<Roofs, Error> {
         Roofs::new(&self.inputs.device, self.inputs.power_mode())
     }
@@ -241,7 +241,7 @@ const ROOFS: [ComputeClass; 8] = [
     ComputeClass::Fp32,
 ];
 
-fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
+fn chart(question: &OperatorQuestion<'_>, answers: &[Answered]) -> Roofline {
     let uses = |class: &ComputeClass| {
         answers
             .iter()
@@ -291,11 +291,11 @@ mod tests {
         inputs
     }
 
-    fn row<'a>(kernel: &'a Kernel, key: &str) -> &'a Row {
+    fn row<'a>(kernel: &'a KernelAnswer, key: &str) -> &'a KernelRow {
         kernel.row(key).expect("a row")
     }
 
-    fn cells(row: &Row) -> Vec<String> {
+    fn cells(row: &KernelRow) -> Vec<String> {
         let RowState::Runs { cells, .. } = &row.state else { panic!("{row:?}") };
         cells.iter().map(|cell| cell.text.replace(report::number_text::SPACE, " ")).collect()
     }

@@ -6,10 +6,10 @@ use calc_core::device::Device;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
 use report::input::device_file::{DeviceFile, FileNumber};
+use report::input::number_input;
 use report::number_text;
 use report::output::verdict::{badge, badge_meaning, class_name};
 
-use super::decimal::{decimal, written};
 use super::fragment;
 use super::inputs::Inputs;
 
@@ -38,7 +38,8 @@ impl EditField {
         if typed.trim().is_empty() {
             return Ok(None);
         }
-        let value = decimal(typed).ok_or_else(|| format!("{} must be a number.", self.name))?;
+        let value = number_input::real(typed).filter(|value| value.is_finite());
+        let value = value.ok_or_else(|| format!("{} must be a number.", self.name))?;
         if self.number == FileNumber::SmCount
             && calc_core::math::floor(value).to_bits() != value.to_bits()
         {
@@ -63,7 +64,7 @@ pub struct Draft {
 impl Draft {
     /// Starts from a copy of the chosen device, or from the device itself if it is already custom.
     pub fn of(inputs: &Inputs) -> Self {
-        fragment::arrive();
+        fragment::load_device_codec();
         let base = match &inputs.device {
             Cow::Borrowed(device) => Some(*device),
             Cow::Owned(_) => inputs.copy_of,
@@ -74,7 +75,7 @@ impl Draft {
         };
         let good = DeviceFile::of(&device, base.map(|base| &*base.key));
         let fields = fields().map(|field| {
-            let text = number(&good, field.number).map_or(String::new(), written);
+            let text = number(&good, field.number).map_or(String::new(), number_text::typed);
             (field, text)
         });
         let fields = fields.collect();

@@ -48,9 +48,9 @@ impl ExploreField {
 
 /// Texts of the fields; an empty one is the default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Texts([String; KEYS.len()]);
+pub struct ExploreTexts([String; KEYS.len()]);
 
-impl Texts {
+impl ExploreTexts {
     /// The text of a field.
     pub fn get(&self, field: ExploreField) -> &str {
         self.0[field as usize].trim()

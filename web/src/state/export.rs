@@ -13,14 +13,14 @@ use report::output::work;
 
 use super::derived::{self, RowState};
 use super::export_kinds::Document;
-use super::fragment::{self, Carried, understand};
+use super::fragment::{self, Fragment, parse};
 use super::inputs::{Inputs, View};
 use super::plan;
 use super::url;
 
 /// Content of a document; empty for an unknown kind.
 pub fn document(document: Document, inputs: &Inputs) -> String {
-    fragment::arrive();
+    fragment::load_device_codec();
     let inputs = &as_linked(inputs);
     match document {
         Document::Answer(kind) => answer(kind, inputs),
@@ -33,8 +33,8 @@ pub fn document(document: Document, inputs: &Inputs) -> String {
 /// The inputs that the page's link opens: a document shows what its link shows, also while a field is invalid.
 fn as_linked(inputs: &Inputs) -> Inputs {
     let text = fragment::text(inputs);
-    let carried = if text.is_empty() { Carried::Nothing } else { understand(&text) };
-    url::read_beside(&url::write(inputs), &carried).0
+    let fragment = if text.is_empty() { Fragment::Empty } else { parse(&text) };
+    url::read_beside(&url::write(inputs), &fragment).0
 }
 
 fn device_file(inputs: &Inputs) -> String {

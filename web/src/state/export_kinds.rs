@@ -3,7 +3,7 @@
 use super::derived::inputs_summary;
 use super::inputs::{Inputs, View};
 use super::model::roles::Role;
-use super::scenario::{Piece, pieces};
+use super::scenario::{ScenarioPart, parts};
 
 /// Kinds of a view's answer: file extension, and label in the menu. The last is available for models only.
 const KINDS: [(&str, &str); 4] =
@@ -65,18 +65,18 @@ pub fn scenario_line(inputs: &Inputs) -> String {
         View::Measure => inputs.device.name.to_string(),
         View::Trust => String::new(),
         View::Plan | View::Compare | View::Explore => {
-            pieces(inputs).iter().map(|(_, before, said)| format!("{before}{said}")).collect()
+            parts(inputs).iter().map(|(_, before, said)| format!("{before}{said}")).collect()
         }
         // No scheme is chosen there, and no goal: the formats are.
         View::Model => {
             let weights = inputs.model.formats.get(Role::Weights);
             let weights = weights.map_or("the stored format", |format| format.short_name);
-            let said = |(piece, before, said): &(Piece, &str, String)| match piece {
-                Piece::Goal => String::new(),
-                Piece::Scheme => format!("{before}{weights}"),
+            let said = |(piece, before, said): &(ScenarioPart, &str, String)| match piece {
+                ScenarioPart::Goal => String::new(),
+                ScenarioPart::Scheme => format!("{before}{weights}"),
                 _ => format!("{before}{said}"),
             };
-            pieces(inputs).iter().map(said).collect()
+            parts(inputs).iter().map(said).collect()
         }
     }
 }

@@ -17,8 +17,8 @@ use report::number_text;
 use super::fragment;
 use super::inputs::Inputs;
 use super::model::file_name;
-use super::model::inputs::Base;
-use super::place::Own;
+use super::model::inputs::ModelSource;
+use super::place::OwnCalibration;
 use super::presets::Preset;
 
 /// Largest file that is read, in bytes; descriptions of devices and models are far smaller.
@@ -30,7 +30,7 @@ pub enum Opened {
     Device(Box<Device>),
     Model(OpenedModel),
     /// A calibration: measurements of a device.
-    Own(Own),
+    Calibration(OwnCalibration),
 }
 
 /// A model from a file.
@@ -66,7 +66,7 @@ impl From<String> for Refused {
 /// # Errors
 /// Returns the reason, and whether the file could be read with its unread keys at their upper bound.
 pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
-    fragment::arrive();
+    fragment::load_device_codec();
     let strange = || "the file was read, but not understood".to_owned();
     if text.contains("\"bandwidth_gb_s\"") || text.contains("\"dense_peaks_tflops\"") {
         let device = device_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
@@ -74,7 +74,9 @@ pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
     }
     if text.contains("\"eta_memory\"") || text.contains("\"measured\"") {
         let own = calibration_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
-        return Ok(Opened::Own(Own::read(&lines::write(&own)).ok_or_else(strange)?));
+        return Ok(Opened::Calibration(
+            OwnCalibration::read(&lines::write(&own)).ok_or_else(strange)?,
+        ));
     }
     let model = NamedModel::of_config(name, text, unread).map_err(|error| Refused {
         reason: format!("{name}: {}", error.without_flag()),
@@ -89,7 +91,7 @@ pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
         title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
         presets: presets(&model.arch),
         model: Arc::new(model),
-        take: |opened, inputs| inputs.model.set_base(Base::File(opened.model.clone())),
+        take: |opened, inputs| inputs.model.set_base(ModelSource::File(opened.model.clone())),
     }))
 }
 
@@ -130,7 +132,7 @@ mod tests {
             panic!("a model")
         };
         assert_eq!(model.model.name, "owner/model, upper bound");
-        let base = Base::File(model.model.clone());
+        let base = ModelSource::File(model.model.clone());
         assert_eq!(base.repository(), "owner/model", "commands name the repository");
         let a = &model.model.arch.attention;
         assert_eq!(a.n_kv_heads, a.n_heads);
@@ -145,7 +147,9 @@ mod tests {
             panic!("a device")
         };
         assert_eq!(*device, device_file::parse(DEVICE).expect("a device"));
-        let Ok(Opened::Own(own)) = open("calibration.json", OWN) else { panic!("measurements") };
+        let Ok(Opened::Calibration(own)) = open("calibration.json", OWN) else {
+            panic!("measurements")
+        };
         let parsed = calibration_file::parse(OWN).expect("measurements");
         assert_eq!(own.calibration, parsed.calibration().into());
         let Ok(Opened::Model(model)) = open("custom-model.json", MODEL) else { panic!("a model") };

@@ -3,7 +3,7 @@
 
 use super::inputs::{Inputs, View};
 use super::plan::{self, Card, PlanAnswer, SchemeRow};
-use super::scenario::pieces;
+use super::scenario::parts;
 
 /// Element of the first answer, which the program removes when it starts.
 pub const ID: &str = "first-answer";
@@ -13,7 +13,7 @@ pub fn first_answer() -> String {
     let inputs = Inputs::default();
     let answer = plan::next(None, &inputs).answer;
     let PlanAnswer { sentence, line, cards, rows, time_column, .. } = &answer;
-    let line_of_scenario: String = pieces(&inputs)
+    let line_of_scenario: String = parts(&inputs)
         .iter()
         .map(|(_, before, said)| format!("{before}<b class=\"part\">{}</b>", escaped(said)))
         .collect();

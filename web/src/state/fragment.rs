@@ -9,25 +9,25 @@ use report::input::device_file::lines;
 use super::inputs::{Inputs, View};
 use super::model::url;
 use super::pins;
-use super::place::Own;
+use super::place::OwnCalibration;
 
 /// Prefix of the fragment in the address.
 pub const PREFIX: &str = "#s=";
 
 /// A part: its name and its text.
-pub type Part = (String, String);
+pub type FragmentPart = (String, String);
 
 /// Contents of an address's fragment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Carried {
+pub enum Fragment {
     #[default]
-    Nothing,
-    Parts(Vec<Part>),
+    Empty,
+    Parts(Vec<FragmentPart>),
     /// The fragment is invalid: truncated, altered or too long.
-    Broken,
+    Invalid,
 }
 
-impl Carried {
+impl Fragment {
     /// The text of a part, by name.
     pub fn part(&self, name: &str) -> Option<&str> {
         let Self::Parts(parts) = self else { return None };
@@ -41,7 +41,7 @@ const PINNED: &str = "pinned-";
 /// All inputs that are in no catalog, as text; empty if there are none.
 pub fn text(inputs: &Inputs) -> String {
     let mut parts = if follows_first(inputs) { Vec::new() } else { parts(inputs) };
-    let pinned = inputs.pins.carried.iter();
+    let pinned = inputs.pins.fragment_parts.iter();
     parts.extend(pinned.map(|(name, part)| (format!("{PINNED}{name}"), part.clone())));
     join(&parts)
 }
@@ -50,13 +50,13 @@ pub fn text(inputs: &Inputs) -> String {
 pub fn follows_first(inputs: &Inputs) -> bool {
     inputs.view == View::Compare
         && inputs.pins.list.first() == Some(&pins::text(inputs))
-        && parts(inputs).iter().all(|part| inputs.pins.carried.contains(part))
+        && parts(inputs).iter().all(|part| inputs.pins.fragment_parts.contains(part))
 }
 
 /// The parts of the pinned scenarios, without the start of their names. A fragment without such parts lends its own.
-pub fn of_pins(carried: &Carried) -> Vec<Part> {
-    let Carried::Parts(parts) = carried else { return Vec::new() };
-    let pinned: Vec<Part> = parts
+pub fn of_pins(fragment: &Fragment) -> Vec<FragmentPart> {
+    let Fragment::Parts(parts) = fragment else { return Vec::new() };
+    let pinned: Vec<FragmentPart> = parts
         .iter()
         .filter_map(|(name, part)| Some((name.strip_prefix(PINNED)?.to_owned(), part.clone())))
         .collect();
@@ -64,7 +64,7 @@ pub fn of_pins(carried: &Carried) -> Vec<Part> {
 }
 
 /// The inputs that are in no catalog and belong to the scenario, as parts.
-pub fn parts(inputs: &Inputs) -> Vec<Part> {
+pub fn parts(inputs: &Inputs) -> Vec<FragmentPart> {
     let mut parts = Vec::new();
     if inputs.has_own_device() {
         parts.push(("device".to_owned(), device(inputs)));
@@ -72,7 +72,7 @@ pub fn parts(inputs: &Inputs) -> Vec<Part> {
     if let Some(own) = &inputs.own {
         parts.push(("calibration".to_owned(), own.lines.clone()));
     }
-    let own = url::pairs(&inputs.model).into_iter().filter(|(key, _)| url::is_carried(key));
+    let own = url::pairs(&inputs.model).into_iter().filter(|(key, _)| url::is_in_fragment(key));
     let model: String = own.map(|(key, value)| format!("{key}\t{value}\n")).collect();
     if !model.is_empty() {
         parts.push(("model".to_owned(), model));
@@ -87,51 +87,51 @@ pub fn parts(inputs: &Inputs) -> Vec<Part> {
 /// The custom device of the inputs, as lines.
 pub fn device(inputs: &Inputs) -> String {
     let copy_of = inputs.copy_of.map(|device| &*device.key);
-    lines_of_devices().map_or_else(String::new, |lines| (lines.write)(&inputs.device, copy_of))
+    device_codec().map_or_else(String::new, |lines| (lines.write)(&inputs.device, copy_of))
 }
 
 /// Whether devices can be read; false if their chunk could not be fetched.
 pub fn can_read_devices() -> bool {
-    lines_of_devices().is_some()
+    device_codec().is_some()
 }
 
 /// Parses a device; `None` if the part is invalid.
 pub fn read_device(part: &str) -> Option<Device> {
-    (lines_of_devices()?.read)(part)
+    (device_codec()?.read)(part)
 }
 
 /// Parses measurements of a device; `None` if the part is invalid.
-pub fn read_own(part: &str) -> Option<Own> {
-    (lines_of_devices()?.read_own)(part)
+pub fn read_own(part: &str) -> Option<OwnCalibration> {
+    (device_codec()?.read_own)(part)
 }
 
 /// Functions for devices and measurements. They are in lazily loaded chunks: with the code that creates devices, and with an
 /// address that has one.
-struct LinesOfDevices {
+struct DeviceCodec {
     read: fn(&str) -> Option<Device>,
     write: fn(&Device, Option<&str>) -> String,
-    read_own: fn(&str) -> Option<Own>,
+    read_own: fn(&str) -> Option<OwnCalibration>,
 }
 
-static LINES: LinesOfDevices = LinesOfDevices {
+static CODEC: DeviceCodec = DeviceCodec {
     read: |part| lines::read(part).ok(),
     write: lines::of_device,
-    read_own: Own::read,
+    read_own: OwnCalibration::read,
 };
 
-static ARRIVED: OnceLock<&'static LinesOfDevices> = OnceLock::new();
+static LOADED: OnceLock<&'static DeviceCodec> = OnceLock::new();
 
 /// Without the feature `lazy` the functions are always available.
-fn lines_of_devices() -> Option<&'static LinesOfDevices> {
-    if cfg!(feature = "lazy") { ARRIVED.get().copied() } else { Some(&LINES) }
+fn device_codec() -> Option<&'static DeviceCodec> {
+    if cfg!(feature = "lazy") { LOADED.get().copied() } else { Some(&CODEC) }
 }
 
 /// Makes the functions available. Every chunk that contains them calls this first.
-pub fn arrive() {
-    ARRIVED.get_or_init(|| &LINES);
+pub fn load_device_codec() {
+    LOADED.get_or_init(|| &CODEC);
 }
 
-fn join(parts: &[Part]) -> String {
+fn join(parts: &[FragmentPart]) -> String {
     let mut text = String::new();
     for (name, part) in parts {
         text += &format!("{name} {}\n", part.lines().count());
@@ -143,21 +143,21 @@ fn join(parts: &[Part]) -> String {
     text
 }
 
-/// Parses a text that [`text`] wrote; anything else is [`Carried::Broken`].
-pub fn understand(text: &str) -> Carried {
+/// Parses a text that [`text`] wrote; anything else is [`Fragment::Invalid`].
+pub fn parse(text: &str) -> Fragment {
     let mut lines = text.lines();
     let mut parts = Vec::new();
     while let Some(head) = lines.next() {
         let count = head.split_once(' ').and_then(|(_, count)| count.parse::<usize>().ok());
-        let Some(count) = count else { return Carried::Broken };
+        let Some(count) = count else { return Fragment::Invalid };
         let part: Vec<&str> = lines.by_ref().take(count).collect();
         if part.len() < count {
-            return Carried::Broken;
+            return Fragment::Invalid;
         }
         let name = head.split(' ').next().unwrap_or_default();
         parts.push((name.to_owned(), part.join("\n")));
     }
-    if parts.is_empty() { Carried::Broken } else { Carried::Parts(parts) }
+    if parts.is_empty() { Fragment::Invalid } else { Fragment::Parts(parts) }
 }
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
             ("device".to_owned(), "a\tb\nmodel 3\n\nx".to_owned()),
             ("model".into(), String::new()),
         ];
-        assert_eq!(understand(&join(&parts)), Carried::Parts(parts));
+        assert_eq!(parse(&join(&parts)), Fragment::Parts(parts));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         for text in
             ["", "device", "device x\n", "device 2\na", "device 99999999999999999999\n", "\n"]
         {
-            assert_eq!(understand(text), Carried::Broken, "{text:?}");
+            assert_eq!(parse(text), Fragment::Invalid, "{text:?}");
         }
     }
 

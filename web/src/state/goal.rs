@@ -2,8 +2,7 @@
 
 use calc_core::recommend::{Bounds, Objective, RankedPart, USUAL_QUALITY};
 use calc_core::units::{Seconds, TokensPerSec};
-
-use super::decimal::decimal;
+use report::input::number_input;
 
 /// A bound that the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +104,8 @@ impl Goal {
             return Ok(None);
         }
         let least = if bound == Bound::Loss { 0.0 } else { 1e-6 };
-        let value = decimal(typed).filter(|value| (least..=bound.most()).contains(value));
+        let value =
+            number_input::real(typed).filter(|value| (least..=bound.most()).contains(value));
         let name = bound.name();
         let refusal = if bound == Bound::Loss {
             format!("{name} must be a number from 0 on, or empty.")

@@ -11,11 +11,11 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
-use super::explore::Texts;
+use super::explore::ExploreTexts;
 use super::goal::Goal;
 use super::model::inputs::ModelInputs;
-use super::operator::{Fault, Op, Typed};
-use super::place::{Own, Place};
+use super::operator::{Op, OperatorFault, Typed};
+use super::place::{OwnCalibration, Place};
 use super::points::OwnPoint;
 
 /// A view of the page.
@@ -123,7 +123,7 @@ pub struct Pins {
     /// Each scenario as it stands in the address, in the order of the columns.
     pub list: Vec<String>,
     /// Device, measurements and model of the user's own that the scenarios name, as parts of the fragment.
-    pub carried: Vec<(String, String)>,
+    pub fragment_parts: Vec<(String, String)>,
     /// Rows that are equal in all columns are shown, too.
     pub all_rows: bool,
 }
@@ -145,7 +145,7 @@ pub struct Inputs {
     /// Name of the power mode; `None`: the device's own peaks.
     pub mode: Option<Text>,
     /// The owner's measurements on this device.
-    pub own: Option<Arc<Own>>,
+    pub own: Option<Arc<OwnCalibration>>,
     /// Kind of operator.
     pub op: Op,
     /// Numbers of the operator, as typed.
@@ -161,7 +161,7 @@ pub struct Inputs {
     pub goal: Goal,
     pub pins: Pins,
     /// Fields of the Explore view, as typed.
-    pub explore: Texts,
+    pub explore: ExploreTexts,
     /// Inputs of the Model view and the filter of the Trust view.
     pub model: ModelInputs,
 }
@@ -183,7 +183,7 @@ impl Default for Inputs {
             points: Vec::new(),
             goal: Goal::default(),
             pins: Pins::default(),
-            explore: Texts::default(),
+            explore: ExploreTexts::default(),
             model: ModelInputs::default(),
         }
     }
@@ -231,7 +231,7 @@ impl Inputs {
     ///
     /// # Errors
     /// Returns all invalid fields.
-    pub fn operator(&self) -> Result<Operator, Vec<Fault>> {
+    pub fn operator(&self) -> Result<Operator, Vec<OperatorFault>> {
         self.typed.operator(self.op)
     }
 
@@ -242,20 +242,20 @@ impl Inputs {
     }
 
     /// The role whose formats the table compares.
-    pub const fn role(&self) -> Role {
+    pub const fn role(&self) -> ComparedRole {
         match self.op {
-            Op::Gemm | Op::FeedForward | Op::MixtureOfExperts => Role::Weights,
-            Op::Attention | Op::KvAppend => Role::KvCache,
-            Op::Norm => Role::Carrier,
+            Op::Gemm | Op::FeedForward | Op::MixtureOfExperts => ComparedRole::Weights,
+            Op::Attention | Op::KvAppend => ComparedRole::KvCache,
+            Op::Norm => ComparedRole::Carrier,
         }
     }
 
     /// The chosen format of the compared role.
     pub fn format(&self) -> &'static QuantFormat {
         match self.role() {
-            Role::Weights => self.weights,
-            Role::KvCache => self.kv.unwrap_or_else(|| self.carrier()),
-            Role::Carrier => self.carrier(),
+            ComparedRole::Weights => self.weights,
+            ComparedRole::KvCache => self.kv.unwrap_or_else(|| self.carrier()),
+            ComparedRole::Carrier => self.carrier(),
         }
     }
 
@@ -269,33 +269,33 @@ impl Inputs {
     /// Chooses the format of the compared role.
     pub fn set_format(&mut self, format: &'static QuantFormat) {
         match self.role() {
-            Role::Weights => self.weights = format,
-            Role::KvCache => self.kv = Some(format),
-            Role::Carrier => self.activations = Some(format),
+            ComparedRole::Weights => self.weights = format,
+            ComparedRole::KvCache => self.kv = Some(format),
+            ComparedRole::Carrier => self.activations = Some(format),
         }
     }
 
     /// The formats of a table row: as chosen, except for the compared role.
     pub fn precision(&self, format: &'static QuantFormat) -> PrecisionChoice {
         match self.role() {
-            Role::Weights => PrecisionChoice {
+            ComparedRole::Weights => PrecisionChoice {
                 activations: self.activations,
                 kv_cache: self.kv,
                 ..PrecisionChoice::weights(format)
             },
-            Role::KvCache => PrecisionChoice {
+            ComparedRole::KvCache => PrecisionChoice {
                 activations: self.activations,
                 kv_cache: Some(format),
                 ..PrecisionChoice::weights(self.half())
             },
-            Role::Carrier => PrecisionChoice::weights(format),
+            ComparedRole::Carrier => PrecisionChoice::weights(format),
         }
     }
 }
 
 /// The role whose formats the table compares: the largest input of the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ComparedRole {
     /// Weights of a matrix product.
     Weights,
     /// KV cache that attention reads.

@@ -1,7 +1,7 @@
 //! State of the Measure view: jobs to request from a daemon, and its records beside the predictions. Loaded with the view.
 
 pub mod answer;
-pub mod crowd;
+pub mod chart_points;
 pub mod errors;
 pub mod export;
 pub mod form;

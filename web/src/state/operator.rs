@@ -2,7 +2,7 @@
 
 mod fields;
 
-pub use fields::{Fault, Field, allowed, read};
+pub use fields::{Field, OperatorFault, allowed, read};
 
 use calc_core::analysis::{FeedForwardShape, MoeShape, Operator};
 use calc_core::cost::attention::AttentionShape;
@@ -149,9 +149,10 @@ impl Typed {
     ///
     /// # Errors
     /// Returns all fields of the operator that are invalid or contradict another one.
-    pub fn operator(&self, op: Op) -> Result<Operator, Vec<Fault>> {
+    pub fn operator(&self, op: Op) -> Result<Operator, Vec<OperatorFault>> {
         let read = op.fields().iter().map(|field| read(*field, self.text(*field)));
-        let faults: Vec<Fault> = read.filter_map(Result::err).chain(self.conflict(op)).collect();
+        let faults: Vec<OperatorFault> =
+            read.filter_map(Result::err).chain(self.conflict(op)).collect();
         if faults.is_empty() { Ok(self.build(op)) } else { Err(faults) }
     }
 
@@ -163,17 +164,17 @@ impl Typed {
     }
 
     /// The first field that is valid by itself and contradicts another one.
-    fn conflict(&self, op: Op) -> Option<Fault> {
+    fn conflict(&self, op: Op) -> Option<OperatorFault> {
         match op {
             Op::Attention => {
                 let (heads, groups) = (self.number(Field::Heads)?, self.number(Field::KvHeads)?);
                 let text = format!("KV heads must divide the {heads} heads.");
-                (heads % groups != 0).then_some(Fault { field: Field::KvHeads, text })
+                (heads % groups != 0).then_some(OperatorFault { field: Field::KvHeads, text })
             }
             Op::MixtureOfExperts => {
                 let (all, used) = (self.number(Field::Experts)?, self.number(Field::PerToken)?);
                 let text = format!("A token cannot use more than the {all} experts.");
-                (used > all).then_some(Fault { field: Field::PerToken, text })
+                (used > all).then_some(OperatorFault { field: Field::PerToken, text })
             }
             Op::Gemm | Op::FeedForward | Op::KvAppend | Op::Norm => None,
         }

@@ -11,14 +11,14 @@ use report::output::words::advice::scheme_name;
 
 use super::inputs::Inputs;
 use super::model::answer::parameters;
-use super::model::inputs::Base;
+use super::model::inputs::ModelSource;
 use super::model::roles::Role;
 
-pub use search::{NOTHING, Names, OPEN, PASTE, found, split_count};
+pub use search::{NOTHING, OPEN, PASTE, PickerCatalog, found, split_count};
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct PickerOption {
     /// Internal key; empty for "by the rule".
     pub key: String,
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Choice {
     pub released: (u16, u16),
 }
 
-impl Choice {
+impl PickerOption {
     /// An option that has no kind and no date.
     fn plain(key: &str, name: String, detail: String, haystack: &str) -> Self {
         let (key, haystack) = (key.to_owned(), haystack.to_ascii_lowercase());
@@ -42,34 +42,34 @@ impl Choice {
 
 /// Options under a title.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct OptionGroup {
     pub title: String,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<PickerOption>,
 }
 
 /// Index of an option in the whole list.
-pub fn position(groups: &[Group], key: &str) -> Option<usize> {
+pub fn position(groups: &[OptionGroup], key: &str) -> Option<usize> {
     groups.iter().flat_map(|group| &group.choices).position(|choice| choice.key == key)
 }
 
 /// The option at an index of the whole list.
-pub fn choice_at(groups: &[Group], place: usize) -> Option<Choice> {
+pub fn choice_at(groups: &[OptionGroup], place: usize) -> Option<PickerOption> {
     groups.iter().flat_map(|group| &group.choices).nth(place).cloned()
 }
 
 /// Number of options.
-pub fn count(groups: &[Group]) -> usize {
+pub fn count(groups: &[OptionGroup]) -> usize {
     groups.iter().map(|group| group.choices.len()).sum()
 }
 
 /// Name of an option; empty if there is none.
-pub fn name_of(groups: &[Group], key: &str) -> String {
+pub fn name_of(groups: &[OptionGroup], key: &str) -> String {
     let mut choices = groups.iter().flat_map(|group| &group.choices);
     choices.find(|choice| choice.key == key).map_or_else(String::new, |choice| choice.name.clone())
 }
 
 /// Each title with its options, and each option with its index in the whole list.
-pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
+pub fn numbered(groups: Vec<OptionGroup>) -> Vec<(String, Vec<(usize, PickerOption)>)> {
     let mut place = 0..;
     let mut number = |choice| (place.next().unwrap_or_default(), choice);
     groups
@@ -79,24 +79,24 @@ pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
 }
 
 /// All schemes, and the choice of the recommended one.
-pub fn scheme_groups() -> Vec<Group> {
+pub fn scheme_groups() -> Vec<OptionGroup> {
     let choice = |key: &str, name: String| {
         let haystack = format!("{name} {key}");
-        Choice::plain(key, name, String::new(), &haystack)
+        PickerOption::plain(key, name, String::new(), &haystack)
     };
     let all = schemes::SCHEMES.iter().map(|scheme| choice(scheme.key, scheme_name(scheme)));
     vec![
-        Group {
+        OptionGroup {
             title: "Recommended".to_owned(),
             choices: vec![choice("", "the best scheme".to_owned())],
         },
-        Group { title: "One of your choice".to_owned(), choices: all.collect() },
+        OptionGroup { title: "One of your choice".to_owned(), choices: all.collect() },
     ]
 }
 
 /// All devices, including the custom one while it is chosen.
-pub fn all_devices(inputs: &Inputs) -> Vec<Group> {
-    let own = inputs.has_own_device().then(|| Group {
+pub fn all_devices(inputs: &Inputs) -> Vec<OptionGroup> {
+    let own = inputs.has_own_device().then(|| OptionGroup {
         title: "Your own".to_owned(),
         choices: vec![device_choice(&inputs.device)],
     });
@@ -104,30 +104,30 @@ pub fn all_devices(inputs: &Inputs) -> Vec<Group> {
 }
 
 /// All devices of the catalog.
-pub fn device_groups() -> Vec<Group> {
+pub fn device_groups() -> Vec<OptionGroup> {
     devices::groups()
-        .map(|(title, devices)| Group {
+        .map(|(title, devices)| OptionGroup {
             title: title.to_owned(),
             choices: devices.iter().map(device_choice).collect(),
         })
         .collect()
 }
 
-fn device_choice(device: &Device) -> Choice {
+fn device_choice(device: &Device) -> PickerOption {
     let detail = number_text::published_bandwidth(device.bandwidth.value);
     let haystack = format!("{} {} {}", device.name, device.key, device.aliases.join(" "));
-    Choice {
+    PickerOption {
         kind: format!("{} {}", device.vendor, device.architecture).to_ascii_lowercase(),
         released: (device.release_year.unwrap_or(0), 0),
-        ..Choice::plain(&device.key, device.name.to_string(), detail, &haystack)
+        ..PickerOption::plain(&device.key, device.name.to_string(), detail, &haystack)
     }
 }
 
 /// All formats as weights, grouped by bits per weight.
-pub fn weight_groups() -> Vec<Group> {
+pub fn weight_groups() -> Vec<OptionGroup> {
     let all = || formats::FORMATS.iter().copied();
     let is_gguf = |format: &&QuantFormat| format.key.starts_with("gguf");
-    let group = |title: &str, formats: Vec<&'static QuantFormat>| Group {
+    let group = |title: &str, formats: Vec<&'static QuantFormat>| OptionGroup {
         title: title.to_owned(),
         choices: formats.into_iter().map(format_choice).collect(),
     };
@@ -146,7 +146,7 @@ pub fn weight_groups() -> Vec<Group> {
 }
 
 /// The formats that can be computed in, and the default rule; `rule` names its present choice.
-pub fn activation_groups(rule: &str) -> Vec<Group> {
+pub fn activation_groups(rule: &str) -> Vec<OptionGroup> {
     let computes = |encoding: Encoding| {
         formats::FORMATS
             .iter()
@@ -155,7 +155,7 @@ pub fn activation_groups(rule: &str) -> Vec<Group> {
             .map(format_choice)
             .collect::<Vec<_>>()
     };
-    let group = |title: &str, choices| Group { title: title.to_owned(), choices };
+    let group = |title: &str, choices| OptionGroup { title: title.to_owned(), choices };
     vec![
         by_rule(rule),
         group("Floats", computes(Encoding::Float)),
@@ -164,23 +164,23 @@ pub fn activation_groups(rule: &str) -> Vec<Group> {
 }
 
 /// All formats as a KV cache, and the default rule; `rule` names its present choice.
-pub fn cache_groups(rule: &str) -> Vec<Group> {
+pub fn cache_groups(rule: &str) -> Vec<OptionGroup> {
     core::iter::once(by_rule(rule)).chain(weight_groups()).collect()
 }
 
-fn by_rule(rule: &str) -> Group {
+fn by_rule(rule: &str) -> OptionGroup {
     let haystack = format!("{rule} by the rule default automatic");
-    let choice = Choice::plain("", format!("{rule}, by the rule"), String::new(), &haystack);
-    Group { title: "Default".to_owned(), choices: vec![choice] }
+    let choice = PickerOption::plain("", format!("{rule}, by the rule"), String::new(), &haystack);
+    OptionGroup { title: "Default".to_owned(), choices: vec![choice] }
 }
 
 /// All models by family. A model that is not in the catalog is an option of its own, so that its name is shown.
-pub fn model_groups(chosen: &Base) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    if let Base::File(model) = chosen {
-        groups.push(Group {
+pub fn model_groups(chosen: &ModelSource) -> Vec<OptionGroup> {
+    let mut groups: Vec<OptionGroup> = Vec::new();
+    if let ModelSource::File(model) = chosen {
+        groups.push(OptionGroup {
             title: "opened".to_owned(),
-            choices: vec![Choice::plain(
+            choices: vec![PickerOption::plain(
                 "",
                 model.name.clone(),
                 parameters(&model.arch),
@@ -193,29 +193,35 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
 }
 
 /// The models that can draft, after the option of none.
-pub fn drafter_groups() -> Vec<Group> {
-    let none = Choice::plain("", "none, drafts cost nothing".to_owned(), String::new(), "none");
-    let none = Group { title: "Default".to_owned(), choices: vec![none] };
+pub fn drafter_groups() -> Vec<OptionGroup> {
+    let none =
+        PickerOption::plain("", "none, drafts cost nothing".to_owned(), String::new(), "none");
+    let none = OptionGroup { title: "Default".to_owned(), choices: vec![none] };
     core::iter::once(none).chain(catalog_models()).collect()
 }
 
-fn catalog_models() -> Vec<Group> {
+fn catalog_models() -> Vec<OptionGroup> {
     let choice = |model: &'static CatalogModel| {
         let others = model.other_names.join(" ");
         let haystack = format!("{} {} {} {others}", model.name, model.key, model.hf_id);
-        Choice {
+        PickerOption {
             kind: model.family.to_ascii_lowercase(),
             released: (model.release_year, version(model.key)),
-            ..Choice::plain(model.key, model.name.to_owned(), parameters(&model.arch), &haystack)
+            ..PickerOption::plain(
+                model.key,
+                model.name.to_owned(),
+                parameters(&model.arch),
+                &haystack,
+            )
         }
     };
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<OptionGroup> = Vec::new();
     for model in models::all() {
         if let Some(group) = groups.iter_mut().find(|group| group.title == model.family) {
             group.choices.push(choice(model));
         } else {
             let title = model.family.to_owned();
-            groups.push(Group { title, choices: vec![choice(model)] });
+            groups.push(OptionGroup { title, choices: vec![choice(model)] });
         }
     }
     groups
@@ -234,23 +240,23 @@ fn version(key: &str) -> u16 {
 }
 
 /// All formats for a role, and the default; `rule` names the default's present choice.
-pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
+pub fn role_groups(role: Role, rule: &str) -> Vec<OptionGroup> {
     match role {
         Role::Activations => activation_groups(rule),
         Role::Experts | Role::KvCache | Role::Embedding => cache_groups(rule),
         Role::Weights => {
             let name = format!("{rule}, as stored");
             let choice =
-                Choice::plain("", name, String::new(), &format!("{rule} as stored default"));
-            let usual = Group { title: "Default".to_owned(), choices: vec![choice] };
+                PickerOption::plain("", name, String::new(), &format!("{rule} as stored default"));
+            let usual = OptionGroup { title: "Default".to_owned(), choices: vec![choice] };
             core::iter::once(usual).chain(weight_groups()).collect()
         }
     }
 }
 
-fn format_choice(format: &'static QuantFormat) -> Choice {
+fn format_choice(format: &'static QuantFormat) -> PickerOption {
     let haystack = format!("{} {} {}", format.short_name, format.name, format.key);
-    Choice::plain(format.key, format.short_name.to_owned(), bits(format), &haystack)
+    PickerOption::plain(format.key, format.short_name.to_owned(), bits(format), &haystack)
 }
 
 /// Bits per element, as in `4.25 bit`.
@@ -263,7 +269,7 @@ mod tests {
     use super::search::filtered;
     use super::*;
 
-    fn keys_of(groups: &[Group], query: &str) -> Vec<String> {
+    fn keys_of(groups: &[OptionGroup], query: &str) -> Vec<String> {
         filtered(groups, query)
             .into_iter()
             .flat_map(|group| group.choices)
@@ -303,7 +309,7 @@ mod tests {
         assert_eq!(choice_at(&groups, 1_000), None);
         assert_eq!(name_of(&groups, "t4"), choice_at(&groups, place).expect("in the list").name);
         assert_eq!(name_of(&groups, "nothing"), "");
-        let numbered: Vec<(usize, Choice)> =
+        let numbered: Vec<(usize, PickerOption)> =
             numbered(groups).into_iter().flat_map(|(_, choices)| choices).collect();
         assert!(numbered.iter().enumerate().all(|(index, (place, _))| index == *place));
         assert_eq!(numbered[place].1.key, "t4");

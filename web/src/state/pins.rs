@@ -1,7 +1,7 @@
 //! A scenario as one value of the address: `model:llama-3.1-8b,d:h100_sxm,prompt:4096`. A query of the Plan view is read, too.
 
 use super::inputs::Inputs;
-use super::model::inputs::Base;
+use super::model::inputs::ModelSource;
 use super::model::url::{self, Pair};
 use super::percent::{self, encoded};
 
@@ -23,7 +23,7 @@ pub fn question(inputs: &Inputs) -> Vec<Pair> {
     let mut pairs = Vec::new();
     inputs.goal.write(&mut pairs);
     let of_model = url::pairs(&inputs.model).into_iter();
-    pairs.extend(of_model.filter(|(key, _)| !url::is_carried(key)));
+    pairs.extend(of_model.filter(|(key, _)| !url::is_in_fragment(key)));
     pairs
 }
 
@@ -34,7 +34,7 @@ pub fn text(inputs: &Inputs) -> String {
     scenario.model.claim = Default::default();
     scenario.model.filter = Default::default();
     let mut pairs: Vec<Pair> = Vec::new();
-    if let Base::Catalog(model) = &scenario.model.base {
+    if let ModelSource::Catalog(model) = &scenario.model.base {
         pairs.push(("model", model.key.to_owned()));
     }
     pairs.push(("d", scenario.device.key.to_string()));

@@ -8,7 +8,7 @@ use report::input::calibration_file::lines;
 
 /// A device's own measurements, ready for the core.
 #[derive(Debug, Clone)]
-pub struct Own {
+pub struct OwnCalibration {
     /// Key of the device.
     pub device: String,
     /// Date, method and tools of the measurements.
@@ -19,7 +19,7 @@ pub struct Own {
     pub calibration: Arc<Calibration>,
 }
 
-impl Own {
+impl OwnCalibration {
     /// Parses measurements from lines; `None` if they are invalid.
     pub fn read(text: &str) -> Option<Self> {
         let measured = lines::read(text)?;
@@ -33,7 +33,7 @@ impl Own {
 }
 
 /// The lines determine all other fields.
-impl PartialEq for Own {
+impl PartialEq for OwnCalibration {
     fn eq(&self, other: &Self) -> bool {
         self.lines == other.lines
     }
@@ -45,7 +45,7 @@ pub struct Place<'a> {
     pub device: &'a Device,
     /// `None`: the device's own peaks.
     pub mode: Option<&'a PowerMode>,
-    pub own: Option<&'a Own>,
+    pub own: Option<&'a OwnCalibration>,
 }
 
 impl<'a> Place<'a> {

@@ -19,7 +19,7 @@ use report::number_text as text;
 use report::output::words::{advice, core_error};
 
 use super::advice::question::{repositories, with_model};
-use super::advice::{Taken, Way, ways};
+use super::advice::{ApplyCommand, SchemeFormats, ways};
 use super::inputs::{Inputs, View};
 use super::model::answer::{ModelShown, next as next_model};
 
@@ -27,7 +27,7 @@ pub use cards::{Card, RATE};
 pub use rows::SchemeRow;
 pub use seen::refusal;
 
-use seen::{Seen, dropped};
+use seen::{CardOutcome, dropped};
 
 /// The last valid answer, and the inputs with the formats of its scheme.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ pub struct PlanAnswer {
     pub line: String,
     pub cards: Vec<Card>,
     /// The numbers behind the cards; `None` if there are no cards.
-    pub in_cards: Option<InCards>,
+    pub in_cards: Option<CardScheme>,
     /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
     pub no_speed: Option<String>,
     /// The picked scheme is out of the question; the inspector has the reason.
@@ -75,7 +75,7 @@ impl PlanAnswer {
 
 /// The scheme in the cards with its numbers, for what compares scenarios.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InCards {
+pub struct CardScheme {
     pub scheme: &'static Scheme,
     pub outcome: Outcome,
     pub quality: QualityLoss,
@@ -88,16 +88,16 @@ pub struct InCards {
 /// The next state to show: invalid inputs keep the last valid answer. A picked scheme that is out of the question takes the
 /// cards; [`explained`] leaves them to the recommended one.
 pub fn next(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
-    shown(before, inputs, |answer, picked| Seen::of(answer, picked))
+    shown(before, inputs, |answer, picked| CardOutcome::of(answer, picked))
 }
 
 /// The next state of the Plan view, where a picked scheme that is out of the question is explained beside the recommended one.
 pub fn explained(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
-    shown(before, inputs, |answer, picked| Seen::runnable(answer, picked))
+    shown(before, inputs, |answer, picked| CardOutcome::runnable(answer, picked))
 }
 
 /// Chooses the scheme in the cards from the answer and the picked scheme.
-type See = for<'a> fn(&'a Recommendation, Option<&'static Scheme>) -> Option<Seen<'a>>;
+type See = for<'a> fn(&'a Recommendation, Option<&'static Scheme>) -> Option<CardOutcome<'a>>;
 
 fn shown(before: Option<&PlanShown>, inputs: &Inputs, see: See) -> PlanShown {
     let earlier = before.map(|shown| &shown.model);
@@ -121,9 +121,9 @@ pub fn shown_inputs(inputs: &Inputs) -> (Inputs, Option<&'static Scheme>) {
     if inputs.view == View::Plan {
         with_model(inputs, |request| {
             if let Ok(found) = recommend(request)
-                && let Some(seen) = Seen::runnable(&found, inputs.model.scheme)
+                && let Some(seen) = CardOutcome::runnable(&found, inputs.model.scheme)
             {
-                Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
+                SchemeFormats::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
                 scheme = Some(seen.scheme);
             }
         });
@@ -149,10 +149,10 @@ fn derive(
     let seen = see(&found, inputs.model.scheme);
     let mut taken = inputs.clone();
     if let Some(seen) = &seen {
-        Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
+        SchemeFormats::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
     } else if let Some((row, outcome)) = impasse::nearest(request, &found) {
         // The memory is that of the scheme which the verdict names.
-        Taken::of(row.scheme, &outcome.precision).of_model(&mut taken);
+        SchemeFormats::of(row.scheme, &outcome.precision).of_model(&mut taken);
     }
     let mut model = model(&taken);
     if seen.is_none() {
@@ -170,12 +170,12 @@ fn derive(
 fn answer(
     request: &RecommendRequest<'_>,
     found: &Recommendation,
-    seen: Option<&Seen<'_>>,
+    seen: Option<&CardOutcome<'_>>,
     (model, picked): (&ModelShown, Option<&'static Scheme>),
 ) -> PlanAnswer {
     let (sentence, line) = verdict(request, found, seen);
     let first = found.ranked.first();
-    let is_other = |seen: &Seen<'_>, first: &Ranked| {
+    let is_other = |seen: &CardOutcome<'_>, first: &Ranked| {
         seen.scheme.key != first.scheme.key || seen.instead.is_some()
     };
     let other = first.filter(|first| seen.is_some_and(|seen| is_other(seen, first)));
@@ -197,10 +197,10 @@ fn answer(
 
 fn in_cards(
     request: &RecommendRequest<'_>,
-    seen: &Seen<'_>,
+    seen: &CardOutcome<'_>,
     picked: Option<&'static Scheme>,
-) -> InCards {
-    InCards {
+) -> CardScheme {
+    CardScheme {
         scheme: seen.scheme,
         outcome: *seen.outcome,
         quality: *seen.quality,
@@ -210,8 +210,8 @@ fn in_cards(
 }
 
 /// Ways to apply the scheme in the cards. The inspector computes them: its chunk has their words.
-pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<Way> {
-    let found = shown.answer.in_cards.and_then(|InCards { scheme, outcome, .. }| {
+pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<ApplyCommand> {
+    let found = shown.answer.in_cards.and_then(|CardScheme { scheme, outcome, .. }| {
         let own = repositories(&inputs.model);
         with_model(inputs, |request| ways(scheme, outcome.memory, request, own))
     });
@@ -219,7 +219,7 @@ pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<Way> {
 }
 
 /// Why the scheme in the cards has no speed; `None` if it runs.
-fn no_speed(seen: Option<&Seen<'_>>) -> Option<String> {
+fn no_speed(seen: Option<&CardOutcome<'_>>) -> Option<String> {
     let Some(seen) = seen else {
         let reason = "Nothing meets the bounds, so there is no speed to show. A scheme of the table that fits has its own.";
         return Some(reason.to_owned());
@@ -256,10 +256,18 @@ fn rate(request: &RecommendRequest<'_>, token: Seconds) -> String {
     text::token_rate(TokensPerSec::new(batch(request) / token.get()))
 }
 
+/// Length of a sequence and the model's limit, where the sequence is longer.
+fn beyond_limit(request: &RecommendRequest<'_>) -> Option<(String, String)> {
+    let Task::Model(task) = &request.task else { return None };
+    let longest = task.request.workload.longest();
+    let limit = task.request.model.max_context.filter(|limit| longest > *limit)?;
+    Some((text::count(longest), text::count(limit)))
+}
+
 fn verdict(
     request: &RecommendRequest<'_>,
     answer: &Recommendation,
-    seen: Option<&Seen<'_>>,
+    seen: Option<&CardOutcome<'_>>,
 ) -> (String, String) {
     let Some(seen) = seen else { return impasse::verdict(request, answer) };
     let name = advice::scheme_name(seen.scheme);
@@ -269,8 +277,12 @@ fn verdict(
     let speed = rate(request, seen.outcome.token.expected.time);
     let all = if batch(request) > 1.0 { " in all" } else { "" };
     let take = if seen.is_first { "Take" } else { "With" };
-    let sentence = format!("{take} {name}: it fits, {speed}{all}.");
+    let mut sentence = format!("{take} {name}: it fits, {speed}{all}.");
     let mut line: Vec<String> = seen.instead.iter().cloned().collect();
+    if let Some((longest, limit)) = beyond_limit(request) {
+        line.insert(0, format!("In a model made for {longest} tokens: {sentence}"));
+        sentence = format!("The model is made for {limit} tokens, not for {longest}.");
+    }
     if let Some(row) = answer.ranked.iter().find(|row| row.scheme.key == seen.scheme.key) {
         line.push(advice::regime(row, request.part, &answer.baseline));
         if seen.is_first {
@@ -284,14 +296,14 @@ fn verdict(
 mod tests {
     use super::*;
     use crate::state::model::fields::Field;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use calc_core::catalog::{self, devices, models, schemes};
     use std::borrow::Cow;
 
     fn inputs(device: &str, model: &str) -> Inputs {
         let mut inputs = Inputs { view: View::Plan, ..Inputs::default() };
         inputs.set_device(Cow::Borrowed(catalog::device(device).expect("catalog key")));
-        inputs.model.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.model.set_base(ModelSource::Catalog(catalog::model(model).expect("catalog key")));
         inputs.model.set_text(Field::Prompt, "4096".into());
         inputs.model.set_text(Field::Generate, "128".into());
         inputs

@@ -4,10 +4,9 @@ use calc_core::units::{FlopsPerByte, FlopsPerSec};
 use chart::mark::{Mark, Shape};
 use chart::roofline::{PointInput, Roofline};
 use chart::theme::Hue;
+use report::input::number_input;
 use report::number_text;
 use report::output::verdict;
-
-use super::decimal::decimal;
 
 /// Most points; a chart with more is unreadable.
 pub const MOST: usize = 40;
@@ -44,7 +43,8 @@ pub struct PointRow {
 impl OwnPoint {
     /// Builds a point from its parts; `None` if a number is invalid or out of range.
     fn new(name: &str, intensity: &str, rate: &str) -> Option<Self> {
-        let is_usable = |text: &str| decimal(text).is_some_and(|it| (1e-9..=1e9).contains(&it));
+        let is_usable =
+            |text: &str| number_input::real(text).is_some_and(|it| (1e-9..=1e9).contains(&it));
         let plain = |letter: &char| !letter.is_control() && *letter != SEPARATOR;
         let name: String = name.trim().chars().filter(plain).take(LONGEST_NAME).collect();
         let trimmed = |text: &str| text.chars().filter(|it| !it.is_whitespace()).collect();
@@ -56,7 +56,7 @@ impl OwnPoint {
     }
 
     fn numbers(&self) -> (f64, f64) {
-        let number = |text: &str| decimal(text).unwrap_or(1.0);
+        let number = |text: &str| number_input::real(text).unwrap_or(1.0);
         (number(&self.intensity), number(&self.rate))
     }
 

@@ -3,10 +3,14 @@
 use report::number_text::typed;
 
 /// A cell: row, column.
-pub type Cell = (usize, usize);
+pub type CellPosition = (usize, usize);
 
 /// The cell after a key press in a table of this many rows and columns; `None` for other keys.
-pub fn step((row, column): Cell, (rows, columns): Cell, key: &str) -> Option<Cell> {
+pub fn step(
+    (row, column): CellPosition,
+    (rows, columns): CellPosition,
+    key: &str,
+) -> Option<CellPosition> {
     let (last_row, last_column) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
     Some(match key {
         "ArrowUp" => (row.saturating_sub(1), column),

@@ -16,7 +16,7 @@ pub const BEST: &str = "the best scheme";
 
 /// A part of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
+pub enum ScenarioPart {
     Model,
     Device,
     Mode,
@@ -28,7 +28,7 @@ pub enum Piece {
     Goal,
 }
 
-impl Piece {
+impl ScenarioPart {
     /// Key in element ids.
     pub const fn key(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Piece {
 }
 
 /// The parts of the line, each with the text before it. A device without power modes has none.
-pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
+pub fn parts(inputs: &Inputs) -> Vec<(ScenarioPart, &'static str, String)> {
     let model = &inputs.model;
     let number = |field: Field| shown(model.text(field));
     // Invalid numbers are shown beside their fields.
@@ -57,27 +57,27 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
     let engine = model.engine.map_or("the usual engine", |engine| engine.key());
     let users = number(Field::Batch);
     let plural = if users == "1" { "" } else { "s" };
-    let mut pieces = vec![
-        (Piece::Model, "", model.name()),
-        (Piece::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
+    let mut parts = vec![
+        (ScenarioPart::Model, "", model.name()),
+        (ScenarioPart::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
     ];
     if !inputs.device.power_modes.is_empty() {
         let mode = inputs.mode.as_ref().map_or(PEAKS.to_owned(), ToString::to_string);
-        pieces.push((Piece::Mode, " at ", mode));
+        parts.push((ScenarioPart::Mode, " at ", mode));
     }
     let loss = match inputs.goal.text(Bound::Loss).trim() {
         "" => text::short(USUAL_QUALITY, 3),
         loss => shown(loss),
     };
-    pieces.extend([
-        (Piece::Engine, " with ", engine.to_owned()),
-        (Piece::Scheme, " in ", formats(inputs)),
-        (Piece::Users, " · ", format!("{users} user{plural}")),
-        (Piece::In, " · ", format!("{} tokens in", number(Field::Prompt))),
-        (Piece::Out, ", ", format!("{} out", number(Field::Generate))),
-        (Piece::Goal, " · ", format!("loss ≤ {loss}{}%", text::SPACE)),
+    parts.extend([
+        (ScenarioPart::Engine, " with ", engine.to_owned()),
+        (ScenarioPart::Scheme, " in ", formats(inputs)),
+        (ScenarioPart::Users, " · ", format!("{users} user{plural}")),
+        (ScenarioPart::In, " · ", format!("{} tokens in", number(Field::Prompt))),
+        (ScenarioPart::Out, ", ", format!("{} out", number(Field::Generate))),
+        (ScenarioPart::Goal, " · ", format!("loss ≤ {loss}{}%", text::SPACE)),
     ]);
-    pieces
+    parts
 }
 
 /// The scheme, and the formats that the reader set beside it.
@@ -112,10 +112,8 @@ mod tests {
         let mut inputs = Inputs::default();
         inputs.model.set_text(Field::Tensor, "2".into());
         inputs.model.set_text(Field::Prompt, "4096".into());
-        let line: String = pieces(&inputs)
-            .into_iter()
-            .map(|(_, before, said)| format!("{before}{said}"))
-            .collect();
+        let line: String =
+            parts(&inputs).into_iter().map(|(_, before, said)| format!("{before}{said}")).collect();
         inputs.model.set_format(Role::KvCache, calc_core::catalog::format("fp8_e4m3").ok());
         let said = formats(&inputs);
         assert_eq!(said, "the best scheme, KV cache FP8 E4M3");

@@ -9,7 +9,7 @@ use super::chunks::{Refusal, own_devices, reader_of_addresses};
 use super::colors::Colors;
 use super::export_kinds::Document;
 use super::files::OpenedModel;
-use super::fragment::{self, Carried};
+use super::fragment::{self, Fragment};
 use super::history::{Burst, Entry};
 use super::inputs::{Inputs, View};
 use super::program;
@@ -28,6 +28,24 @@ pub struct Popover {
     pub anchor: (f64, f64, f64),
 }
 
+/// A number that was clicked; the inspector explains it until another one is clicked.
+#[derive(Debug, Clone)]
+pub struct Inspected {
+    /// Element id of its button.
+    pub owner: String,
+    /// Follows the inputs; `None` while the number is not on the page.
+    pub explanation: Option<Signal<Option<Explanation>>>,
+}
+
+/// A dialog over the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialog {
+    /// The list of keyboard shortcuts.
+    Keys,
+    /// The form for a custom device.
+    DeviceEditor,
+}
+
 /// State shared by all components. Only `app` provides it.
 #[derive(Debug, Clone, Copy)]
 pub struct Session {
@@ -38,11 +56,11 @@ pub struct Session {
     pub model: RwSignal<Option<OpenedModel>>,
     /// Notes on invalid or unusable values of the address or of a file.
     pub notes: RwSignal<Vec<Note>>,
+    /// The explanation at the pointer or the keyboard focus.
     pub popover: RwSignal<Option<Popover>>,
-    /// The list of keyboard shortcuts is open.
-    pub help: RwSignal<bool>,
-    /// The form for a custom device is open.
-    pub editing: RwSignal<bool>,
+    pub inspected: RwSignal<Option<Inspected>>,
+    /// The dialog that is open.
+    pub dialog: RwSignal<Option<Dialog>>,
     /// Counts the changes of the inputs that were drawn: computations longer than a frame depend on this signal.
     pub settled: RwSignal<u32>,
     settling: StoredValue<bool>,
@@ -62,8 +80,8 @@ impl Session {
             fragments
                 .update_value(|known| known.push((code, program::unpacked().unwrap_or_default())));
         }
-        let carried = carried(fragments).unwrap_or_default();
-        let (inputs, notes) = url::read_with_chunk(&query(), &carried).unwrap_or_default();
+        let fragment = fragment(fragments).unwrap_or_default();
+        let (inputs, notes) = url::read_with_chunk(&query(), &fragment).unwrap_or_default();
         let inputs = RwSignal::new(inputs);
         let session = Self {
             inputs,
@@ -71,8 +89,8 @@ impl Session {
             model: RwSignal::new(None),
             notes: RwSignal::new(notes),
             popover: RwSignal::new(None),
-            help: RwSignal::new(false),
-            editing: RwSignal::new(false),
+            inspected: RwSignal::new(None),
+            dialog: RwSignal::new(None),
             settled: RwSignal::new(0),
             settling: StoredValue::new(false),
             burst: StoredValue::new(Burst::default()),
@@ -98,6 +116,28 @@ impl Session {
             self.write_burst();
         } else {
             self.burst.update_value(|burst| burst.edited(step));
+        }
+    }
+
+    /// Explains a number in the inspector as long as its component stands.
+    pub fn inspect(self, owner: &str, explanation: Signal<Option<Explanation>>) {
+        let owner = owner.to_owned();
+        self.inspected.set(Some(Inspected { owner, explanation: Some(explanation) }));
+    }
+
+    /// Whether the inspector explains the number of a button.
+    pub fn inspects(self, owner: &str) -> bool {
+        self.inspected.with(|inspected| inspected.as_ref().is_some_and(|it| it.owner == owner))
+    }
+
+    /// Takes the explanation of a number from the inspector, whose component ends; it may be built anew.
+    pub fn end_explanation(self, owner: &str) {
+        if untrack(|| self.inspects(owner)) {
+            self.inspected.update(|inspected| {
+                if let Some(inspected) = inspected {
+                    inspected.explanation = None;
+                }
+            });
         }
     }
 
@@ -205,7 +245,7 @@ impl Session {
     /// Applies the address. A fragment that is not known yet is unpacked first.
     fn reread(self) {
         self.burst.update_value(Burst::end);
-        let Some(carried) = carried(self.fragments) else {
+        let Some(fragment) = fragment(self.fragments) else {
             later(async move {
                 let code = code().unwrap_or_default();
                 let text = program::unpack(&code).await.unwrap_or_default();
@@ -215,7 +255,7 @@ impl Session {
             });
             return;
         };
-        let Some((mut inputs, notes)) = url::read_with_chunk(&query(), &carried) else {
+        let Some((mut inputs, notes)) = url::read_with_chunk(&query(), &fragment) else {
             later(async move {
                 match reader_of_addresses().await {
                     Ok(()) => self.reread(),
@@ -240,14 +280,14 @@ impl Session {
 }
 
 /// Contents of the address's fragment; `None` while it is not unpacked.
-fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
+fn fragment(fragments: StoredValue<Vec<(String, String)>>) -> Option<Fragment> {
     let Some(code) = code() else {
         let kept = kept();
-        return Some(if kept.is_empty() { Carried::Nothing } else { fragment::understand(&kept) });
+        return Some(if kept.is_empty() { Fragment::Empty } else { fragment::parse(&kept) });
     };
     let known = fragments.read_value();
     let (_, text) = known.iter().find(|(other, _)| *other == code)?;
-    Some(fragment::understand(text))
+    Some(fragment::parse(text))
 }
 
 fn query() -> String {

@@ -7,18 +7,18 @@ use calc_core::workload::Workload;
 use report::input::number_input;
 use report::number_text;
 
-use super::advice::Taken;
+use super::advice::SchemeFormats;
 use super::advice::question::with_model;
 use super::derived::{ModeChoice, chosen, mode_choices};
 use super::inputs::{Inputs, View};
 use super::model::fields::Field;
 use super::model::fit::{fits, largest};
-use super::model::question::Question;
+use super::model::question::ModelQuestion;
 use super::operator;
 
 /// A position of a slider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
+pub struct SliderStop {
     /// Text that the field takes.
     pub value: String,
     /// The value in words.
@@ -27,13 +27,13 @@ pub struct Stop {
 
 /// All positions of a slider, and the present one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stops {
-    pub all: Vec<Stop>,
+pub struct SliderStops {
+    pub all: Vec<SliderStop>,
     /// Index of the stop that is nearest to the field's value.
     pub at: usize,
 }
 
-impl Stops {
+impl SliderStops {
     /// 1, 2, 4 and so on, and `most`; at the largest of them that is not above the typed number.
     pub fn of_numbers(most: u64, typed: &str) -> Self {
         let powers = core::iter::successors(Some(1_u64), |power| power.checked_mul(2));
@@ -41,7 +41,8 @@ impl Stops {
         values.extend((most > 0).then_some(most));
         let number = number_input::count(typed).unwrap_or(1);
         let at = values.partition_point(|value| *value <= number).saturating_sub(1);
-        let stop = |value: u64| Stop { value: value.to_string(), name: number_text::count(value) };
+        let stop =
+            |value: u64| SliderStop { value: value.to_string(), name: number_text::count(value) };
         Self { all: values.into_iter().map(stop).collect(), at }
     }
 
@@ -51,7 +52,7 @@ impl Stops {
         choices.retain(|choice| !choice.unknown);
         choices.sort_by_key(|choice| choice.name.is_empty());
         let at = choices.iter().position(|choice| choice.chosen).unwrap_or_default();
-        let stop = |choice: ModeChoice| Stop { value: choice.name, name: choice.text };
+        let stop = |choice: ModeChoice| SliderStop { value: choice.name, name: choice.text };
         Self { all: choices.into_iter().map(stop).collect(), at }
     }
 
@@ -116,7 +117,7 @@ pub fn most_in_model(inputs: &Inputs, field: Field) -> Option<u64> {
     {
         formats.of_model(&mut taken);
     }
-    let question = Question::read(&taken.model, taken.place()).ok()?;
+    let question = ModelQuestion::read(&taken.model, taken.place()).ok()?;
     let plan = Plan::new(question.request(question.workload)).ok()?;
     let follows = taken.model.text(Field::Context).trim().is_empty();
     let w = question.workload;
@@ -131,7 +132,7 @@ pub fn most_in_model(inputs: &Inputs, field: Field) -> Option<u64> {
 }
 
 /// Formats of the picked scheme, else of the one with the least memory among those that meet the bounds, else among all.
-fn smallest(found: &Recommendation, inputs: &Inputs) -> Option<Taken> {
+fn smallest(found: &Recommendation, inputs: &Inputs) -> Option<SchemeFormats> {
     let ranked = || found.ranked.iter().map(|row| (row.scheme, &row.outcome));
     let dropped =
         || found.dropped.iter().filter_map(|row| Some((row.scheme, row.outcome.as_ref()?)));
@@ -144,7 +145,7 @@ fn smallest(found: &Recommendation, inputs: &Inputs) -> Option<Taken> {
         .and_then(|scheme| ranked().chain(dropped()).find(|(other, _)| other.key == scheme.key));
     let least = || ranked().min_by(by_memory).or_else(|| dropped().min_by(by_memory));
     let (scheme, outcome) = picked.or_else(least)?;
-    Some(Taken::of(scheme, &outcome.precision))
+    Some(SchemeFormats::of(scheme, &outcome.precision))
 }
 
 /// The largest power of two of a field at which the operator's data fits in the device's memory; `None` while an input is
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
     use calc_core::catalog;
 
-    fn values(stops: &Stops) -> Vec<&str> {
+    fn values(stops: &SliderStops) -> Vec<&str> {
         stops.all.iter().map(|stop| stop.value.as_str()).collect()
     }
 
@@ -186,12 +187,15 @@ mod tests {
 
     #[test]
     fn numbers_double_up_to_the_most() {
-        assert_eq!(values(&Stops::of_numbers(6, "1")), ["1", "2", "4", "6"]);
-        assert_eq!(values(&Stops::of_numbers(8, "1")), ["1", "2", "4", "8"]);
-        assert!(Stops::of_numbers(0, "1").is_single() && Stops::of_numbers(1, "1").is_single());
+        assert_eq!(values(&SliderStops::of_numbers(6, "1")), ["1", "2", "4", "6"]);
+        assert_eq!(values(&SliderStops::of_numbers(8, "1")), ["1", "2", "4", "8"]);
+        assert!(
+            SliderStops::of_numbers(0, "1").is_single()
+                && SliderStops::of_numbers(1, "1").is_single()
+        );
         for (typed, at) in [("1", 0), ("3", 1), ("5", 2), ("6", 3), ("99", 3), ("x", 0), ("4k", 3)]
         {
-            assert_eq!(Stops::of_numbers(6, typed).at, at, "{typed}");
+            assert_eq!(SliderStops::of_numbers(6, typed).at, at, "{typed}");
         }
     }
 
@@ -227,7 +231,7 @@ mod tests {
     fn what_never_fits_has_no_slider_and_faults_elsewhere_have_none() {
         let mut inputs = plan("jetson_orin_nano_4gb", &[]);
         let model = catalog::model("llama-3.1-405b").expect("catalog key");
-        inputs.model.set_base(crate::state::model::inputs::Base::Catalog(model));
+        inputs.model.set_base(crate::state::model::inputs::ModelSource::Catalog(model));
         assert_eq!(most_in_model(&inputs, Field::Batch), Some(0));
         let wrong = plan("rtx_4090", &[(Field::Prompt, "x")]);
         assert_eq!(most_in_model(&wrong, Field::Batch), None);
@@ -243,14 +247,14 @@ mod tests {
     #[test]
     fn modes_stand_by_their_power_and_the_datasheet_last() {
         let mut inputs = plan("jetson_orin_nano_8gb_super", &[]);
-        let stops = Stops::of_modes(&inputs);
+        let stops = SliderStops::of_modes(&inputs);
         let names: Vec<&str> = values(&stops);
         assert_eq!(names.last(), Some(&""));
         assert_eq!(stops.at, stops.last());
         let place = |name| names.iter().position(|other| *other == name);
         assert!(place("7W") < place("15W") && place("15W") < place("25W"), "{names:?}");
         inputs.mode = Some("15W".into());
-        assert_eq!(Some(Stops::of_modes(&inputs).at), place("15W"));
-        assert!(Stops::of_modes(&plan("rtx_4090", &[])).is_single());
+        assert_eq!(Some(SliderStops::of_modes(&inputs).at), place("15W"));
+        assert!(SliderStops::of_modes(&plan("rtx_4090", &[])).is_single());
     }
 }

@@ -2,15 +2,15 @@
 
 use super::goal::Bound;
 use super::inputs::Inputs;
-use super::model::fields::Fault;
+use super::model::fields::ModelFault;
 
 /// Whether the answer is not of the inputs: a field or a bound is wrong, or a file was refused.
-pub fn is_stale(inputs: &Inputs, faults: &[Fault]) -> bool {
+pub fn is_stale(inputs: &Inputs, faults: &[ModelFault]) -> bool {
     !faults.is_empty() || inputs.goal.bounds().is_none() || inputs.model.refused.is_some()
 }
 
 /// Why the answer is not of the inputs; empty if it is.
-pub fn why_stale(inputs: &Inputs, faults: &[Fault]) -> String {
+pub fn why_stale(inputs: &Inputs, faults: &[ModelFault]) -> String {
     let bounds = Bound::ALL.into_iter().filter_map(|bound| inputs.goal.value(bound).err());
     let said: Vec<String> = faults.iter().map(|fault| fault.text.clone()).chain(bounds).collect();
     if !said.is_empty() {
@@ -19,6 +19,7 @@ pub fn why_stale(inputs: &Inputs, faults: &[Fault]) -> String {
     }
     inputs.model.refused.as_ref().map_or_else(String::new, |refused| {
         let (file, model) = (&refused.name, inputs.model.name());
+        let model = if *file == model { "the one before".to_owned() } else { model };
         format!("{file} was not taken. What is below is still of {model}.")
     })
 }
@@ -27,7 +28,7 @@ pub fn why_stale(inputs: &Inputs, faults: &[Fault]) -> String {
 mod tests {
     use super::*;
     use crate::state::model::fields::Field;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use crate::state::model::refused::RefusedFile;
     use calc_core::catalog;
 
@@ -36,7 +37,7 @@ mod tests {
         let mut inputs = Inputs::default();
         assert!(!is_stale(&inputs, &[]) && why_stale(&inputs, &[]).is_empty());
         for field in [Some(Field::Batch), None] {
-            let fault = [Fault { field, text: "Batch must be a whole number.".to_owned() }];
+            let fault = [ModelFault { field, text: "Batch must be a whole number.".to_owned() }];
             let said = why_stale(&inputs, &fault);
             assert!(said.starts_with("Batch must be") && said.contains("another input"), "{said}");
             assert!(is_stale(&inputs, &fault));
@@ -58,7 +59,7 @@ mod tests {
             assert!(is_stale(&inputs, &[]));
             let said = why_stale(&inputs, &[]);
             assert_eq!(said, "config.json was not taken. What is below is still of Llama-3.1 8B.");
-            inputs.model.set_base(Base::Catalog(catalog::model(key).expect("catalog key")));
+            inputs.model.set_base(ModelSource::Catalog(catalog::model(key).expect("catalog key")));
             assert!(!is_stale(&inputs, &[]), "{key}");
         }
     }

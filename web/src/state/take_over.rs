@@ -10,18 +10,18 @@ use leptos::prelude::*;
 use super::chunks::in_chunk;
 use super::files::{self, Opened, OpenedModel, Refused};
 use super::inputs::View;
-use super::place::Own;
+use super::place::OwnCalibration;
 use super::session::{Session, Step};
 use super::url::Note;
 
 /// An opened file, ready to be applied.
 #[derive(Debug)]
-pub struct Ready {
+pub struct OpenedFile {
     opened: Opened,
     take: fn(Session, Opened, Step),
 }
 
-impl Ready {
+impl OpenedFile {
     /// Applies the file, as a new history entry or as part of the current one.
     pub fn take(self, session: Session, step: Step) {
         (self.take)(session, self.opened, step);
@@ -42,8 +42,8 @@ in_chunk! {
     ///
     /// # Errors
     /// Returns the reason if the file is invalid or the chunk could not be fetched.
-    pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<Ready, Refused> {
-        files::open(name, text, unread).map(|opened| Ready { opened, take })
+    pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<OpenedFile, Refused> {
+        files::open(name, text, unread).map(|opened| OpenedFile { opened, take })
     }
 }
 
@@ -52,13 +52,13 @@ fn take(session: Session, opened: Opened, step: Step) {
         Opened::Device(device) => {
             session.edit(step, |inputs| inputs.set_device(Cow::Owned(*device)));
         }
-        Opened::Own(own) => measurements(session, own, step),
+        Opened::Calibration(own) => measurements(session, own, step),
         Opened::Model(opened) => model(session, opened),
     }
 }
 
 /// Measurements need their device: the current one, or one of the catalog.
-fn measurements(session: Session, own: Own, step: Step) {
+fn measurements(session: Session, own: OwnCalibration, step: Step) {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
     let device = if *present.key == *own.device {
         present

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use calc_core::catalog;
 
-use super::fragment::{Carried, follows_first};
+use super::fragment::{Fragment, follows_first};
 use super::inputs::{Inputs, View};
 use super::operator::Field;
 use super::percent::pairs;
@@ -39,7 +39,7 @@ impl Note {
 }
 
 /// Reads a query beside the contents of a fragment.
-type Read = fn(&str, &Carried) -> (Inputs, Vec<Note>);
+type Read = fn(&str, &Fragment) -> (Inputs, Vec<Note>);
 
 /// The reader of addresses, which names every device, model and format, so it is in a chunk of its own.
 static ARRIVED: OnceLock<Read> = OnceLock::new();
@@ -50,34 +50,34 @@ pub fn arrive() {
 }
 
 /// Whether an address says nothing, so that the page shows its default.
-pub fn is_bare(query: &str, carried: &Carried) -> bool {
-    query.is_empty() && *carried == Carried::Nothing
+pub fn is_bare(query: &str, fragment: &Fragment) -> bool {
+    query.is_empty() && *fragment == Fragment::Empty
 }
 
 /// Reads an address; `None` while the chunk for it is missing. A bare one needs none, and without the feature `lazy` it is there.
-pub fn read_with_chunk(query: &str, carried: &Carried) -> Option<(Inputs, Vec<Note>)> {
-    if is_bare(query, carried) {
+pub fn read_with_chunk(query: &str, fragment: &Fragment) -> Option<(Inputs, Vec<Note>)> {
+    if is_bare(query, fragment) {
         return Some((Inputs::default(), Vec::new()));
     }
     if cfg!(not(feature = "lazy")) {
         arrive();
     }
-    ARRIVED.get().map(|read| read(query, carried))
+    ARRIVED.get().map(|read| read(query, fragment))
 }
 
 /// Reads a query, with or without its question mark. Each invalid value becomes a note, and the default is used.
 pub fn read(query: &str) -> (Inputs, Vec<Note>) {
-    read_beside(query, &Carried::Nothing)
+    read_beside(query, &Fragment::Empty)
 }
 
 /// Reads a query together with the contents of the fragment.
-pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
-    read_pairs(&pairs(query), carried)
+pub fn read_beside(query: &str, fragment: &Fragment) -> (Inputs, Vec<Note>) {
+    read_pairs(&pairs(query), fragment)
 }
 
-fn read_pairs(pairs: &[(String, String)], carried: &Carried) -> (Inputs, Vec<Note>) {
+fn read_pairs(pairs: &[(String, String)], fragment: &Fragment) -> (Inputs, Vec<Note>) {
     let mut inputs = Inputs::default();
-    let mut reader = Reader { notes: Vec::new(), carried };
+    let mut reader = Reader { notes: Vec::new(), fragment };
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.view(&mut inputs, value("view"), pairs.is_empty());
     reader.tab(&mut inputs, value("tab"));
@@ -186,10 +186,10 @@ mod tests {
     #[test]
     fn a_bare_address_is_the_default_and_needs_no_reader() {
         assert_eq!(read(""), (Inputs::default(), Vec::new()));
-        assert!(is_bare("", &Carried::Nothing));
-        assert!(!is_bare("?v=1", &Carried::Nothing) && !is_bare("", &Carried::Broken));
+        assert!(is_bare("", &Fragment::Empty));
+        assert!(!is_bare("?v=1", &Fragment::Empty) && !is_bare("", &Fragment::Invalid));
         for query in ["", "?d=t4"] {
-            let found = read_with_chunk(query, &Carried::Nothing);
+            let found = read_with_chunk(query, &Fragment::Empty);
             assert_eq!(found, Some(read(query)), "without chunks it is always there");
         }
     }
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn a_fragment_opens_the_view_that_wrote_it() {
-        let carried = Carried::Parts(vec![("model".into(), "file\tx".into())]);
-        assert_eq!(read_beside("", &carried).0.view, View::Kernel);
+        let fragment = Fragment::Parts(vec![("model".into(), "file\tx".into())]);
+        assert_eq!(read_beside("", &fragment).0.view, View::Kernel);
         let mut inputs = Inputs::default();
         crate::state::model::url::put(&mut inputs.model, "file", "x");
         assert_eq!(write(&inputs), "?view=plan&v=1");

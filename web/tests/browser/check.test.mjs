@@ -30,7 +30,7 @@ pageTest('a claimed time of an operator is judged, explained, and in the address
   await says(page, /measured or claimed for this operator/);
   await page.locator('#us').fill('60');
   const said = await says(page, /Not possible: 1\.45 times as fast/);
-  assert.match(said, /implied\s+149 GB\/s\s+559 GFLOP\/s/);
+  assert.match(said, /implied\s+149 GB\/s\s+0\.559 TFLOP\/s/);
   assert.match(said, /sustained\s+99\.2 GB\/s\s+11\.7 TFLOP\/s\s+origin\s+measured\s+measured/);
   assert.match(said, /Another format: INT2 g64 \(2\.5 bits\)/);
   assert.equal(await query(page), '?us=60&v=1');

@@ -72,7 +72,17 @@ pageTest('power modes stand by their watts', {}, async (page) => {
   const bar = page.getByRole('group', { name: 'Compare' });
   await bar.waitFor();
   const labels = (await bar.getByRole('button').allInnerTexts()).map(plain);
-  assert.deepEqual(labels.slice(1, 5), ['7W', '15W', '25W', 'MAXN_SUPER · 25 W']);
+  assert.deepEqual(labels.slice(1, 6), ['15W against 7W', '7W', '15W', '25W', 'MAXN_SUPER · 25 W']);
+});
+
+pageTest('one click compares two power modes, also from the peaks of the datasheet', {}, async (page) => {
+  await openSite(page, '?view=plan');
+  await page.getByRole('button', { name: '15W against 7W' }).click();
+  await page.locator('.compared').waitFor();
+  assert.equal((await columns(page)).length, 2);
+  assert.match(await verdict(page), /^15W is .*× faster than 7W/);
+  await page.goBack();
+  await page.locator('main.plan').waitFor();
 });
 
 pageTest('only rows that differ are shown, and the switch for all is in the link', {}, async (page) => {

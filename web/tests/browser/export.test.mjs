@@ -106,7 +106,7 @@ pageTest('paper is white and has every chart as SVG, no navigation and nothing t
     await openForPrint(page, link);
     await readyForPaper(page, charts);
     const seen = await page.evaluate(() => ({
-      operated: [...document.querySelectorAll('nav, input, select, .tool, .chip, canvas')].filter((element) => element.checkVisibility()).map((element) => element.outerHTML),
+      operated: [...document.querySelectorAll('nav, input, select, .tool, .chip:not(:is(.room, .impasse) *), canvas')].filter((element) => element.checkVisibility()).map((element) => element.outerHTML),
       white: [...document.querySelectorAll('body, .card, .paper svg > rect:first-of-type')].every((element) => /rgb\(255, 255, 255\)|rgba\(0, 0, 0, 0\)/.test(getComputedStyle(element).backgroundColor)),
       grounds: [...document.querySelectorAll('.paper svg > rect:first-of-type')].map((ground) => ground.getAttribute('fill')),
       wide: [...document.querySelectorAll('.paper svg')].every((svg) => svg.getBoundingClientRect().width > 300),

@@ -211,12 +211,15 @@ pageTest('a curve has its values by keyboard and in a table', {}, async (page) =
   assert.ok((await page.locator('table.sweep').first().innerText()).includes('5\t'), 'the value of the reader has a row');
 });
 
-pageTest('a number shows its explanation on focus and tap', {}, async (page) => {
+pageTest('a number shows its explanation on focus, and keeps it in the inspector on a click', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   for (const [id, says] of [['expected-0', /First token, expected/], ['ideal-1', /sum over operators/], ['memory-kv', /longest sequence/]]) {
-    await page.locator(`#${id}`).click();
+    await page.locator(`#${id}`).focus();
     await page.locator('#explanation').waitFor();
     assert.match(await page.locator('#explanation').innerText(), says);
+    await page.locator(`#${id}`).click();
+    await page.locator('#inspected').waitFor();
+    assert.match(await page.locator('#inspected').innerText(), says);
     await page.keyboard.press('Escape');
   }
 });

@@ -12,7 +12,7 @@ use super::offline;
 
 /// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has: 1 % above what was
 /// reached. The issue allows 300,000.
-const LIMIT: usize = 280_000;
+const LIMIT: usize = 284_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {

@@ -5,38 +5,17 @@ use super::source::is_rust;
 
 const LONGEST: usize = 60;
 
-/// Files with a component that is longer still; the list only becomes shorter.
-const LONGER: [&str; 7] = [
-    "web/src/components/explore/chart.rs",
-    "web/src/components/measure/chart.rs",
-    "web/src/components/measure/connect.rs",
-    "web/src/components/measure/results.rs",
-    "web/src/components/measure/spot.rs",
-    "web/src/components/model/import.rs",
-    "web/src/components/picker.rs",
-];
-
-/// The components of a Rust file whose body is too long, or the file if it is listed and has none.
+/// The components of a Rust file whose body is too long.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     if !is_rust(path) {
         return Vec::new();
     }
-    let long: Vec<_> = bodies(text).filter(|(_, length)| *length > LONGEST).collect();
-    match (LONGER.contains(&path), long.is_empty()) {
-        (true, true) => {
-            let what =
-                "all components are short; take it from the list in xtask/src/tidy/components.rs";
-            vec![Finding::new(path, what)]
-        }
-        (true, false) => Vec::new(),
-        (false, _) => long
-            .into_iter()
-            .map(|(name, length)| {
-                let what = format!("the body of {name} has {length} lines; at most {LONGEST}");
-                Finding::new(path, what)
-            })
-            .collect(),
-    }
+    let long = bodies(text).filter(|(_, length)| *length > LONGEST);
+    long.map(|(name, length)| {
+        let what = format!("the body of {name} has {length} lines; at most {LONGEST}");
+        Finding::new(path, what)
+    })
+    .collect()
 }
 
 /// Name and number of lines of each component's body.
@@ -71,7 +50,5 @@ mod tests {
             "web/src/a.rs: the body of Panel has 61 lines; at most 60"
         );
         assert!(check("a.md", &component(LONGEST + 1)).is_empty());
-        assert!(check(LONGER[0], &component(LONGEST + 1)).is_empty());
-        assert_eq!(check(LONGER[0], &component(LONGEST)).len(), 1);
     }
 }

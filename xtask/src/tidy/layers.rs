@@ -42,7 +42,7 @@ const LAYERS: &[(&str, &str)] = &[
          input::named_model input::model_file::word
          input::request
          input
-         output::accuracy output::work output::table output::verdict
+         output::accuracy output::lesson output::work output::table output::verdict
          output::words
          output::json output::verdict::explain
          output::verdict::model output::summary
@@ -105,7 +105,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "web",
         "components::erased link
-         state::claim state::computed_style state::decimal state::history state::marks state::percent state::place
+         state::claim state::computed_style state::history state::marks state::percent state::place
          state::roving state::trust
          state::goal state::operator state::points
          state::model::fields state::model::file_name state::model::refused state::model::roles
@@ -133,7 +133,7 @@ const LAYERS: &[(&str, &str)] = &[
          state::export state::first_answer
          state::chunks
          state
-         link::live
+         link::daemon_link
          charts
          components
          components::explore::link

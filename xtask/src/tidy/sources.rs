@@ -89,11 +89,6 @@ impl CrateSource {
         Member { name: self.name.clone(), folder: self.folder.clone() }
     }
 
-    /// This crate's line in the table of type names.
-    pub(super) fn type_names(&self) -> String {
-        type_names::table_line(&self.name, &self.modules)
-    }
-
     pub(super) fn print_uses(&self) {
         println!("## {}", self.name);
         for ((from, to), names) in self.modules.uses() {

@@ -45,6 +45,18 @@ fn marks_stay_at_their_point_and_texts_do_not_cover_each_other() {
 }
 
 #[test]
+fn a_short_axis_has_a_short_name() {
+    let mut chart = some();
+    chart.measures[0].name = "token/s of a user, expected (more is better)".into();
+    let has = |width: f64, name: &str| {
+        let scene = scene(&chart, Size { width, height: 400.0 }, None, None);
+        scene.labels.iter().any(|label| label.text == name && label.bounds.right <= width)
+    };
+    assert!(has(800.0, &chart.measures[0].name));
+    assert!(has(296.0, "token/s of a user, expected"));
+}
+
+#[test]
 fn the_front_is_a_line_from_point_to_point() {
     let scene = scene(&some(), SIZE, None, None);
     let line = scene.lines.iter().find(|line| line.ink == Ink::Hue(Hue::Green));

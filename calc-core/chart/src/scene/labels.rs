@@ -2,7 +2,7 @@
 
 use report::number_text;
 
-use super::{Frame, Line, MARGIN, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
+use super::{Frame, Line, MARGIN, NAMED_POINTS, ScenePoint, highest_roof, roof_ink, strokes};
 use crate::axis::{LogAxis, decade_text};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
@@ -83,17 +83,12 @@ impl Frame {
         &self,
         chart: &Roofline,
         points: &[ScenePoint],
-        roofs: &[Line],
+        lines: &[Line],
     ) -> Vec<Label> {
         let mut placer = Placer {
             bounds: self.plot,
             taken: points.iter().map(|point| Rect::around(point.at, point.radius + 2.0)).collect(),
-            lines: roofs
-                .iter()
-                .flat_map(|line| {
-                    line.path.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()
-                })
-                .collect(),
+            lines: strokes(lines),
         };
         let mut labels = Vec::new();
         let named = |point: &&ScenePoint| point.focused || points.len() <= NAMED_POINTS;
@@ -106,7 +101,16 @@ impl Frame {
         for roof in &chart.roofs {
             let ends = self.horizontal(steepest, roof.peak.get());
             let ink = Ink::Hue(hue_of_class(roof.class));
-            labels.extend(ends.and_then(|ends| placer.place(along_roof(&roof.label, ends, ink))));
+            // Where the whole label has no clear place, the one without its unit, which the axis has too, may have one.
+            let brief = roof
+                .label
+                .rsplit_once(number_text::SPACE)
+                .map_or(roof.label.as_str(), |(before, _)| before);
+            labels.extend(ends.and_then(|ends| {
+                let clear = placer.place_clear(along_roof(&roof.label, ends, ink));
+                let clear = clear.or_else(|| placer.place_clear(along_roof(brief, ends, ink)));
+                clear.or_else(|| placer.place(along_roof(&roof.label, ends, ink)))
+            }));
         }
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
         for roof in core::iter::once(&chart.bandwidth).chain(&chart.l2) {

@@ -58,15 +58,15 @@ impl Scene {
             point.ringed = true;
         }
         let points = large_ones_first(points);
-        let roofs = frame.roof_lines(chart);
+        let mut lines = frame.grid();
+        lines.extend(frame.ridge_drops(chart));
+        lines.extend(frame.roof_lines(chart));
+        lines.extend(frame.ties(chart, focus));
         self.wash.push(frame.wash(chart));
-        self.lines.extend(frame.grid());
-        self.lines.extend(frame.ridge_drops(chart));
-        self.lines.extend(roofs.iter().cloned());
-        self.lines.extend(frame.ties(chart, focus));
         self.labels.push(frame.heading(panel.name));
         self.labels.extend(frame.x_numbers());
-        self.labels.extend(frame.inner_labels(chart, &points, &roofs));
+        self.labels.extend(frame.inner_labels(chart, &points, &lines));
+        self.lines.extend(lines);
         self.points.extend(points);
     }
 }

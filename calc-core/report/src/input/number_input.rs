@@ -32,8 +32,8 @@ pub fn count_as_real(typed: &str) -> Option<f64> {
     decimal::read(plain(&text)?).map(|value| value * factor)
 }
 
-/// Rewrites a quantity in the form that every parser of floating-point numbers accepts: `1.5e3` for `1.5k`.
-pub fn quantity(typed: &str) -> Option<String> {
+/// Rewrites a quantity without prefix and separators: `1.5e3` for `1.5k`.
+fn quantity(typed: &str) -> Option<String> {
     let Parts { text, power } = Parts::of(typed)?;
     let text = plain(&text)?;
     Some(if power == 0 { text.to_owned() } else { format!("{text}e{}", 3 * power) })

@@ -4,7 +4,7 @@ use chart::spans::scene as spans_scene;
 use leptos::prelude::*;
 
 use super::CompareContext;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
@@ -15,7 +15,7 @@ const LEGEND: &str = "mark: expected · line: interval · stub: ideal · shape a
 #[component]
 pub fn CompareChart() -> impl IntoView {
     let CompareContext { shown, pointed, .. } = expect_context();
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let chart = memo(move |_| shown.with(|shown| shown.chart.clone()));
     let scene = memo(move |_| {
         let focus = pointed.get();

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus_first;
 use crate::components::picker::Picker;
 use crate::state::compare::offers::{Offer, offers, on_device};
 use crate::state::inputs::Inputs;
-use crate::state::picker::{Names, device_groups};
+use crate::state::picker::{PickerCatalog, device_groups};
 
 /// State that the device picker shares with the choices.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub fn Choices(
 ) -> impl IntoView {
     let open = RwSignal::new(false);
     provide_context(OtherDevice { scenario, on_choose, open });
-    let picker = Fetched::new(Part::OtherDevice);
+    let picker = Fetched::new(LazyPart::OtherDevice);
     let all = memo(move |_| scenario.with(offers));
     let chip = move |Offer { label, pin }: Offer| {
         view! {
@@ -77,7 +77,7 @@ pub fn OtherDevicePicker() -> impl IntoView {
             id="other-device"
             label="Compare with"
             groups=derived(device_groups)
-            names=Names::Devices
+            names=PickerCatalog::Devices
             chosen=text(String::new)
             detail=text(String::new)
             on_choose=Callback::new(choose)

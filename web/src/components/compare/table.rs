@@ -6,7 +6,7 @@ use super::CompareContext;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::compare::pinning::{move_first, open, remove};
-use crate::state::compare::{Column, CompareCell, CompareRow, Tone};
+use crate::state::compare::{CompareCell, CompareColumn, CompareRow, Tone};
 use crate::state::inputs::Inputs;
 use crate::state::session::{Session, Step};
 
@@ -41,8 +41,8 @@ pub fn CompareTable() -> impl IntoView {
 }
 
 /// Head of a column: its name and what can be done with it; of one that cannot be read, the reason.
-fn head((place, column): (usize, Column)) -> impl IntoView {
-    let Column { name, answered, .. } = column;
+fn head((place, column): (usize, CompareColumn)) -> impl IntoView {
+    let CompareColumn { name, answered, .. } = column;
     let session = expect_context::<Session>();
     let act = move |change: fn(&mut Inputs, usize)| {
         on(move |_| session.edit(Step::Choice, |inputs| change(inputs, place)))

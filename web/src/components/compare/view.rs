@@ -10,7 +10,7 @@ use crate::charts::paper;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::notes::Notes;
 use crate::state::compare::pinning::add;
-use crate::state::compare::{self, Hold, schemes};
+use crate::state::compare::{self, SchemeChange, schemes};
 use crate::state::inputs::{Inputs, Pins};
 use crate::state::session::{Session, Step};
 
@@ -60,7 +60,7 @@ fn HoldScheme() -> impl IntoView {
     let hold = memo(move |_| shown.with(|shown| shown.hold.clone()));
     let button = block(move || match hold.get() {
         None => ().into_any(),
-        Some(Hold { label, scheme }) => {
+        Some(SchemeChange { label, scheme }) => {
             let change = move |_| session.edit(Step::Choice, |inputs| schemes::set(inputs, scheme));
             view! {
                 <p class="hold">

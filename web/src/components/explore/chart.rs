@@ -2,12 +2,12 @@
 
 use chart::front::{Brush, Front, scene as front_scene};
 use chart::geometry::Spot;
-use chart::scene::{Scene, Size};
+use chart::scene::Scene;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 
 use super::run::Exploration;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{flag, memo, on, text};
 use crate::state::explore::shown::{ExploreAnswer, kept_rows, spoken};
@@ -32,7 +32,7 @@ struct Drag {
 pub fn ExploreChart() -> impl IntoView {
     let this = expect_context::<Exploration>();
     let Exploration { answer, pointed, chosen, brush, .. } = this;
-    let view = RwSignal::new(View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 });
+    let view = RwSignal::new(Viewport::default());
     let drag = Drag { from: StoredValue::new(None), ended: StoredValue::new(false) };
     let front = memo(move |_| answer.with(|answer| answer.as_ref().map(ExploreAnswer::chart)));
     let scene = memo(move |_| {
@@ -58,22 +58,15 @@ pub fn ExploreChart() -> impl IntoView {
         }
     };
     let said = text(move || {
-        answer.with(|answer| {
-            let row = answer.as_ref().and_then(|answer| answer.row(chosen.get().as_deref()));
-            row.map_or_else(String::new, spoken)
-        })
+        chosen.with(|chosen| answer.with(|answer| spoken_row(answer.as_ref(), chosen.as_deref())))
     });
-    let is_whole = flag(move || brush.with(Option::is_none));
     view! {
         <div
             class="front-chart"
             on:pointerdown=on(move |event: PointerEvent| pressed(drag, &event))
             on:pointermove=on(move |event: PointerEvent| {
-                let to = spot(&event);
-                if let Some(from) = dragged(drag, to) {
-                    let size = view.get_untracked().size;
-                    let part = front.with_untracked(|front| Some(Brush::between(front.as_ref()?, size, from, to)));
-                    this.narrow(part.as_ref());
+                if let Some(ends) = dragged(drag, &event) {
+                    this.narrow(between(front, view, ends).as_ref());
                 }
             })
             on:pointerup=on(move |_| released(this, drag))
@@ -94,11 +87,21 @@ pub fn ExploreChart() -> impl IntoView {
                 on_leave=Callback::new(move |()| pointed.set(None))
                 said=said
             />
-            <p class="brushed" hidden=is_whole>
-                "The table has the points of the marked part. "
-                <button type="button" class="chip" id="whole-chart" on:click=on(move |_| this.narrow(None))>"Whole chart"</button>
-            </p>
+            <Brushed/>
         </div>
+    }
+}
+
+/// Says that a part of the chart is marked, with the button that goes back to the whole chart.
+#[component]
+fn Brushed() -> impl IntoView {
+    let this = expect_context::<Exploration>();
+    let is_whole = flag(move || this.brush.with(Option::is_none));
+    view! {
+        <p class="brushed" hidden=is_whole>
+            "The table has the points of the marked part. "
+            <button type="button" class="chip" id="whole-chart" on:click=on(move |_| this.narrow(None))>"Whole chart"</button>
+        </p>
     }
 }
 
@@ -112,6 +115,10 @@ fn label(front: &Front) -> String {
     )
 }
 
+fn spoken_row(answer: Option<&ExploreAnswer>, key: Option<&str>) -> String {
+    answer.and_then(|answer| answer.row(key)).map_or_else(String::new, spoken)
+}
+
 fn spot(event: &PointerEvent) -> Spot {
     Spot { x: f64::from(event.offset_x()), y: f64::from(event.offset_y()) }
 }
@@ -122,11 +129,22 @@ fn pressed(drag: Drag, event: &PointerEvent) {
     drag.from.set_value((event.button() == 0 && is_on_canvas).then(|| spot(event)));
 }
 
-/// The spot where a drag began that is now at another one; `None` if nothing is dragged.
-fn dragged(drag: Drag, to: Spot) -> Option<Spot> {
+/// Where a drag began and where it is now; `None` if nothing is dragged.
+fn dragged(drag: Drag, event: &PointerEvent) -> Option<(Spot, Spot)> {
+    let to = spot(event);
     let from = drag.from.get_value().filter(|from| from.distance(to) >= DRAG)?;
     drag.ended.set_value(true);
-    Some(from)
+    Some((from, to))
+}
+
+/// The part of the chart between two of its positions.
+fn between(
+    front: Memo<Option<Front>>,
+    view: RwSignal<Viewport>,
+    (from, to): (Spot, Spot),
+) -> Option<Brush> {
+    let size = view.get_untracked().size;
+    front.with_untracked(|front| Some(Brush::between(front.as_ref()?, size, from, to)))
 }
 
 /// The marked part becomes an entry of the history.

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::components::erased::{flag, maybe, memo, on, text};
-use crate::components::focus::reveal_message;
 use crate::components::goal_fields::GoalNumber;
+use crate::components::number_field::NumberField;
 use crate::state::explore::ExploreField;
 use crate::state::explore::asked::{criterion, criterion_name, fault, usual_batches};
 use crate::state::goal::Bound;
@@ -45,7 +45,7 @@ pub fn ExploreFields() -> impl IntoView {
     }
 }
 
-/// Text field of the exploration. What is wrong is said below it.
+/// Text field of the exploration.
 #[component]
 fn RangeField(
     /// Text to edit.
@@ -58,30 +58,22 @@ fn RangeField(
     empty: Signal<String>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let id = field.key();
-    let on_input = move |event| {
-        let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.explore.set(field, text));
-        reveal_message(id);
-    };
+    let typed = text(move || session.inputs.with(|inputs| inputs.explore.get(field).to_owned()));
     let wrong = memo(move |_| session.inputs.with(|inputs| fault(inputs, field)));
-    let is_wrong = flag(move || wrong.with(Option::is_some));
+    let on_type =
+        move |text: String| session.edit(Step::Typing, |inputs| inputs.explore.set(field, text));
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=id>{name} " " <span class="meaning">{unit}</span></label>
-            <input
-                id=id
-                type="text"
-                autocomplete="off"
-                maxlength="200"
-                placeholder=empty
-                prop:value=text(move || session.inputs.with(|inputs| inputs.explore.get(field).to_owned()))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                aria-describedby=maybe(move || is_wrong.get().then(|| format!("{id}-message")))
-                on:input=on(on_input)
-            />
-            <p class="message" id=format!("{id}-message") role="alert">{text(move || wrong.get().unwrap_or_default())}</p>
-        </div>
+        <NumberField
+            id=field.key()
+            name=name
+            unit=unit
+            keyboard="text"
+            longest=200
+            empty=empty
+            typed=typed
+            fault=wrong
+            on_type=Callback::new(on_type)
+        />
     }
 }
 

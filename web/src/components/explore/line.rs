@@ -4,12 +4,12 @@ use leptos::prelude::*;
 
 use crate::components::erased::{derived, memo};
 use crate::components::model::ModelContext;
-use crate::components::piece_line::{LinePart, PieceLine};
 use crate::components::plan::PlanContext;
+use crate::components::scenario_line::{LinePart, ScenarioLine};
 use crate::state::explore::asked::is_fixed;
 use crate::state::model::answer::next as next_model;
 use crate::state::plan;
-use crate::state::scenario::{Piece, pieces};
+use crate::state::scenario::{ScenarioPart, parts};
 use crate::state::session::Session;
 
 /// The line, and the fields of its open part.
@@ -19,27 +19,27 @@ pub fn FixedLine() -> impl IntoView {
     let open = provide_fields(session);
     let line = memo(move |_| {
         session.inputs.with(|inputs| {
-            let kept = pieces(inputs).into_iter().filter(|(piece, ..)| is_fixed(inputs, *piece));
+            let kept = parts(inputs).into_iter().filter(|(part, ..)| is_fixed(inputs, *part));
             let mut before = None;
             kept.map(|part| separated(before.replace(part.0), part)).collect::<Vec<_>>()
         })
     });
-    view! { <PieceLine label="What stays the same" line=line open=open/> }
+    view! { <ScenarioLine label="What stays the same" line=line open=open/> }
 }
 
 /// The part with the text before it in a line that lacks others: the first has none, and tokens out stand by themselves where
 /// tokens in are varied.
-fn separated(last: Option<Piece>, (piece, before, said): LinePart) -> LinePart {
-    let before = match (last, piece) {
+fn separated(last: Option<ScenarioPart>, (part, before, said): LinePart) -> LinePart {
+    let before = match (last, part) {
         (None, _) => "",
-        (Some(last), Piece::Out) if last != Piece::In => " · ",
+        (Some(last), ScenarioPart::Out) if last != ScenarioPart::In => " · ",
         _ => before,
     };
-    (piece, before, said)
+    (part, before, said)
 }
 
 /// Provides what the fields of the Plan view share; its answers are computed only if a field reads them.
-fn provide_fields(session: Session) -> RwSignal<Option<Piece>> {
+fn provide_fields(session: Session) -> RwSignal<Option<ScenarioPart>> {
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -50,11 +50,6 @@ fn provide_fields(session: Session) -> RwSignal<Option<Piece>> {
     let inputs = derived(move || session.inputs.get());
     let open = RwSignal::new(None);
     provide_context(ModelContext { inputs, shown: model, pointed: RwSignal::new(None) });
-    provide_context(PlanContext {
-        shown,
-        pointed: RwSignal::new(None),
-        open,
-        inspected: RwSignal::new(None),
-    });
+    provide_context(PlanContext { shown, pointed: RwSignal::new(None), open });
     open
 }

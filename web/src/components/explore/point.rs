@@ -7,7 +7,7 @@ use super::run::Exploration;
 use crate::components::advice::way;
 use crate::components::erased::{block, on};
 use crate::components::mark_icon::MarkIcon;
-use crate::state::advice::Way;
+use crate::state::advice::ApplyCommand;
 use crate::state::explore::command;
 use crate::state::explore::row::ExploreRow;
 use crate::state::explore::shown::{kept_rows, opened, spoken};
@@ -59,6 +59,6 @@ fn PointBody(
         <h2><MarkIcon mark=row.mark()/> {row.name.clone()}</h2>
         <ul>{parts}</ul>
         <p><a class="chip strong" id="open-in-plan" href=href on:click=on(on_open)>"Open in Plan"</a></p>
-        {way(Way { tool: "The same numbers by a command".to_owned(), text: command })}
+        {way(ApplyCommand { tool: "The same numbers by a command".to_owned(), text: command })}
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::erased::{later, memo};
 use crate::state::explore::ExploreField;
-use crate::state::explore::asked::Asked;
+use crate::state::explore::asked::ExploreQuestion;
 use crate::state::explore::narrowing::{brush, brush_text};
 use crate::state::explore::shown::{ExploreAnswer, address};
 use crate::state::inputs::Inputs;
@@ -64,7 +64,7 @@ impl Exploration {
         let turn = self.turn.get_value();
         let inputs = self.session.inputs.get_untracked();
         later(async move {
-            let ended = match Asked::read(&inputs) {
+            let ended = match ExploreQuestion::read(&inputs) {
                 Ok(_) => self.run(turn, inputs).await,
                 Err(_) => Err(String::new()), // its field says it
             };

@@ -5,16 +5,16 @@ use leptos::prelude::*;
 
 use super::run::Exploration;
 use crate::components::erased::{Block, block, flag, maybe, memo, on, text};
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::explore::ExploreField;
-use crate::state::explore::asked::{Kept, Subject, fault};
+use crate::state::explore::asked::{RowFilter, Subject, fault};
 use crate::state::explore::column::{Order, PointColumn};
 use crate::state::explore::narrowing::{order, order_text};
 use crate::state::explore::row::ExploreRow;
 use crate::state::explore::shown::{MOST_ROWS, kept_rows, sort};
 use crate::state::inputs::Inputs;
-use crate::state::roving::{Cell, step};
+use crate::state::roving::{CellPosition, step};
 use crate::state::session::{Session, Step};
 
 /// State of the table.
@@ -24,7 +24,7 @@ struct Table {
     order: Memo<Option<Order>>,
     session: Session,
     /// The cell that has the focus: row 0 is the head.
-    at: RwSignal<Cell>,
+    at: RwSignal<CellPosition>,
     /// The rows by index.
     rows: Memo<Vec<usize>>,
 }
@@ -71,7 +71,7 @@ pub fn ExploreTable() -> impl IntoView {
 
 impl Table {
     /// The cell that Tab goes to: the last one with the focus, or its head where its row is gone.
-    fn current(self) -> Cell {
+    fn current(self) -> CellPosition {
         let (row, column) = self.at.get();
         if row > self.rows.with(Vec::len).min(MOST_ROWS) { (0, column) } else { (row, column) }
     }
@@ -82,7 +82,7 @@ impl Table {
 }
 
 /// Id of the element that has the focus in a cell: each head has one, a row has one in all its cells.
-fn id_of((row, column): Cell) -> String {
+fn id_of((row, column): CellPosition) -> String {
     if row == 0 { format!("head-{column}") } else { format!("point-{row}") }
 }
 
@@ -115,7 +115,7 @@ fn head(
         }
         _ => None,
     });
-    let tab = text(move || if table.current() == (0, place) { "0" } else { "-1" }.to_owned());
+    let tab = tab_index(move || table.current() == (0, place));
     view! {
         <th scope="col" class:words=column.is_words() aria-sort=sorted>
             <button type="button" class="format" id=id_of((0, place)) tabindex=tab on:click=on(on_sort)>
@@ -154,7 +154,7 @@ fn line(
     };
     let (is_chosen, is_pointed) = (is_key(chosen, key.clone()), is_key(pointed, key.clone()));
     let current = is_chosen.clone();
-    let tab = text(move || if table.current().0 == place { "0" } else { "-1" }.to_owned());
+    let tab = tab_index(move || table.current().0 == place);
     let choose = {
         let key = key.clone();
         move || {
@@ -198,7 +198,7 @@ fn line(
 fn Switch() -> impl IntoView {
     let session = expect_context::<Exploration>().session;
     let kept = memo(move |_| session.inputs.with(kept_rows));
-    let one = move |(key, name, own): (&'static str, &'static str, Kept)| {
+    let one = move |(key, name, own): (&'static str, &'static str, RowFilter)| {
         let choose = move |_| {
             session.edit(Step::Choice, |inputs| {
                 inputs.explore.set(ExploreField::Rows, key.to_owned());
@@ -226,7 +226,7 @@ fn Switch() -> impl IntoView {
     view! {
         <div class="presets" role="group" aria-label="Points in the table">
             <span>"Points:"</span>
-            {Kept::ALL.map(one).collect_view()}
+            {RowFilter::ALL.map(one).collect_view()}
         </div>
         <p class="message" role="alert">{wrong}</p>
     }

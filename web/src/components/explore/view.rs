@@ -12,7 +12,7 @@ use super::run::{Exploration, Stage};
 use super::table::ExploreTable;
 use crate::charts::paper;
 use crate::components::erased::{block, flag, memo, on, text};
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::notes::Notes;
 use crate::state::explore::ExploreField;
 use crate::state::explore::asked::{Subject, fault, subject};
@@ -112,7 +112,7 @@ fn Subjects() -> impl IntoView {
                 role="tab"
                 id=format!("ask-{key}")
                 aria-selected=text(move || is_open().to_string())
-                tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
+                tabindex=tab_index(is_open)
                 on:click=on(move |_| open((place, (key, name, own))))
             >
                 {name}

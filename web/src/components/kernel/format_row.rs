@@ -7,9 +7,9 @@ use report::output::verdict::badge;
 use super::{KernelContext, choose};
 use crate::components::erased::{Block, block, flag, memo, on, text};
 use crate::components::explained::Explained;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
-use crate::state::derived::{Cell, Row, RowState};
+use crate::state::derived::{Cell, KernelRow, RowState};
 use crate::state::roving;
 use crate::state::session::Session;
 
@@ -62,7 +62,7 @@ pub fn FormatRow(
                     type="button"
                     class="format"
                     id=cell_id((index, 0))
-                    tabindex=tab_index((index, 0), active)
+                    tabindex=tab_index(move || active.get() == (index, 0))
                     on:click=on(on_choose)
                     on:focus=on(move |_| active.set((index, 0)))
                 >
@@ -76,14 +76,18 @@ pub fn FormatRow(
 }
 
 /// The numbers of a row, or the reason why it has none.
-fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>) -> Block {
+fn numbers(
+    row: Memo<Option<KernelRow>>,
+    index: usize,
+    active: RwSignal<roving::CellPosition>,
+) -> Block {
     let number = move |column: usize, cell: Cell| {
         let at = (index, column);
         view! {
             <Explained
                 id=cell_id(at)
                 cell=cell
-                tab_index=tab_index(at, active)
+                tab_index=tab_index(move || active.get() == at)
                 on_focus=Callback::new(move |()| active.set(at))
             />
         }
@@ -109,17 +113,12 @@ fn numbers(row: Memo<Option<Row>>, index: usize, active: RwSignal<roving::Cell>)
     })
 }
 
-/// The `tabindex` of a cell: only the active one is in the order of the Tab key.
-fn tab_index(at: roving::Cell, active: RwSignal<roving::Cell>) -> Signal<String> {
-    text(move || if active.get() == at { "0" } else { "-1" }.to_owned())
-}
-
 /// `id` of the button in a cell.
-pub fn cell_id((row, column): roving::Cell) -> String {
+pub fn cell_id((row, column): roving::CellPosition) -> String {
     format!("cell-{row}-{column}")
 }
 
 /// Moves the focus to a cell.
-pub fn focus_cell(cell: roving::Cell) {
+pub fn focus_cell(cell: roving::CellPosition) {
     focus(&cell_id(cell));
 }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::KernelContext;
 use super::operator_field::OperatorField;
 use super::presets::Presets;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::fetched::Folded;
@@ -15,9 +15,9 @@ use crate::components::inputs_shell::InputsShell;
 use crate::components::open_file::OpenFile;
 use crate::components::picker::Picker;
 use crate::components::power_mode_field::PowerModeField;
-use crate::state::derived::{Shown, inputs_summary, rule_name};
-use crate::state::inputs::{Inputs, Role};
-use crate::state::picker::{Names, activation_groups, bits, cache_groups, weight_groups};
+use crate::state::derived::{KernelShown, inputs_summary, rule_name};
+use crate::state::inputs::{ComparedRole, Inputs};
+use crate::state::picker::{PickerCatalog, activation_groups, bits, cache_groups, weight_groups};
 use crate::state::session::{Session, Step};
 
 /// Input fields; on a small screen they are behind a summary line that opens them.
@@ -26,13 +26,13 @@ pub fn InputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let kernel = expect_context::<KernelContext>();
     // Invalid values of the address are visible from the start.
-    let open = kernel.shown.with_untracked(Shown::is_stale);
+    let open = kernel.shown.with_untracked(KernelShown::is_stale);
     let summary = text(move || session.inputs.with(inputs_summary));
     let role = memo(move |_| session.inputs.with(Inputs::role));
     let formats = block(move || match role.get() {
-        Role::Weights => view! { <Weights/><Activations/> }.into_any(),
-        Role::KvCache => view! { <KvCache/><Activations/> }.into_any(),
-        Role::Carrier => view! { <Activations/> }.into_any(),
+        ComparedRole::Weights => view! { <Weights/><Activations/> }.into_any(),
+        ComparedRole::KvCache => view! { <KvCache/><Activations/> }.into_any(),
+        ComparedRole::Carrier => view! { <Activations/> }.into_any(),
     });
     view! {
         <InputsShell label="Inputs" summary=summary open=open>
@@ -41,7 +41,7 @@ pub fn InputsPanel() -> impl IntoView {
             <OperatorField/>
             <Presets/>
             {formats}
-            <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
+            <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/>
             <OpenFile/>
         </InputsShell>
     }
@@ -61,7 +61,7 @@ fn Weights() -> impl IntoView {
             id="weights"
             label="Weights"
             groups=Signal::stored(weight_groups())
-            names=Names::Formats
+            names=PickerCatalog::Formats
             chosen=text(move || inputs.with(|inputs| inputs.weights.key.to_owned()))
             detail=text(move || inputs.with(|inputs| bits(inputs.weights)))
             on_choose=Callback::new(on_choose)
@@ -83,7 +83,7 @@ fn Activations() -> impl IntoView {
             id="activations"
             label="Activations"
             groups=derived(move || activation_groups(&inputs.with(rule_name)))
-            names=Names::Formats
+            names=PickerCatalog::Formats
             chosen=text(move || inputs.with(|inputs| key_of(inputs.activations)))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)
@@ -105,7 +105,7 @@ fn KvCache() -> impl IntoView {
             id="kv"
             label="KV cache"
             groups=derived(move || cache_groups(inputs.with(Inputs::carrier).short_name))
-            names=Names::Formats
+            names=PickerCatalog::Formats
             chosen=text(move || inputs.with(|inputs| key_of(inputs.kv)))
             detail=text(move || inputs.with(|inputs| bits(inputs.format())))
             on_choose=Callback::new(on_choose)

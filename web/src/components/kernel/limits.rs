@@ -5,17 +5,17 @@ use report::number_text::typed;
 
 use crate::components::erased::{block, memo};
 use crate::components::explained::Explained;
-use crate::state::derived::{Bar, Limits, limits};
+use crate::state::derived::{LimitBar, LimitsAnswer, limits};
 use crate::state::session::Session;
 
 /// Bars of the times, changes that would shift them, and caveats; while a field is invalid, the last valid ones.
 #[component]
 pub fn LimitsBody() -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = memo(move |before: Option<&Option<Limits>>| {
+    let shown = memo(move |before: Option<&Option<LimitsAnswer>>| {
         session.inputs.with(limits).or_else(|| before.cloned().flatten())
     });
-    let bar = |(index, bar): (usize, Bar)| {
+    let bar = |(index, bar): (usize, LimitBar)| {
         view! {
             <div class="bar" class:limits=bar.limits>
                 <span class="name">{bar.name}</span>
@@ -26,7 +26,7 @@ pub fn LimitsBody() -> impl IntoView {
             </div>
         }
     };
-    let body = move |limits: Limits| {
+    let body = move |limits: LimitsAnswer| {
         let list = |items: Vec<String>| {
             items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view()
         };

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::KernelContext;
-use crate::components::chunk::{Chunk, Part};
+use crate::components::chunk::{Chunk, LazyPart};
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::state::inputs::Inputs;
@@ -16,11 +16,11 @@ pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let kernel = expect_context::<KernelContext>();
     let runs = move || kernel.shown.with(|shown| shown.kernel.runs);
-    let stale = move || kernel.shown.with(crate::state::derived::Shown::is_stale);
+    let stale = move || kernel.shown.with(crate::state::derived::KernelShown::is_stale);
     let advice = Fetched::of(Chunk::OperatorAdvice);
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let name = text(move || session.inputs.with(|inputs| inputs.format().short_name.to_owned()));
-    let limits = Fetched::new(Part::Limits);
+    let limits = Fetched::new(LazyPart::Limits);
     // After a failed load each change of the inputs tries again.
     Effect::new(move || {
         session.settled.track();

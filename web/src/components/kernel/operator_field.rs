@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::operator_number::OperatorNumber;
 use crate::components::erased::{block, memo, on};
-use crate::components::number_field::NumberField;
 use crate::components::switch_field::SwitchField;
 use crate::state::derived::operator_form::{OperatorForm, choose_operator, choose_phase, form};
 use crate::state::session::{Session, Step};
@@ -29,7 +29,7 @@ pub fn OperatorField() -> impl IntoView {
     let fields = memo(move |_| form.with(|OperatorForm { fields, .. }| *fields));
     let switches = memo(move |_| form.with(|OperatorForm { switch, .. }| *switch));
     let numbers = block(move || {
-        let field = |field: &'static _| view! { <NumberField field=*field/> };
+        let field = |field: &'static _| view! { <OperatorNumber field=*field/> };
         fields.get().iter().map(field).collect_view().into_any()
     });
     let switch = block(move || match switches.get() {

@@ -10,15 +10,16 @@ use super::roofline_chart::RooflineChart;
 use super::show_work::ShowWork;
 use super::verdict::Verdict;
 use crate::charts::paper;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{flag, memo};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
+use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::state::check::typed;
 use crate::state::claim::TIME;
-use crate::state::derived::{Shown, next};
+use crate::state::derived::{KernelShown, next};
 use crate::state::inputs::Inputs;
 use crate::state::model::inputs::ModelInputs;
 use crate::state::session::Session;
@@ -34,7 +35,7 @@ pub fn KernelView() -> impl IntoView {
     });
     let shown = memo(move |before| asked.with(|inputs| next(before, inputs)));
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
-    let stale = flag(move || shown.with(Shown::is_stale));
+    let stale = flag(move || shown.with(KernelShown::is_stale));
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
     view! {
         <main class="kernel">
@@ -44,12 +45,13 @@ pub fn KernelView() -> impl IntoView {
                 <Verdict/>
                 <RooflineChart/>
                 <FormatTable/>
-                <Folded class="own-points" title="Your own points" part=Part::OwnPoints open=false/>
+                <Folded class="own-points" title="Your own points" part=LazyPart::OwnPoints open=false/>
             </section>
             // The right column, most important panel first.
             <aside class="limits" aria-label="Limits and facts">
+                <InspectedPanel/>
                 <LimitsPanel/>
-                <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
+                <Folded class="fold" title="Is this possible?" part=LazyPart::Check open=claimed/>
                 <ShowWork/>
                 <DeviceFacts/>
             </aside>

@@ -9,10 +9,10 @@ use protocol::job::{JobId, JobSpec};
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
-use crate::link::book::Find;
 use crate::link::client::Client;
-use crate::link::live::Live;
-use crate::state::measure::machine::{self, Brings, MachineChoice, brings, selection};
+use crate::link::daemon_link::DaemonLink;
+use crate::link::jobs::ResultUse;
+use crate::state::measure::machine::{self, JobResult, MachineChoice, job_result, selection};
 use crate::state::session::{Session, Step};
 use crate::state::take_over::open_file;
 
@@ -20,19 +20,20 @@ use crate::state::take_over::open_file;
 #[component]
 pub fn Calibrate() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { live, client, why_not, .. } = expect_context();
+    let MeasureContext { daemon, client, why_not, .. } = expect_context();
     let found =
-        memo(move |_| client.with(|client| brings(client.shown()?, client.telemetry.as_ref())));
-    let start =
-        move |job: fn() -> JobSpec| on(move |_| live.with_value(|live: &Live| live.start(job())));
+        memo(move |_| client.with(|client| job_result(client.shown()?, client.telemetry.as_ref())));
+    let start = move |job: fn() -> JobSpec| {
+        on(move |_| daemon.with_value(|daemon: &DaemonLink| daemon.start(job())))
+    };
     let busy = flag(move || !why_not.with(String::is_empty));
     let about = text(move || session.inputs.with(machine::about));
     let again = block(move || match found.get() {
         None => ().into_any(),
         Some(found) => {
             let words = match found {
-                Brings::Roofs(_) => "Use the roofs of the shown job",
-                Brings::Calibration(..) => "Use the calibration of the shown job",
+                JobResult::Roofs(_) => "Use the roofs of the shown job",
+                JobResult::Calibration(..) => "Use the calibration of the shown job",
             };
             let found = StoredValue::new(found);
             let use_it = on(move |_| later(take(session, found.get_value())));
@@ -70,7 +71,7 @@ pub fn take_over() {
                 if client.with_untracked(untaken).is_some_and(|(now, _)| now == id) {
                     let is_selected = client.with_untracked(|client| client.roofs == Some(id));
                     let before = device_name(session);
-                    client.update(|client| client.book.taken(id));
+                    client.update(|client| client.jobs.taken(id));
                     take(session, found).await;
                     if is_selected {
                         tell(session, &before);
@@ -84,7 +85,7 @@ pub fn take_over() {
 /// Selects the connected machine as the device of the page, once: by its measured roofs, else by its name.
 pub fn select_machine() {
     let session = expect_context::<Session>();
-    let MeasureContext { live, client, .. } = expect_context();
+    let MeasureContext { daemon, client, .. } = expect_context();
     let found = memo(move |_| {
         client.with(|client| session.inputs.with(|inputs| selection(client, &inputs.device)))
     });
@@ -93,17 +94,17 @@ pub fn select_machine() {
             later(async move {
                 if !client.with_untracked(|client| client.is_selected) {
                     client.update(|client| client.is_selected = true);
-                    select(session, &live.get_value(), found);
+                    select(session, &daemon.get_value(), found);
                 }
             });
         }
     });
 }
 
-fn select(session: Session, live: &Live, found: MachineChoice) {
+fn select(session: Session, daemon: &DaemonLink, found: MachineChoice) {
     match found {
         MachineChoice::Done => {}
-        MachineChoice::Measured(job) => live.await_roofs(job),
+        MachineChoice::Measured(job) => daemon.await_roofs(job),
         MachineChoice::Catalog(device) => {
             let before = device_name(session);
             session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
@@ -126,14 +127,14 @@ fn tell(session: Session, before: &Text) {
 }
 
 /// Latest job of this page whose result is not applied yet.
-fn untaken(client: &Client) -> Option<(JobId, Brings)> {
-    let mut waiting = client.book.jobs().iter().filter(|job| job.find == Find::Awaited);
-    waiting.find_map(|job| Some((job.summary.job, brings(job, client.telemetry.as_ref())?)))
+fn untaken(client: &Client) -> Option<(JobId, JobResult)> {
+    let mut waiting = client.jobs.all().iter().filter(|job| job.result_use == ResultUse::Awaited);
+    waiting.find_map(|job| Some((job.summary.job, job_result(job, client.telemetry.as_ref())?)))
 }
 
 /// Applies the device, if there is one, and then its measurements; the back button undoes both in one step.
-async fn take(session: Session, found: Brings) {
-    let are_roofs = matches!(found, Brings::Roofs(_));
+async fn take(session: Session, found: JobResult) {
+    let are_roofs = matches!(found, JobResult::Roofs(_));
     let mut all = Vec::new();
     for (name, text) in found.files() {
         match open_file(name, &text, Unread::Refuse).await {

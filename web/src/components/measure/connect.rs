@@ -4,19 +4,32 @@ use leptos::prelude::*;
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, on, text};
-use crate::link::address::is_local;
+use crate::link::client::Client;
 use crate::link::connection::{Event, State};
-use crate::state::measure::words::{Way, said, ways};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::words::{SetupGuide, said, waiting, ways, wrong_address};
 
-/// Heading with the state, an explanation, commands for a terminal, and the address field.
+/// The state in words, the way to a daemon, and the form that connects to it.
 #[component]
 pub fn Connect() -> impl IntoView {
-    let MeasureContext { live, client, .. } = expect_context();
-    let live = live.get_value();
-    let own = RwSignal::from(live.own.clone());
-    let typed = RwSignal::from(live.typed.clone());
-    let code = RwSignal::from(live.code.clone());
-    let wrong = RwSignal::new(false);
+    let MeasureContext { client, .. } = expect_context();
+    let is_on = flag(move || {
+        client.with(|client| {
+            matches!(client.connection.state, State::Opening | State::Connected(_) | State::Lost(_))
+        })
+    });
+    view! {
+        <Status/>
+        <details class="sources way" hidden=is_on><Ways/></details>
+        <ConnectForm is_on=is_on/>
+    }
+}
+
+/// Heading with the state, an explanation, and commands for a terminal.
+#[component]
+fn Status() -> impl IntoView {
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let own = RwSignal::from(daemon.get_value().own);
     let words = move || {
         client.with(|client| {
             let (host, scheme) = own.get();
@@ -28,40 +41,6 @@ pub fn Connect() -> impl IntoView {
         let line = |line: String| view! { <pre><code>{line}</code></pre> };
         words().commands.into_iter().map(line).collect_view().into_any()
     });
-    let is_on = flag(move || {
-        client.with(|client| {
-            matches!(client.connection.state, State::Opening | State::Up(_) | State::Lost(_))
-        })
-    });
-    // The page's own address and the pairing code of its link are not known yet.
-    let unready = flag(move || own.with(|(host, _)| host.is_empty()));
-    let is_up = flag(move || client.with(crate::link::client::Client::is_up));
-    let waiting = text(move || {
-        let has_code = !code.with(String::is_empty) && !is_on.get();
-        if unready.get() {
-            "The page still reads its own address.".to_owned()
-        } else if has_code {
-            "A link brought a pairing code; it is used when you connect.".to_owned()
-        } else {
-            String::new()
-        }
-    });
-    let (connecting, leaving, forgetting) = (live.clone(), live.clone(), live);
-    let on_connect = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        wrong.set(!connecting.connect());
-    };
-    let message = text(move || {
-        if wrong.get() {
-            let own = own.get().0;
-            let own = if is_local(&own) { String::new() } else { format!(", or {own}") };
-            format!(
-                "The page reaches daemons on this machine only: 127.0.0.1 or localhost with a port{own}. For another machine, ssh -L 8000:localhost:8000 brings its daemon here."
-            )
-        } else {
-            String::new()
-        }
-    });
     view! {
         <div class="verdict connection" aria-live="polite">
             <h1>{text(move || words().title.to_owned())}</h1>
@@ -71,7 +50,32 @@ pub fn Connect() -> impl IntoView {
                 {text(move || client.with(|client| client.refusal.clone()))}
             </p>
         </div>
-        <details class="sources way" hidden=is_on><Ways/></details>
+    }
+}
+
+/// Address of the daemon, and the buttons that connect to it and leave it.
+#[component]
+fn ConnectForm(
+    /// Whether the page is connected or tries to be.
+    is_on: Signal<bool>,
+) -> impl IntoView {
+    let MeasureContext { daemon, .. } = expect_context();
+    let DaemonLink { own, typed, code, .. } = daemon.get_value();
+    let (own, typed, code) = (RwSignal::from(own), RwSignal::from(typed), RwSignal::from(code));
+    let wrong = RwSignal::new(false);
+    // The page's own address and the pairing code of its link are not known yet.
+    let unready = flag(move || own.with(|(host, _)| host.is_empty()));
+    let waiting = text(move || {
+        let has_code = !code.with(String::is_empty) && !is_on.get();
+        waiting(!unready.get(), has_code).to_owned()
+    });
+    let message =
+        text(move || if wrong.get() { wrong_address(&own.get().0) } else { String::new() });
+    let on_connect = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        wrong.set(!daemon.with_value(DaemonLink::connect));
+    };
+    view! {
         <div class="own-points connect"><form on:submit=on(on_connect)>
             <div class="field number" class:wrong=flag(move || wrong.get()) hidden=is_on>
                 <label for="daemon">"Address of the daemon"</label>
@@ -88,12 +92,28 @@ pub fn Connect() -> impl IntoView {
                 />
             </div>
             <button type="submit" class="tool" hidden=is_on disabled=unready aria-describedby="connect-wait">"Connect"</button>
-            <p class="leave">
+            <Leave is_on=is_on/>
+            <p class="brief" id="connect-wait">{waiting}</p>
+            <p class="message" id="daemon-message" role="alert">{message}</p>
+        </form></div>
+    }
+}
+
+/// Buttons that disconnect from the daemon and forget its key.
+#[component]
+fn Leave(
+    /// Whether the page is connected or tries to be.
+    is_on: Signal<bool>,
+) -> impl IntoView {
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let is_up = flag(move || client.with(Client::is_connected));
+    view! {
+        <p class="leave">
             <button
                 type="button"
                 class="tool"
                 hidden=flag(move || !is_on.get())
-                on:click=on(move |_| leaving.on(Event::Leave))
+                on:click=on(move |_| daemon.with_value(|daemon| daemon.on(Event::Disconnect)))
             >
                 "Disconnect"
             </button>
@@ -102,21 +122,18 @@ pub fn Connect() -> impl IntoView {
                 type="button"
                 class="link"
                 hidden=flag(move || !is_up.get())
-                on:click=on(move |_| forgetting.forget())
+                on:click=on(move |_| daemon.with_value(DaemonLink::forget))
             >
                 "Forget this pairing"
             </button>
-            </p>
-            <p class="brief" id="connect-wait">{waiting}</p>
-            <p class="message" id="daemon-message" role="alert">{message}</p>
-        </form></div>
+        </p>
     }
 }
 
 /// Terminal commands that get, check and start a daemon.
 #[component]
 fn Ways() -> impl IntoView {
-    let way = |Way { title, lines, note }: Way| {
+    let way = |SetupGuide { title, lines, note }: SetupGuide| {
         view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
     };
     view! {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, memo};
-use crate::state::measure::sensors::{Line, lines};
+use crate::state::measure::sensors::{SensorLine, lines};
 
 /// List of sensor readings; a missing one shows the reason.
 #[component]
@@ -14,7 +14,7 @@ pub fn DeviceCard() -> impl IntoView {
         client.with(|client| client.telemetry.as_ref().map(lines).unwrap_or_default())
     });
     let is_empty = flag(move || found.with(Vec::is_empty));
-    let line = |line: Line| {
+    let line = |line: SensorLine| {
         let is_missing = line.value.is_empty();
         view! {
             <div>

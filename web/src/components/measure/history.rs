@@ -5,7 +5,7 @@ use protocol::job::JobId;
 
 use super::MeasureContext;
 use crate::components::erased::{block, memo, on};
-use crate::link::live::Live;
+use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::words;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,19 +19,19 @@ struct Entry {
 /// Jobs, the latest first; a click shows the results of one.
 #[component]
 pub fn History() -> impl IntoView {
-    let MeasureContext { live, client, .. } = expect_context();
+    let MeasureContext { daemon, client, .. } = expect_context();
     let entries = memo(move |_| {
         client.with(|client| {
-            let entry = |job: &crate::link::book::Job| Entry {
+            let entry = |job: &crate::link::jobs::Job| Entry {
                 job: job.summary.job,
                 name: words::job(&job.summary.spec),
                 state: words::state(job.summary.state),
                 is_shown: client.shown == Some(job.summary.job),
             };
-            client.book.jobs().iter().map(entry).collect::<Vec<_>>()
+            client.jobs.all().iter().map(entry).collect::<Vec<_>>()
         })
     });
-    let show = move |job: JobId| live.with_value(|live: &Live| live.show(job));
+    let show = move |job: JobId| daemon.with_value(|daemon: &DaemonLink| daemon.show(job));
     let item = move |Entry { job, name, state, is_shown }: Entry| {
         view! {
             <li>

@@ -8,16 +8,21 @@ use super::MeasureContext;
 use super::chart::ResultChart;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::explained::Explained;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::mark_icon::MarkIcon;
-use crate::link::live::Live;
-use crate::state::measure::answer::Row;
-use crate::state::measure::crowd::{Choice, choices, shown};
+use crate::components::table_frame::{TableFrame, heads};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::answer::MeasuredRow;
+use crate::state::measure::chart_points::{PrecisionOption, choices, shown};
 use crate::state::measure::{export, machine};
 use crate::state::program;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 use crate::state::url::Note;
+
+/// Columns of the table.
+const COLUMNS: [&str; 7] =
+    ["precision, shape", "grade", "measured", "expected", "error", "ideal", "rates"];
 
 /// Chart, table and buttons that save the records.
 #[component]
@@ -31,7 +36,7 @@ pub fn Results() -> impl IntoView {
     });
     let chart = block(move || {
         if is_here.get() {
-            view! { <Crowd/><ResultChart/> }.into_any()
+            view! { <PrecisionField/><ResultChart/> }.into_any()
         } else {
             view! { <NoRoofs/> }.into_any()
         }
@@ -63,13 +68,13 @@ pub fn Results() -> impl IntoView {
 /// In place of the chart, where the chosen device is not the measured machine: the reason, and the measurement that makes it so.
 #[component]
 fn NoRoofs() -> impl IntoView {
-    let MeasureContext { live, answer, why_not, .. } = expect_context();
+    let MeasureContext { daemon, answer, why_not, .. } = expect_context();
     let reason = text(move || {
         answer.with(|answer| answer.as_ref().map(|it| it.elsewhere.clone()).unwrap_or_default())
     });
     let busy = flag(move || !why_not.with(String::is_empty));
     let start = on(move |_| {
-        live.with_value(|live: &Live| live.start(machine::calibration_job()));
+        daemon.with_value(|daemon: &DaemonLink| daemon.start(machine::calibration_job()));
     });
     view! {
         <div class="no-roofs">
@@ -87,11 +92,11 @@ fn NoRoofs() -> impl IntoView {
 
 /// Selects the precision that the chart shows; absent where the points of all have room.
 #[component]
-fn Crowd() -> impl IntoView {
+fn PrecisionField() -> impl IntoView {
     let MeasureContext { answer, precision, .. } = expect_context();
     let choices =
         memo(move |_| answer.with(|answer| answer.as_ref().map(choices).unwrap_or_default()));
-    let option = move |(key, name): Choice| {
+    let option = move |(key, name): PrecisionOption| {
         let is_chosen = choices.with_untracked(|choices| {
             precision.with_untracked(|wanted| shown(choices, wanted) == Some(key.as_str()))
         });
@@ -115,19 +120,19 @@ fn Crowd() -> impl IntoView {
 #[component]
 fn Table(
     /// One row per measured record.
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<MeasuredRow>>,
 ) -> impl IntoView {
     let MeasureContext { pointed, .. } = expect_context();
     // The grades are one tab stop; arrow keys go from one to the next.
-    let stop = move || {
+    let stop = memo(move |_| {
         rows.with(|rows| {
             let known = pointed.get().filter(|key| rows.iter().any(|row| row.key == *key));
             known.or_else(|| rows.first().map(|row| row.key.clone()))
         })
-    };
+    });
     let on_key = move |event: KeyboardEvent| {
-        let keys =
-            rows.with_untracked(|rows| rows.iter().map(|it| it.key.clone()).collect::<Vec<_>>());
+        let keys: Vec<String> =
+            rows.with_untracked(|rows| rows.iter().map(|row| row.key.clone()).collect());
         let now = pointed.get_untracked();
         let at = now.and_then(|key| keys.iter().position(|other| *other == key));
         if let Some(key) = turn(at, keys.len(), &event.key()).and_then(|next| keys.get(next)) {
@@ -135,54 +140,50 @@ fn Table(
             focus(&grade_id(key));
         }
     };
-    let row = move |row: Row| {
-        let (key, again) = (row.key.clone(), row.key.clone());
-        let grade = Signal::stored(row.graded());
-        let class = format!("grade {}", row.grade.name().replace(' ', "-"));
-        let id = grade_id(&key);
-        let own = row.key.clone();
-        let tab_index =
-            text(move || if stop().as_ref() == Some(&own) { "0" } else { "-1" }.to_owned());
-        let (expected, is_refused) = match row.expected {
-            Ok(text) => (text, false),
-            Err(why) if why.is_empty() => ("\u{2013}".to_owned(), true),
-            Err(why) => (why, true),
-        };
-        let (origin, meaning) = row.origin;
-        view! {
-            <tr
-                on:pointerenter=on(move |_| pointed.set(Some(key.clone())))
-                on:pointerleave=on(move |_| pointed.set(None))
-                on:focusin=on(move |_| pointed.set(Some(again.clone())))
-            >
-                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small></th>
-                <td class=class><Explained id=id cell=grade tab_index=tab_index/></td>
-                <td>{row.measured}<br/><small>{row.interval}</small></td>
-                <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
-                <td>{row.error}</td>
-                <td>{row.ideal}</td>
-                <td>{row.rates}</td>
-            </tr>
-        }
-    };
+    let row = move |row: MeasuredRow| view! { <ResultRow row=row stop=stop/> };
     let body = block(move || rows.get().into_iter().map(row).collect_view().into_any());
     view! {
-        <div class="scroll" tabindex="0" role="group" aria-label="Measured against expected">
-            <table class="choices" id="measured">
-                <thead>
-                    <tr>
-                        <th scope="col">"precision, shape"</th>
-                        <th scope="col">"grade"</th>
-                        <th scope="col">"measured"</th>
-                        <th scope="col">"expected"</th>
-                        <th scope="col">"error"</th>
-                        <th scope="col">"ideal"</th>
-                        <th scope="col">"rates"</th>
-                    </tr>
-                </thead>
-                <tbody on:keydown=on(on_key)>{body}</tbody>
-            </table>
-        </div>
+        <TableFrame label="Measured against expected" class="choices" id="measured" heads=heads(COLUMNS)>
+            <tbody on:keydown=on(on_key)>{body}</tbody>
+        </TableFrame>
+    }
+}
+
+/// Row of a measured record, with its grade as a button that explains it.
+#[component]
+fn ResultRow(
+    /// Texts of the row.
+    row: MeasuredRow,
+    /// Key of the row whose grade is the tab stop.
+    stop: Memo<Option<String>>,
+) -> impl IntoView {
+    let MeasureContext { pointed, .. } = expect_context();
+    let grade = Signal::stored(row.graded());
+    let class = format!("grade {}", row.grade.name().replace(' ', "-"));
+    let (expected, is_refused) = match row.expected {
+        Ok(text) => (text, false),
+        Err(why) if why.is_empty() => ("\u{2013}".to_owned(), true),
+        Err(why) => (why, true),
+    };
+    let (origin, meaning) = row.origin;
+    let id = grade_id(&row.key);
+    let key = StoredValue::new(row.key);
+    let point = move || pointed.set(Some(key.get_value()));
+    let is_stop = move || stop.with(|stop| key.with_value(|key| stop.as_ref() == Some(key)));
+    view! {
+        <tr
+            on:pointerenter=on(move |_| point())
+            on:pointerleave=on(move |_| pointed.set(None))
+            on:focusin=on(move |_| point())
+        >
+            <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small></th>
+            <td class=class><Explained id=id cell=grade tab_index=tab_index(is_stop)/></td>
+            <td>{row.measured}<br/><small>{row.interval}</small></td>
+            <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
+            <td>{row.error}</td>
+            <td>{row.ideal}</td>
+            <td>{row.rates}</td>
+        </tr>
     }
 }
 

@@ -5,15 +5,15 @@ use protocol::job::JobId;
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, memo, on, text};
-use crate::link::book::Job;
-use crate::link::live::Live;
+use crate::link::daemon_link::DaemonLink;
+use crate::link::jobs::Job;
 use crate::state::measure::words;
 
 /// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job, and a button that measures
 /// what is left of it.
 #[component]
 pub fn Running() -> impl IntoView {
-    let MeasureContext { live, client, why_not, .. } = expect_context();
+    let MeasureContext { daemon, client, why_not, .. } = expect_context();
     let id = memo(move |_| client.with(|client| client.running().map(|job| job.summary.job)));
     let of_job = move |say: fn(&Job) -> String| {
         text(move || client.with(|client| client.running().map(say).unwrap_or_default()))
@@ -26,7 +26,7 @@ pub fn Running() -> impl IntoView {
             })
         })
     };
-    let cancel = move |job: JobId| live.with_value(|live: &Live| live.cancel(job));
+    let cancel = move |job: JobId| daemon.with_value(|daemon: &DaemonLink| daemon.cancel(job));
     let body = block(move || {
         let Some(job) = id.get() else { return ().into_any() };
         view! {
@@ -45,7 +45,7 @@ pub fn Running() -> impl IntoView {
     });
     let rest = block(move || {
         let Some(job) = cut.get() else { return ().into_any() };
-        let go_on = on(move |_| live.with_value(|live: &Live| live.start_rest(job)));
+        let go_on = on(move |_| daemon.with_value(|daemon: &DaemonLink| daemon.start_rest(job)));
         let busy = flag(move || !why_not.with(String::is_empty));
         view! {
             <p class="brief">

@@ -6,7 +6,8 @@ use protocol::job::JobSpec;
 
 use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, on, text};
-use crate::link::live::Live;
+use crate::components::number_field::NumberField;
+use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::form::{self, SWEEP};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
@@ -16,31 +17,26 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { live, why_not, .. } = expect_context();
+    let MeasureContext { daemon, why_not, .. } = expect_context();
     let format = RwSignal::new(String::new());
     let refused = RwSignal::new(String::new());
-    let lines = RwSignal::new(SWEEP.to_owned());
     let busy = flag(move || !why_not.with(String::is_empty));
-    let begin = move |shapes: Result<Vec<Shape>, String>| {
+    let measure = Callback::new(move |shapes: Result<Vec<Shape>, String>| {
         let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
         refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
-        live.with_value(|live: &Live| {
+        daemon.with_value(|daemon: &DaemonLink| {
             for job in jobs.unwrap_or_default() {
-                live.start(JobSpec::Bench(job));
+                daemon.start(JobSpec::Bench(job));
             }
         });
-    };
+    });
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let shape = session.inputs.with_untracked(|inputs| {
             let number = |field| inputs.typed.text(field).to_owned();
             [Field::M, Field::N, Field::K].map(number).join(";")
         });
-        begin(form::shapes(&shape));
-    };
-    let on_sweep = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        begin(form::shapes(&lines.get_untracked()));
+        measure.run(form::shapes(&shape));
     };
     let option = |format: &'static calc_core::quant_format::QuantFormat| {
         view! { <option value=format.key>{format.short_name}</option> }
@@ -61,6 +57,24 @@ pub fn Spot() -> impl IntoView {
             <p class="brief" id="why-measure">{why_not}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
+        <Sweep busy=busy measure=measure/>
+    }
+}
+
+/// List of shapes that are measured one after the other.
+#[component]
+fn Sweep(
+    /// Whether no measurement can be started.
+    busy: Signal<bool>,
+    /// Called with the shapes, or the reason why the list cannot be read.
+    measure: Callback<Result<Vec<Shape>, String>>,
+) -> impl IntoView {
+    let lines = RwSignal::new(SWEEP.to_owned());
+    let on_sweep = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        measure.run(form::shapes(&lines.get_untracked()));
+    };
+    view! {
         <details class="more-fields">
             <summary>"Sweep of shapes"</summary>
             <form on:submit=on(on_sweep)>
@@ -88,28 +102,21 @@ fn Number(
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let id = field.id();
+    let typed = text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()));
     let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(Op::Gemm, field)));
-    let is_wrong = flag(move || fault.with(Option::is_some));
-    let on_input = move |event| {
-        let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
-    };
+    let on_type =
+        move |text: String| session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
     view! {
-        <div class="field number" class:wrong=is_wrong>
-            <label for=id>{field.name()} " " <span class="meaning">{field.meaning()}</span></label>
-            <input
-                id=id
-                type="text"
-                inputmode="numeric"
-                autocomplete="off"
-                maxlength="40"
-                prop:value=text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()))
-                aria-invalid=text(move || is_wrong.get().to_string())
-                title=text(move || fault.get().unwrap_or_default())
-                on:input=on(on_input)
-            />
-        </div>
+        <NumberField
+            id=field.id()
+            name=field.name()
+            unit=field.meaning()
+            keyboard="numeric"
+            typed=typed
+            fault=fault
+            on_type=Callback::new(on_type)
+            apart=true
+        />
     }
 }
 

@@ -15,10 +15,11 @@ use crate::components::device_field::DeviceField;
 use crate::components::erased::{memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::inputs_shell::InputsShell;
+use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::components::power_mode_field::PowerModeField;
 use crate::link::connection::State;
-use crate::link::live::Live;
+use crate::link::daemon_link::DaemonLink;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::answer;
 use crate::state::measure::words;
@@ -29,12 +30,12 @@ use crate::state::session::Session;
 pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
     paper::begin(session);
-    let live = Live::of_page();
-    let client = RwSignal::from(live.client.clone());
+    let daemon = DaemonLink::of_page();
+    let client = RwSignal::from(daemon.client.clone());
     let why_not = text(move || client.with(words::why_not));
     let machine = memo(move |_| {
         client.with(|client| match &client.connection.state {
-            State::Up(up) => up.machine.clone(),
+            State::Connected(session) => session.machine.clone(),
             _ => String::new(),
         })
     });
@@ -54,10 +55,10 @@ pub fn MeasureView() -> impl IntoView {
         let machine = machine.get();
         place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
     });
-    let live = StoredValue::new(live);
+    let daemon = StoredValue::new(daemon);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());
-    provide_context(MeasureContext { live, client, why_not, answer, precision, pointed });
+    provide_context(MeasureContext { daemon, client, why_not, answer, precision, pointed });
     take_over();
     select_machine();
     let summary = text(move || {
@@ -76,6 +77,7 @@ pub fn MeasureView() -> impl IntoView {
                 <Results/>
             </section>
             <aside class="limits" aria-label="Device and jobs">
+                <InspectedPanel/>
                 <DeviceCard/>
                 <Calibrate/>
                 <History/>

@@ -4,14 +4,15 @@ use leptos::prelude::*;
 
 use super::ModelContext;
 use crate::components::advice::{AdvicePanel, advice_of};
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
 use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
+use crate::components::inspected::InspectedPanel;
 use crate::components::inverse::Inverse;
 use crate::components::stale::Stale;
-use crate::state::advice::Taken;
+use crate::state::advice::SchemeFormats;
 use crate::state::advice::question::of_model;
 use crate::state::check::typed;
 use crate::state::claim::AMOUNT;
@@ -44,10 +45,11 @@ pub fn Care() -> impl IntoView {
         text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
     view! {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
-            <AdvicePanel advice=advice stale=stale take=Taken::of_model/>
+            <InspectedPanel/>
+            <AdvicePanel advice=advice stale=stale take=SchemeFormats::of_model/>
             <Inverse/>
             <ExploreLink/>
-            <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
+            <Folded class="fold" title="Is this possible?" part=LazyPart::Check open=claimed/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>
                 <ul>{list}</ul>

@@ -6,10 +6,10 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::ModelContext;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{block, memo, on, text};
-use crate::state::model::curves::{Against, Sweep, SweepRow, next};
+use crate::state::model::curves::{CurveAxis, CurveSweep, SweepRow, next};
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
@@ -19,7 +19,7 @@ const LEGEND: &str = "mark: expected · dashed line: ideal · ring: the present 
 #[component]
 pub fn CurvesChart(
     /// Variable of the horizontal axis: batch or context.
-    against: Against,
+    against: CurveAxis,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let inputs = expect_context::<ModelContext>().inputs;
@@ -29,7 +29,7 @@ pub fn CurvesChart(
         let inputs = inputs.get_untracked();
         next(before, &inputs.model, inputs.place(), against)
     });
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let pointed = RwSignal::new(None::<usize>);
     let unfolded = RwSignal::new(false);
     let scene = memo(move |_| {
@@ -75,7 +75,7 @@ pub fn CurvesChart(
 }
 
 /// The chart in words.
-fn label_of(against: Against, words: &str) -> String {
+fn label_of(against: CurveAxis, words: &str) -> String {
     format!(
         "Throughput and time per token {}. {words} The table below has the numbers.",
         against.title().to_ascii_lowercase()
@@ -83,7 +83,7 @@ fn label_of(against: Against, words: &str) -> String {
 }
 
 /// Arrow keys go from value to value, Escape leaves them.
-fn on_key(event: &KeyboardEvent, sweep: Memo<Sweep>, pointed: RwSignal<Option<usize>>) {
+fn on_key(event: &KeyboardEvent, sweep: Memo<CurveSweep>, pointed: RwSignal<Option<usize>>) {
     let count = sweep.with_untracked(|sweep| sweep.rows.len());
     if event.key() == "Escape" {
         pointed.set(None);
@@ -94,7 +94,7 @@ fn on_key(event: &KeyboardEvent, sweep: Memo<Sweep>, pointed: RwSignal<Option<us
 }
 
 /// The values of the chart as a table.
-fn table(against: Against, sweep: &Sweep) -> AnyView {
+fn table(against: CurveAxis, sweep: &CurveSweep) -> AnyView {
     let row = |row: &SweepRow| {
         let [at, cells @ ..] = row.cells();
         view! { <tr><th scope="row">{at}</th>{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }

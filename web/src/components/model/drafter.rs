@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::components::erased::{derived, flag, text};
 use crate::components::picker::Picker;
 use crate::state::model::fields::Field;
-use crate::state::picker::{Names, drafter_groups};
+use crate::state::picker::{PickerCatalog, drafter_groups};
 use crate::state::session::{Session, Step};
 
 /// Selects the draft model; hidden while the number of drafted tokens is empty or 0.
@@ -25,7 +25,7 @@ pub fn Drafter() -> impl IntoView {
                 id="dm"
                 label="Draft model"
                 groups=derived(drafter_groups)
-                names=Names::Drafters
+                names=PickerCatalog::Drafters
                 chosen=text(move || {
                     session.inputs.with(|inputs| inputs.model.drafter.map_or("", |model| model.key).to_owned())
                 })

@@ -7,6 +7,7 @@ use report::output::verdict::explain::Explanation;
 use super::ModelContext;
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::explained::Explained;
+use crate::components::table_frame::heads;
 use crate::state::model::answer::figures_of;
 use crate::state::model::figures::{Figure, origin};
 use crate::state::session::Session;
@@ -50,10 +51,7 @@ pub fn Figures() -> impl IntoView {
         <table class="formats figures" aria-label="Speed, energy and use of the device">
             <thead>
                 <tr>
-                    <th scope="col">"Time, rate, use"</th>
-                    <th scope="col">"Ideal"</th>
-                    <th scope="col">"Expected"</th>
-                    <th scope="col">"Interval"</th>
+                    {heads(["Time, rate, use", "Ideal", "Expected", "Interval"])}
                     <th scope="col" class="wide">"Origin"</th>
                 </tr>
             </thead>

@@ -6,7 +6,7 @@ use super::ModelContext;
 use crate::components::erased::{derived, flag, memo, text};
 use crate::components::picker::Picker;
 use crate::state::model::roles::Role;
-use crate::state::picker::{Names, role_groups};
+use crate::state::picker::{PickerCatalog, role_groups};
 use crate::state::session::{Session, Step};
 
 /// Selects the format of a role; the first option keeps the model's stored format, or applies the default rule.
@@ -33,7 +33,7 @@ pub fn FormatField(
                 id=role.id()
                 label=role.name()
                 groups=derived(move || role_groups(role, &rule.get()))
-                names=Names::Formats
+                names=PickerCatalog::Formats
                 chosen=text(move || {
                     session.inputs.with(|inputs| inputs.model.formats.get(role).map_or("", |format| format.key).to_owned())
                 })

@@ -6,17 +6,17 @@ use leptos::ev::{DragEvent, Event};
 use leptos::html::Textarea;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{File, HtmlInputElement};
+use web_sys::File;
 
 use crate::components::erased::{flag, later, memo, on, text};
 use crate::components::focus::reveal_element;
-use crate::components::open_file::read_file;
+use crate::components::open_file::{chosen_file, read_file};
 use crate::state::files::Refused;
 use crate::state::model::hub;
 use crate::state::model::refused::RefusedFile;
 use crate::state::program;
 use crate::state::session::{Session, Step};
-use crate::state::take_over::{Ready, open_file};
+use crate::state::take_over::{OpenedFile, open_file};
 
 /// Name of a pasted text in messages.
 const PASTED: &str = "pasted config.json";
@@ -25,35 +25,12 @@ const PASTED: &str = "pasted config.json";
 #[component]
 pub fn Import() -> impl IntoView {
     let session = expect_context::<Session>();
-    let id = RwSignal::new(String::new());
-    let pasted = NodeRef::<Textarea>::new();
     let open = move |file: File| {
         later(async move { take(session, &file.name(), read_file(&file).await) });
     };
     let on_file = move |event: Event| {
-        let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        if let Some(input) = input {
-            if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                open(file);
-            }
-            input.set_value(""); // the same file can be opened again after it was edited
-        }
-    };
-    let on_paste = move |_| {
-        let Some(field) = pasted.get_untracked() else { return };
-        let text = field.value();
-        later(read(session, PASTED.to_owned(), text, Unread::Refuse));
-    };
-    let on_fetch = move |_| match hub::address(&id.get_untracked()) {
-        Err(reason) => refuse(session, "This id", reason.into()),
-        Ok(address) => {
-            let name = id.get_untracked().trim().to_owned();
-            later(async move {
-                match fetch(&address).await {
-                    Ok(content) => read(session, name, content, Unread::Refuse).await,
-                    Err(status) => refuse(session, &name, hub::refusal_of(status).into()),
-                }
-            });
+        if let Some(file) = chosen_file(&event) {
+            open(file);
         }
     };
     let over = window_event_listener(leptos::ev::dragover, |event| event.prevent_default());
@@ -71,30 +48,69 @@ pub fn Import() -> impl IntoView {
     view! {
         <details class="more-fields import">
             <summary>"A model of your own"</summary>
-            <div class="field open-file">
-                <label for="file">"Open a config.json, or drop it anywhere"</label>
-                <input id="file" type="file" accept=".json,application/json" on:change=on(on_file)/>
+            <div class="own-model">
+                <div class="field open-file">
+                    <label for="file">"Open a config.json, or drop it anywhere"</label>
+                    <input id="file" type="file" accept=".json,application/json" on:change=on(on_file)/>
+                </div>
+                <div><PasteField/></div>
+                <div><HubField/></div>
             </div>
-            <div class="field">
-                <label for="paste">"Paste a config.json"</label>
-                <textarea id="paste" rows="3" spellcheck="false" node_ref=pasted></textarea>
-            </div>
-            <button type="button" class="chip" on:click=on(on_paste)>"Use what is pasted"</button>
-            <div class="field">
-                <label for="hub">"Hugging Face id"</label>
-                <input
-                    id="hub"
-                    type="text"
-                    autocomplete="off"
-                    spellcheck="false"
-                    placeholder="owner/name"
-                    prop:value=id
-                    on:input=on(move |event| id.set(event_target_value(&event)))
-                />
-            </div>
-            <button type="button" class="chip" on:click=on(on_fetch)>"Fetch config.json from huggingface.co"</button>
         </details>
         <Message/>
+    }
+}
+
+/// Text field for a pasted config.json, with the button that reads it.
+#[component]
+fn PasteField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let pasted = NodeRef::<Textarea>::new();
+    let on_paste = move |_| {
+        let Some(field) = pasted.get_untracked() else { return };
+        let text = field.value();
+        later(read(session, PASTED.to_owned(), text, Unread::Refuse));
+    };
+    view! {
+        <div class="field">
+            <label for="paste">"Paste a config.json"</label>
+            <textarea id="paste" rows="3" spellcheck="false" node_ref=pasted></textarea>
+        </div>
+        <button type="button" class="chip" on:click=on(on_paste)>"Use what is pasted"</button>
+    }
+}
+
+/// Text field for an id on the Hugging Face hub, with the button that fetches its config.json.
+#[component]
+fn HubField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = RwSignal::new(String::new());
+    let on_fetch = move |_| match hub::address(&id.get_untracked()) {
+        Err(reason) => refuse(session, "This id", reason.into()),
+        Ok(address) => {
+            let name = id.get_untracked().trim().to_owned();
+            later(async move {
+                match fetch(&address).await {
+                    Ok(content) => read(session, name, content, Unread::Refuse).await,
+                    Err(status) => refuse(session, &name, hub::refusal_of(status).into()),
+                }
+            });
+        }
+    };
+    view! {
+        <div class="field">
+            <label for="hub">"Hugging Face id"</label>
+            <input
+                id="hub"
+                type="text"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder="owner/name"
+                prop:value=id
+                on:input=on(move |event| id.set(event_target_value(&event)))
+            />
+        </div>
+        <button type="button" class="chip" on:click=on(on_fetch)>"Fetch config.json from huggingface.co"</button>
     }
 }
 
@@ -127,7 +143,7 @@ async fn read(session: Session, name: String, text: String, unread: Unread) {
     take(session, &name, open_file(&name, &text, unread).await);
 }
 
-fn take(session: Session, name: &str, reply: Result<Ready, Refused>) {
+fn take(session: Session, name: &str, reply: Result<OpenedFile, Refused>) {
     match reply {
         Ok(ready) => {
             session.edit(Step::Choice, |inputs| inputs.model.refused = None);

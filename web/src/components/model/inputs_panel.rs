@@ -10,7 +10,7 @@ use super::formats::FormatField;
 use super::import::Import;
 use super::model_field::ModelField;
 use super::number::ModelNumber;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::text;
 use crate::components::fetched::Folded;
@@ -56,7 +56,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
             <div class="twin">
                 {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
             </div>
-            <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
+            <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/>
             <details class="more-fields">
                 <summary>"Memory, devices, drafts"</summary>
                 <div class="twin">

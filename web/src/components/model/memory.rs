@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::ModelContext;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explained::Explained;
-use crate::state::model::fit::Change;
-use crate::state::model::memory::Part;
+use crate::state::model::fit::FitChange;
+use crate::state::model::memory::MemoryPart;
 use crate::state::session::{Session, Step};
 
 /// Memory use by part, the capacity, and changes that would make the model fit.
@@ -22,11 +22,11 @@ pub fn Memory() -> impl IntoView {
             format!("{percent}%")
         })
     };
-    let piece = |(place, part): (usize, &Part)| {
+    let piece = |(place, part): (usize, &MemoryPart)| {
         view! { <span class=format!("piece {}", part.key) style:width=width(place)></span> }
     };
-    let entry = move |(place, part): (usize, Part)| {
-        let Part { key, name, size, .. } = part;
+    let entry = move |(place, part): (usize, MemoryPart)| {
+        let MemoryPart { key, name, size, .. } = part;
         let cell = derived(move || {
             bar.with(|bar| {
                 bar.parts.get(place).map_or_else(|| size.clone(), |part| part.size.clone())
@@ -39,7 +39,7 @@ pub fn Memory() -> impl IntoView {
             </li>
         }
     };
-    let chip = move |change: Change| {
+    let chip = move |change: FitChange| {
         let on_click = move |_| {
             let workload = bar.with_untracked(|bar| bar.workload);
             session.edit(Step::Choice, |inputs| change.apply(&mut inputs.model, &workload));

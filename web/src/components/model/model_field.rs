@@ -7,8 +7,8 @@ use crate::components::focus::focus_unfolded;
 use crate::components::picker::Picker;
 use crate::state::model::answer::parameters;
 use crate::state::model::geometry::changed;
-use crate::state::model::inputs::Base;
-use crate::state::picker::{Group, Names, OPEN, PASTE, model_groups};
+use crate::state::model::inputs::ModelSource;
+use crate::state::picker::{OPEN, OptionGroup, PASTE, PickerCatalog, model_groups};
 use crate::state::session::{Session, Step};
 
 /// Selects the model, and shows its number of parameters and its provenance.
@@ -16,12 +16,12 @@ use crate::state::session::{Session, Step};
 pub fn ModelField() -> impl IntoView {
     let session = expect_context::<Session>();
     let base = memo(move |_| session.inputs.with(|inputs| inputs.model.base.clone()));
-    let groups = derived(move || -> Vec<Group> { base.with(model_groups) });
+    let groups = derived(move || -> Vec<OptionGroup> { base.with(model_groups) });
     let on_choose = move |key: String| {
         if key == PASTE || key == OPEN {
             focus_unfolded(key.trim_start_matches('#'));
         } else if let Ok(model) = calc_core::catalog::model(&key) {
-            session.edit(Step::Choice, |inputs| inputs.model.set_base(Base::Catalog(model)));
+            session.edit(Step::Choice, |inputs| inputs.model.set_base(ModelSource::Catalog(model)));
         }
     };
     let brief = block(move || {
@@ -38,7 +38,7 @@ pub fn ModelField() -> impl IntoView {
             id="model"
             label="Model"
             groups=groups
-            names=Names::Models
+            names=PickerCatalog::Models
             chosen=text(move || base.with(|base| base.key().to_owned()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

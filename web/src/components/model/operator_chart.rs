@@ -4,7 +4,7 @@ use chart::scene::Scene;
 use leptos::prelude::*;
 
 use super::ModelContext;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{derived, memo, text};
@@ -17,7 +17,7 @@ const LEGEND: &str = "mark: expected · stub: ideal · area: share of the phase 
 #[component]
 pub fn OperatorChart() -> impl IntoView {
     let ModelContext { shown, pointed, .. } = expect_context();
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let scene = memo(move |_| {
         chart.with(|chart| {

@@ -7,7 +7,12 @@ use super::ModelContext;
 use super::operator_row::OperatorTableRow;
 use crate::charts::canvas::watch_sight;
 use crate::components::erased::{block, memo, text};
+use crate::components::table_frame::heads;
 use crate::state::session::Session;
+
+/// Columns of the table.
+const COLUMNS: [&str; 9] =
+    ["Operator", "Count", "FLOP", "Weights", "KV cache", "Activations", "FLOP/B", "Time", "Limit"];
 
 /// One row per operator name; the rows are the points of the chart.
 #[component]
@@ -50,19 +55,7 @@ pub fn OperatorTable(
     view! {
         <div class="operators" node_ref=place><table class="formats">
             <caption>{name} " " <small>{caption}</small></caption>
-            <thead>
-                <tr>
-                    <th scope="col">"Operator"</th>
-                    <th scope="col">"Count"</th>
-                    <th scope="col">"FLOP"</th>
-                    <th scope="col">"Weights"</th>
-                    <th scope="col">"KV cache"</th>
-                    <th scope="col">"Activations"</th>
-                    <th scope="col">"FLOP/B"</th>
-                    <th scope="col">"Time"</th>
-                    <th scope="col">"Limit"</th>
-                </tr>
-            </thead>
+            <thead><tr>{heads(COLUMNS)}</tr></thead>
             <tbody>{rows}</tbody>
         </table></div>
     }

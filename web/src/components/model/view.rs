@@ -16,7 +16,7 @@ use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::components::stale::Stale;
 use crate::state::model::answer::next;
-use crate::state::model::curves::Against;
+use crate::state::model::curves::CurveAxis;
 use crate::state::session::Session;
 
 /// A model on a device: inputs, answer and recommendation.
@@ -53,7 +53,7 @@ pub fn ModelView() -> impl IntoView {
                 <OperatorChart/>
                 <OperatorTable phase=0/>
                 <OperatorTable phase=1/>
-                {Against::ALL.map(|against| view! { <CurvesChart against=against/> }).collect_view()}
+                {CurveAxis::ALL.map(|against| view! { <CurvesChart against=against/> }).collect_view()}
             </section>
             <Care/>
             <ExplanationPopover/>

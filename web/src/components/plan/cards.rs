@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::PlanContext;
-use crate::components::erased::{block, flag, memo, on};
+use crate::components::erased::{block, derived, flag, memo, on};
 use crate::state::plan::Card;
 use crate::state::session::{Session, Step};
 
@@ -11,9 +11,16 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Cards() -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, inspected, .. } = expect_context();
+    let shown = expect_context::<PlanContext>().shown;
     let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
-    let card = move |card: Card| {
+    let owner = |place: usize| format!("card-{place}");
+    let explanations = [0, 1, 2].map(|place| {
+        derived(move || {
+            cards.with(|cards| cards.get(place).map(|card| card.number.explanation.clone()))
+        })
+    });
+    on_cleanup(move || (0..3).for_each(|place| session.end_explanation(&owner(place))));
+    let card = move |(place, card): (usize, Card)| {
         let Card { name, number, beside, lines } = card;
         view! {
             <section class="card" aria-label=name>
@@ -22,8 +29,9 @@ pub fn Cards() -> impl IntoView {
                     <button
                         type="button"
                         class="explained"
-                        aria-controls="inspector"
-                        on:click=on(move |_| inspected.set(Some(name)))
+                        id=owner(place)
+                        aria-controls="inspected"
+                        on:click=on(move |_| session.inspect(&owner(place), explanations[place]))
                     >
                         {number.text}
                     </button>
@@ -33,7 +41,8 @@ pub fn Cards() -> impl IntoView {
             </section>
         }
     };
-    let all = block(move || cards.get().into_iter().map(card).collect_view().into_any());
+    let all =
+        block(move || cards.get().into_iter().enumerate().map(card).collect_view().into_any());
     let recommended = memo(move |_| shown.with(|shown| shown.answer.recommended.clone()));
     let is_refused = memo(move |_| shown.with(|shown| shown.answer.is_refused));
     let back = block(move || {

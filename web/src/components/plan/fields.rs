@@ -18,44 +18,44 @@ use crate::components::model::number::ModelNumber;
 use crate::components::power_mode_field::PowerModeField;
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
-use crate::state::scenario::Piece;
+use crate::state::scenario::ScenarioPart;
 
 /// The fields of the open part, the first of which gets the focus.
 #[component]
 pub fn PartFields() -> impl IntoView {
     let open = expect_context::<PlanContext>().open;
     block(move || {
-        let Some(piece) = open.get() else { return ().into_any() };
+        let Some(part) = open.get() else { return ().into_any() };
         request_animation_frame(|| focus_first("#part-fields :is(input, select)"));
-        fields(piece)
+        fields(part)
     })
 }
 
 /// The fields of a part.
-fn fields(piece: Piece) -> AnyView {
+fn fields(part: ScenarioPart) -> AnyView {
     let number = |field: Field| view! { <ModelNumber field=field/> };
-    match piece {
-        Piece::Model => view! { <ModelField/> <Import/> <Editor/> }.into_any(),
-        Piece::Device => view! {
+    match part {
+        ScenarioPart::Model => view! { <ModelField/> <Import/> <Editor/> }.into_any(),
+        ScenarioPart::Device => view! {
             <DeviceField/>
             {[Field::Tensor, Field::Pipeline, Field::Expert, Field::Memory].map(number).collect_view()}
         }
         .into_any(),
-        Piece::Mode => view! { <PowerModeField/> }.into_any(),
-        Piece::Engine => view! { <EngineField/> }.into_any(),
-        Piece::Users => number(Field::Batch).into_any(),
-        Piece::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
-        Piece::Out => view! {
+        ScenarioPart::Mode => view! { <PowerModeField/> }.into_any(),
+        ScenarioPart::Engine => view! { <EngineField/> }.into_any(),
+        ScenarioPart::Users => number(Field::Batch).into_any(),
+        ScenarioPart::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
+        ScenarioPart::Out => view! {
             {[Field::Generate, Field::Draft, Field::Acceptance].map(number).collect_view()}
             <Drafter/>
         }
         .into_any(),
-        Piece::Scheme => view! {
+        ScenarioPart::Scheme => view! {
             <SchemeField/>
             <FormatField role=Role::KvCache/>
             <FormatField role=Role::Embedding/>
         }
         .into_any(),
-        Piece::Goal => view! { <GoalFields/> }.into_any(),
+        ScenarioPart::Goal => view! { <GoalFields/> }.into_any(),
     }
 }

@@ -1,15 +1,14 @@
 //! The inspector: what was clicked explains itself here; below it what would change the answer, and how to apply it.
 
 use leptos::prelude::*;
-use report::output::verdict::explain::Explanation;
 use report::output::words::advice;
 
 use super::PlanContext;
 use crate::charts::paper;
 use crate::components::advice::way;
-use crate::components::basis_badge::BasisBadge;
 use crate::components::device_facts::DeviceFacts;
-use crate::components::erased::{block, flag, memo};
+use crate::components::erased::{block, derived, flag, memo};
+use crate::components::inspected::{InspectedPanel, explain};
 use crate::components::model::care::cautions;
 use crate::state::plan::{RATE, refusal, ways_of};
 use crate::state::session::Session;
@@ -19,27 +18,24 @@ use crate::state::session::Session;
 pub fn Inspector() -> impl IntoView {
     let session = expect_context::<Session>();
     paper::begin(session);
-    let PlanContext { shown, inspected, .. } = expect_context();
+    let shown = expect_context::<PlanContext>().shown;
     let cautions = cautions();
-    let explanation = memo(move |_| {
-        let clicked = inspected.get();
-        let name = clicked.unwrap_or("Speed");
+    // Without a click: why a picked scheme is refused, or the speed.
+    let otherwise = derived(move || {
         shown.with(|shown| {
-            if shown.answer.is_refused && clicked.is_none() {
+            if shown.answer.is_refused {
                 return session.inputs.with_untracked(refusal);
             }
-            let card = shown.answer.cards.iter().find(|card| card.name == name);
-            card.or(shown.answer.cards.first()).map(|card| card.number.explanation.clone())
+            let cards = &shown.answer.cards;
+            let speed = cards.iter().find(|card| card.number.explanation.title == RATE);
+            speed.or(cards.first()).map(|card| card.number.explanation.clone())
         })
-    });
-    let explained = block(move || match explanation.get() {
-        None => ().into_any(),
-        Some(explanation) => explain(explanation).into_any(),
     });
     // Nobody can click on paper: there every card explains itself.
     let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
     let on_paper = block(move || {
-        let explained = cards.get().into_iter().map(|card| explain(card.number.explanation));
+        let explained =
+            cards.get().into_iter().map(|card| explain(session, "", card.number.explanation));
         explained.collect_view().into_any()
     });
     let flips = memo(move |_| {
@@ -59,7 +55,7 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
-            <div class="on-screen" aria-live="polite">{explained}</div>
+            <InspectedPanel otherwise=otherwise/>
             <div class="on-paper">{on_paper}</div>
             <div hidden=flag(move || flips.with(Vec::is_empty))>
                 <h2>"What would flip it"</h2>
@@ -74,16 +70,5 @@ pub fn Inspector() -> impl IntoView {
                 <ul>{block(move || list(notes.get()))}</ul>
             </div>
             <DeviceFacts/>
-    }
-}
-
-fn explain(explanation: Explanation) -> impl IntoView {
-    let Explanation { title, formula, values, provenance, source } = explanation;
-    let is_time = title == RATE;
-    view! {
-        <h2>{title} " " <BasisBadge provenance=provenance is_time=is_time/></h2>
-        <p class="formula">{formula}</p>
-        <p>{values}</p>
-        <p class="source">{source}</p>
     }
 }

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::PlanContext;
 use crate::components::compare::bar::CompareLater;
 use crate::components::erased::memo;
-use crate::components::piece_line::PieceLine;
-use crate::state::scenario::pieces;
+use crate::components::scenario_line::ScenarioLine;
+use crate::state::scenario::parts;
 use crate::state::session::Session;
 
 /// The scenario line, the way to Compare, and the fields of the open part.
@@ -14,10 +14,10 @@ use crate::state::session::Session;
 pub fn Scenario() -> impl IntoView {
     let session = expect_context::<Session>();
     let open = expect_context::<PlanContext>().open;
-    let line = memo(move |_| session.inputs.with(pieces));
+    let line = memo(move |_| session.inputs.with(parts));
     view! {
-        <PieceLine label="Scenario" line=line open=open>
+        <ScenarioLine label="Scenario" line=line open=open>
             <CompareLater/>
-        </PieceLine>
+        </ScenarioLine>
     }
 }

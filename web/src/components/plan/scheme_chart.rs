@@ -6,22 +6,22 @@ use leptos::prelude::*;
 
 use super::PlanContext;
 use super::scheme_table::pick;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
 use crate::state::session::Session;
 
 const TITLE: &str = "Schemes by time and loss";
-const LEGEND: &str = "mark: expected · line: interval · grey: refused · shape and color: format";
+const LEGEND: &str = "mark: expected · line: interval · gray: refused · shape and color: format";
 
-/// A mark per scheme; refused ones are grey. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
+/// A mark per scheme; refused ones are gray. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
 /// below has the numbers.
 #[component]
 pub fn SchemeChart() -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, inspected, .. } = expect_context();
-    let view = RwSignal::new(View::default());
+    let PlanContext { shown, pointed, .. } = expect_context();
+    let view = RwSignal::new(Viewport::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
     let chosen = memo(move |_| shown.with(|shown| shown.answer.chosen.clone()));
     let scene = memo(move |_| {
@@ -38,7 +38,7 @@ pub fn SchemeChart() -> impl IntoView {
         }),
     );
     let on_key = move |event: KeyboardEvent| match event.key().as_str() {
-        "Enter" => pick(session, inspected, pointed.get_untracked().as_deref()),
+        "Enter" => pick(session, pointed.get_untracked().as_deref()),
         _ => marks.on_key.run(event),
     };
     let said = text(move || {
@@ -71,7 +71,7 @@ pub fn SchemeChart() -> impl IntoView {
                 label=label
                 view=view
                 on_point=marks.on_point
-                on_pick=Callback::new(move |spot| pick(session, inspected, marks.hit.run(spot).as_deref()))
+                on_pick=Callback::new(move |spot| pick(session, marks.hit.run(spot).as_deref()))
                 on_key=Callback::new(on_key)
                 on_leave=marks.on_leave
                 said=said

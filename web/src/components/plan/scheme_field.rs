@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::components::erased::text;
 use crate::components::picker::Picker;
-use crate::state::picker::{Names, scheme_groups};
+use crate::state::picker::{PickerCatalog, scheme_groups};
 use crate::state::session::{Session, Step};
 
 /// Selects a scheme for the cards; the first option is the recommended one.
@@ -22,7 +22,7 @@ pub fn SchemeField() -> impl IntoView {
             id="scheme"
             label="Scheme"
             groups=Signal::stored(scheme_groups())
-            names=Names::Schemes
+            names=PickerCatalog::Schemes
             chosen=text(move || chosen().to_owned())
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

@@ -10,9 +10,9 @@ use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
 /// Shows a scheme in the cards; the inspector explains one that is refused.
-pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Option<&str>) {
+pub fn pick(session: Session, key: Option<&str>) {
     if let Some(scheme) = key.and_then(schemes::scheme) {
-        inspected.set(None);
+        session.inspected.set(None);
         session.edit(Step::Choice, |inputs| inputs.model.scheme = Some(scheme));
     }
 }
@@ -22,9 +22,13 @@ pub fn pick(session: Session, inspected: RwSignal<Option<&'static str>>, key: Op
 pub fn SchemeTable() -> impl IntoView {
     let PlanContext { shown, .. } = expect_context();
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
-    let head = memo(move |_| shown.with(|shown| shown.answer.time_column));
+    let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
     let all = block(move || {
-        rows.get().into_iter().map(|row| view! { <Row row=row/> }).collect_view().into_any()
+        rows.get()
+            .into_iter()
+            .map(|row| view! { <SchemeTableRow row=row/> })
+            .collect_view()
+            .into_any()
     });
     view! {
         <div class="scroll" tabindex="0" role="group" aria-label="All schemes">
@@ -32,7 +36,7 @@ pub fn SchemeTable() -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">"Scheme"</th>
-                        <th scope="col">{move || head.get()}</th>
+                        <th scope="col">{move || time.get()}</th>
                         <th scope="col" class="wide">"First token"</th>
                         <th scope="col" class="wide">"Rate"</th>
                         <th scope="col">"Memory"</th>
@@ -46,12 +50,12 @@ pub fn SchemeTable() -> impl IntoView {
 }
 
 #[component]
-fn Row(
+fn SchemeTableRow(
     /// Texts of the row.
     row: SchemeRow,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let PlanContext { shown, pointed, inspected, .. } = expect_context();
+    let PlanContext { shown, pointed, .. } = expect_context();
     let key = row.key;
     let is_chosen = flag(move || shown.with(|shown| shown.answer.chosen == key));
     let is_pointed = flag(move || pointed.with(|pointed| pointed.as_deref() == Some(key)));
@@ -76,10 +80,10 @@ fn Row(
             on:mouseleave=on(move |_| pointed.set(None))
         >
             <th scope="row">
-                <button type="button" class="format" on:click=on(move |_| pick(session, inspected, Some(key)))>
+                <button type="button" class="format" on:click=on(move |_| pick(session, Some(key)))>
                     {name}
                 </button>
-                " " {picks.collect_view()}
+                " " <small>{row.engine}</small> " " {picks.collect_view()}
             </th>
             {numbers}
         </tr>

@@ -3,15 +3,14 @@
 use leptos::prelude::*;
 
 use super::PlanContext;
-use crate::components::chunk::Part;
+use crate::components::check::CheckPanel;
 use crate::components::erased::{Block, block, memo};
 use crate::components::explore::link::ExploreLink;
-use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
 use crate::components::model::operator_table::OperatorTable;
-use crate::state::model::curves::Against;
+use crate::state::model::curves::CurveAxis;
 
 /// Speed and energy of the scheme in the cards, and the operators behind them.
 #[component]
@@ -30,7 +29,7 @@ pub fn Operators() -> impl IntoView {
 #[component]
 pub fn Scale() -> impl IntoView {
     if_it_runs(|| {
-        Against::ALL
+        CurveAxis::ALL
             .map(|against| view! { <CurvesChart against=against/> })
             .collect_view()
             .into_any()
@@ -51,7 +50,7 @@ fn if_it_runs(speeds: fn() -> AnyView) -> Block {
 #[component]
 pub fn Questions() -> impl IntoView {
     view! {
-        <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
+        <section class="claim" aria-label="Is this possible?"><CheckPanel/></section>
         <Inverse/>
         <ExploreLink/>
     }

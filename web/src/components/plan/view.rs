@@ -8,10 +8,10 @@ use super::cards::Cards;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
-use crate::components::chunk::Part;
+use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
-use crate::components::focus::focus;
+use crate::components::focus::{focus, tab_index};
 use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::notes::Notes;
@@ -27,22 +27,22 @@ use crate::state::session::{Session, Step};
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
     // With the inspector come the fields and tabs of the first click.
-    let inspector = Fetched::new(Part::Inspector);
+    let inspector = Fetched::new(LazyPart::Inspector);
     inspector.ask();
-    let popover = Fetched::new(Part::Explanation);
+    let popover = Fetched::new(LazyPart::Explanation);
     popover.ask();
     let (shown, typed) = provide_answer(session);
     let stale = Stale::provide(session, typed);
     let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
     let ways_out =
-        block(move || if stuck.get() { fetched_tab(Part::Impasse) } else { ().into_any() });
+        block(move || if stuck.get() { fetched_tab(LazyPart::Impasse) } else { ().into_any() });
     let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => fetched_tab(Part::Operators),
-        Tab::Memory => fetched_tab(Part::Memory),
-        Tab::Scale => fetched_tab(Part::Scale),
-        Tab::Questions => fetched_tab(Part::Questions),
+        Tab::Operators => fetched_tab(LazyPart::Operators),
+        Tab::Memory => fetched_tab(LazyPart::Memory),
+        Tab::Scale => fetched_tab(LazyPart::Scale),
+        Tab::Questions => fetched_tab(LazyPart::Questions),
     });
     view! {
         <main class="plan model">
@@ -67,7 +67,7 @@ pub fn PlanView() -> impl IntoView {
                     {body}
                 </div>
             </section>
-            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Explanation">
+            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Behind the answer">
                 {block(move || inspector.show())}
             </aside>
             {block(move || popover.show())}
@@ -91,17 +91,12 @@ fn provide_answer(session: Session) -> (Memo<PlanShown>, Memo<ModelShown>) {
     });
     let inputs = derived(move || shown.with(|shown| shown.taken.clone()));
     provide_context(ModelContext { inputs, shown: model, pointed: RwSignal::new(None) });
-    provide_context(PlanContext {
-        shown,
-        pointed: RwSignal::new(None),
-        open: RwSignal::new(None),
-        inspected: RwSignal::new(None),
-    });
+    provide_context(PlanContext { shown, pointed: RwSignal::new(None), open: RwSignal::new(None) });
     (shown, typed)
 }
 
 /// A part that is fetched when it is first shown.
-fn fetched_tab(part: Part) -> AnyView {
+fn fetched_tab(part: LazyPart) -> AnyView {
     let body = Fetched::new(part);
     body.ask();
     block(move || body.show()).into_any()
@@ -130,7 +125,7 @@ fn Tabs() -> impl IntoView {
                 id=format!("tab-{place}")
                 aria-selected=text(move || is_open().to_string())
                 aria-controls="plan-tab"
-                tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
+                tabindex=tab_index(is_open)
                 on:click=on(move |_| open(own))
             >
                 {own.name()}

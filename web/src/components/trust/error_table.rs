@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::TrustContext;
 use crate::components::erased::block;
 use crate::components::mark_icon::MarkIcon;
+use crate::components::table_frame::TableFrame;
 use crate::state::trust::answer::COLUMNS;
 
 /// Errors of the filtered rows, in %, one line per set.
@@ -23,17 +24,14 @@ pub fn ErrorTable() -> impl IntoView {
         };
         errors.into_iter().map(row).collect_view().into_any()
     });
-    let head = COLUMNS.map(|(name, meaning)| {
+    let heads = COLUMNS.map(|(name, meaning)| {
         let title = (!meaning.is_empty()).then_some(meaning);
         view! { <th scope="col" title=title>{name}</th> }
     });
     view! {
         <h2>"Errors by set" <small>"expected over measured, less 1"</small></h2>
-        <div class="scroll" tabindex="0" role="group" aria-label="Errors by set">
-            <table class="formats operators" id="errors">
-                <thead><tr>{head.collect_view()}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <TableFrame label="Errors by set" class="formats operators" id="errors" heads=heads.collect_view().into_any()>
+            <tbody>{rows}</tbody>
+        </TableFrame>
     }
 }

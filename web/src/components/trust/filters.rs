@@ -6,7 +6,7 @@ use super::TrustContext;
 use crate::components::erased::{block, on, text};
 use crate::components::inputs_shell::InputsShell;
 use crate::state::session::{Session, Step};
-use crate::state::trust::filter::{Part, choose, chosen};
+use crate::state::trust::filter::{FilterField, choose, chosen};
 
 /// One select per filter; on a small screen they are behind a summary line that opens them.
 #[component]
@@ -15,7 +15,7 @@ pub fn Filters() -> impl IntoView {
     let summary = text(move || answer.with(|answer| answer.filter_line.clone()));
     view! {
         <InputsShell label="Filter" summary=summary>
-            {Part::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
+            {FilterField::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
             <p class="brief">
                 "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group, which is one board, model and engine."
             </p>
@@ -27,7 +27,7 @@ pub fn Filters() -> impl IntoView {
 #[component]
 fn Choice(
     /// Filter to set.
-    part: Part,
+    part: FilterField,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let TrustContext { pairs, .. } = expect_context();

@@ -4,13 +4,18 @@ use leptos::prelude::*;
 
 use super::TrustContext;
 use crate::components::erased::{block, flag, on, text};
+use crate::components::table_frame::{TableFrame, heads};
 use crate::state::trust::answer::more_of;
 use crate::state::trust::filter::{device_name, format_name};
-use crate::state::trust::rows::{Row, rows};
+use crate::state::trust::rows::{PublishedRow, rows};
 use crate::state::trust::words::{measured, place, predicted, signed, work};
 
 /// Number of rows shown at first; each click adds four times as many.
 const STEP: usize = 25;
+
+/// Columns of the table.
+const COLUMNS: [&str; 6] =
+    ["what was timed", "measured", "expected", "error", "interval", "source, tier"];
 
 /// Table of the rows, each with a link to its source.
 #[component]
@@ -39,21 +44,9 @@ pub fn RowTable() -> impl IntoView {
     view! {
         <h2>"Rows" <small>"the largest error first"</small></h2>
         <div class="asked">
-            <div class="scroll" tabindex="0" role="group" aria-label="Rows">
-                <table class="choices" id="rows">
-                    <thead>
-                        <tr>
-                            <th scope="col">"what was timed"</th>
-                            <th scope="col">"measured"</th>
-                            <th scope="col">"expected"</th>
-                            <th scope="col">"error"</th>
-                            <th scope="col">"interval"</th>
-                            <th scope="col">"source, tier"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{body}</tbody>
-                </table>
-            </div>
+            <TableFrame label="Rows" class="choices" id="rows" heads=heads(COLUMNS)>
+                <tbody>{body}</tbody>
+            </TableFrame>
             <p hidden=flag(move || left() == 0)>
                 <button type="button" class="tool" on:click=on(on_more)>{text(move || more_of(left(), 4 * STEP))}</button>
             </p>
@@ -63,7 +56,7 @@ pub fn RowTable() -> impl IntoView {
 
 fn row(
     at: usize,
-    row: &'static Row,
+    row: &'static PublishedRow,
     unseen: bool,
     pointed: RwSignal<Option<usize>>,
 ) -> impl IntoView {

@@ -6,11 +6,11 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::TrustContext;
-use crate::charts::canvas::View;
+use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::components::erased::{derived, memo, text};
 use crate::state::roving::turn;
-use crate::state::trust::answer::Answer;
+use crate::state::trust::answer::TrustAnswer;
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::spoken;
 
@@ -21,7 +21,7 @@ const TITLE: &str = "Expected against measured";
 pub fn ScatterChart() -> impl IntoView {
     let trust = expect_context::<TrustContext>();
     let TrustContext { answer, pointed, .. } = trust;
-    let view = RwSignal::new(View::default());
+    let view = RwSignal::new(Viewport::default());
     let scene = memo(move |_| {
         answer.with(|answer| scatter_scene(&answer.scatter, view.get().size, pointed.get()))
     });
@@ -47,7 +47,7 @@ pub fn ScatterChart() -> impl IntoView {
     });
     let label = text(move || answer.with(label_of));
     let legend = text(move || answer.with(legend_of));
-    let marks = derived(move || answer.with(Answer::marks));
+    let marks = derived(move || answer.with(TrustAnswer::marks));
     let filters = text(move || answer.with(|answer| answer.filter_line.clone()));
     view! {
         <h2>{TITLE}</h2>
@@ -71,14 +71,14 @@ pub fn ScatterChart() -> impl IntoView {
 }
 
 /// The chart in words.
-fn label_of(answer: &Answer) -> String {
+fn label_of(answer: &TrustAnswer) -> String {
     format!(
         "Expected against measured times, both logarithmic; on the diagonal they are equal. {} {} The tables below have the numbers.",
         answer.sentence, answer.line
     )
 }
 
-fn legend_of(answer: &Answer) -> String {
+fn legend_of(answer: &TrustAnswer) -> String {
     format!("shape and color: set of rows · hollow: outside of its interval · {}", answer.region)
 }
 

@@ -12,7 +12,7 @@ use crate::charts::paper;
 use crate::components::erased::{memo, text};
 use crate::components::notes::Notes;
 use crate::state::session::Session;
-use crate::state::trust::answer::Answer;
+use crate::state::trust::answer::TrustAnswer;
 use crate::state::trust::filter;
 
 /// Accuracy of expected times: filter, answer, and cases where they are wrong.
@@ -25,7 +25,7 @@ pub fn TrustView() -> impl IntoView {
     if !wrong.is_empty() {
         session.notes.update(|notes| notes.extend(wrong));
     }
-    let answer = memo(move |_| pairs.with(|pairs| Answer::of(pairs)));
+    let answer = memo(move |_| pairs.with(|pairs| TrustAnswer::of(pairs)));
     provide_context(TrustContext { pairs, answer, pointed: RwSignal::new(None) });
     view! {
         <main class="kernel model trust">

@@ -6,7 +6,7 @@ use super::TrustContext;
 use crate::components::erased::{block, on};
 use crate::state::session::{Session, Step};
 use crate::state::trust::answer::Wrong as Group;
-use crate::state::trust::filter::{Part, choose};
+use crate::state::trust::filter::{FilterField, choose};
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::{above_roof, work};
 
@@ -18,7 +18,7 @@ pub fn Wrong() -> impl IntoView {
     let group = move |Group { name, words, chosen }: Group| {
         let on_click = move |_| {
             session.edit(Step::Choice, |inputs| {
-                Part::ALL
+                FilterField::ALL
                     .into_iter()
                     .zip(chosen)
                     .for_each(|(part, value)| choose(inputs, part, value));
@@ -40,7 +40,7 @@ pub fn Wrong() -> impl IntoView {
         if places.is_empty() {
             return view! { <p class="formats-line">"None of these rows."</p> }.into_any();
         }
-        let row = |row: &'static crate::state::trust::rows::Row| {
+        let row = |row: &'static crate::state::trust::rows::PublishedRow| {
             view! {
                 <li>
                     <a href=row.link() target="_blank" rel="noopener noreferrer">{row.id}</a>

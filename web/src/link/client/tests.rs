@@ -6,8 +6,8 @@ use protocol::job::{CalibrateSpec, JobEvent, NumberedEvent};
 use protocol::server::Accepted;
 
 use super::*;
-use crate::link::book::Find;
-use crate::link::connection::Up;
+use crate::link::connection::DaemonSession;
+use crate::link::jobs::ResultUse;
 
 const REQUEST: RequestId = Hex([3; 16]);
 
@@ -18,23 +18,24 @@ fn spec() -> JobSpec {
 fn up() -> Client {
     let mut client = Client::default();
     let machine = String::new();
-    let up = Up { scopes: Vec::new(), epoch: Hex([0; 8]), version: String::new(), machine };
-    client.connection.state = State::Up(up);
+    let session =
+        DaemonSession { scopes: Vec::new(), epoch: Hex([0; 8]), version: String::new(), machine };
+    client.connection.state = State::Connected(session);
     client.connection.server = Some(Hex([1; 16]));
     client
 }
 
 /// Serializes the messages among the actions and returns them with their numbers.
-fn said(client: &mut Client, todo: Vec<Do>) -> Vec<(u32, ClientMessage)> {
+fn said(client: &mut Client, actions: Vec<Action>) -> Vec<(u32, ClientMessage)> {
     let say = |one| match one {
-        Do::Say(ask) => {
+        Action::Send(ask) => {
             let text = client.numbered(ask);
             let Ask { id, ask } = serde_json::from_str(&text).expect("a message");
             Some((id, ask))
         }
         _ => None,
     };
-    todo.into_iter().filter_map(say).collect()
+    actions.into_iter().filter_map(say).collect()
 }
 
 fn event(seq: u64, event: JobEvent) -> ServerMessage {
@@ -44,24 +45,27 @@ fn event(seq: u64, event: JobEvent) -> ServerMessage {
 #[test]
 fn a_job_that_was_not_answered_is_asked_again_and_shown_once() {
     let mut client = up();
-    let todo = client.start(REQUEST, spec());
-    let first = said(&mut client, todo);
+    let actions = client.start(REQUEST, spec());
+    let first = said(&mut client, actions);
     assert!(matches!(&first[..], [(_, ClientMessage::StartJob(it))] if it.request == REQUEST));
     client.on(Event::Closed { code: 1006, denied: false });
     assert!(client.is_starting());
     let before = up().connection.state;
     client.connection.state = before;
-    let todo = client.resumed(vec![Do::Resume]);
-    let again = said(&mut client, todo);
+    let actions = client.resumed(vec![Action::Resume]);
+    let again = said(&mut client, actions);
     let (id, _) = again
         .iter()
         .find(|(_, ask)| matches!(ask, ClientMessage::StartJob(it) if it.request == REQUEST))
         .expect("asked again");
     let accepted = ServerMessage::Accepted(Accepted { job: JobId(4), fresh: false });
-    assert_eq!(client.hear(Some(first[0].0), accepted.clone()), [], "an answer from before");
-    let todo = client.hear(Some(*id), accepted);
-    assert_eq!(todo, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-    assert!(!client.is_starting() && client.shown().is_some_and(|job| job.find == Find::Awaited));
+    assert_eq!(client.receive(Some(first[0].0), accepted.clone()), [], "an answer from before");
+    let actions = client.receive(Some(*id), accepted);
+    assert_eq!(actions, [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
+    assert!(
+        !client.is_starting()
+            && client.shown().is_some_and(|job| job.result_use == ResultUse::Awaited)
+    );
 }
 
 #[test]
@@ -81,26 +85,26 @@ fn a_cut_sweep_is_continued_once_and_shown() {
         summary(3, sweep.clone(), JobState::Done),
         summary(2, spec(), JobState::Interrupted),
     ];
-    client.hear(None, ServerMessage::Jobs { jobs });
+    client.receive(None, ServerMessage::Jobs { jobs });
     for ended in [2, 3, 9] {
         assert_eq!(client.start_rest(REQUEST, JobId(ended)), [], "{ended}");
     }
-    let todo = client.start_rest(REQUEST, JobId(4));
+    let actions = client.start_rest(REQUEST, JobId(4));
     let order = ContinueJob { request: REQUEST, job: JobId(4) };
-    assert_eq!(todo, [Do::Say(ClientMessage::ContinueJob(order))]);
-    let asked = said(&mut client, todo);
+    assert_eq!(actions, [Action::Send(ClientMessage::ContinueJob(order))]);
+    let asked = said(&mut client, actions);
     client.on(Event::Closed { code: 1006, denied: false });
     client.connection.state = up().connection.state;
-    let todo = client.resumed(vec![Do::Resume]);
-    assert!(todo.contains(&Do::Say(ClientMessage::ContinueJob(order))), "{todo:?}");
-    let again = said(&mut client, todo);
+    let actions = client.resumed(vec![Action::Resume]);
+    assert!(actions.contains(&Action::Send(ClientMessage::ContinueJob(order))), "{actions:?}");
+    let again = said(&mut client, actions);
     let (id, _) = again
         .into_iter()
         .find(|(_, ask)| *ask == ClientMessage::ContinueJob(order))
         .expect("asked again");
     assert_ne!(id, asked[0].0);
     let accepted = Accepted { job: JobId(5), fresh: true };
-    client.hear(Some(id), ServerMessage::Accepted(accepted));
+    client.receive(Some(id), ServerMessage::Accepted(accepted));
     let shown = client.shown().expect("shown");
     assert_eq!((shown.summary.job, &shown.summary.spec), (JobId(5), &sweep));
 }
@@ -108,10 +112,10 @@ fn a_cut_sweep_is_continued_once_and_shown() {
 #[test]
 fn a_refused_job_is_not_asked_again() {
     let mut client = up();
-    let todo = client.start(REQUEST, spec());
-    let asked = said(&mut client, todo);
+    let actions = client.start(REQUEST, spec());
+    let asked = said(&mut client, actions);
     let fault = Fault::new(FaultCode::QueueFull, "32 jobs wait already");
-    client.hear(Some(asked[0].0), ServerMessage::Fault(fault));
+    client.receive(Some(asked[0].0), ServerMessage::Fault(fault));
     assert_eq!((client.is_starting(), &*client.refusal), (false, "32 jobs wait already"));
     client.start(REQUEST, spec());
     assert_eq!(client.refusal, "");
@@ -121,24 +125,27 @@ fn a_refused_job_is_not_asked_again() {
 fn a_lost_connection_resumes_after_the_last_event() {
     let mut client = up();
     client.server = client.connection.server;
-    let todo = client.start(REQUEST, spec());
-    let asked = said(&mut client, todo);
-    client.hear(Some(asked[0].0), ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }));
-    client.hear(None, event(1, JobEvent::Queued));
-    client.hear(None, event(2, JobEvent::Started { predicted_s: None }));
+    let actions = client.start(REQUEST, spec());
+    let asked = said(&mut client, actions);
+    client.receive(
+        Some(asked[0].0),
+        ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }),
+    );
+    client.receive(None, event(1, JobEvent::Queued));
+    client.receive(None, event(2, JobEvent::Started { predicted_s: None }));
     assert_eq!(
-        client.hear(None, event(4, JobEvent::Queued)),
-        [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 2 })]
+        client.receive(None, event(4, JobEvent::Queued)),
+        [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 2 })]
     );
     client.on(Event::Closed { code: 1006, denied: false });
     client.connection.state = up().connection.state;
-    let todo = client.resumed(vec![Do::Resume]);
-    let resumed = Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 2 });
-    assert!(todo.contains(&resumed), "{todo:?}");
+    let actions = client.resumed(vec![Action::Resume]);
+    let resumed = Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 2 });
+    assert!(actions.contains(&resumed), "{actions:?}");
     let ended = JobEvent::Ended { state: JobState::Done, fault: None };
     assert_eq!(
-        client.hear(None, event(3, ended)),
-        [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })]
+        client.receive(None, event(3, ended)),
+        [Action::Send(ClientMessage::UnsubscribeJob { job: JobId(4) })]
     );
 }
 
@@ -153,33 +160,33 @@ fn an_old_job_is_followed_to_its_last_event() {
         created_ms: 0,
         last_seq: 3,
     };
-    let asked = client.hear(None, ServerMessage::Jobs { jobs: vec![summary.clone()] });
-    assert_eq!(asked, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-    client.hear(None, ServerMessage::Snapshot { job: summary, after: 0 });
+    let asked = client.receive(None, ServerMessage::Jobs { jobs: vec![summary.clone()] });
+    assert_eq!(asked, [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
+    client.receive(None, ServerMessage::Snapshot { job: summary, after: 0 });
     for seq in 1..=2 {
-        assert_eq!(client.hear(None, event(seq, JobEvent::Queued)), [], "{seq}");
+        assert_eq!(client.receive(None, event(seq, JobEvent::Queued)), [], "{seq}");
     }
     let fault = Some(Fault::new(FaultCode::Interrupted, "the daemon ended"));
     let ended = JobEvent::Ended { state: JobState::Interrupted, fault };
-    let left = [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })];
-    assert_eq!(client.hear(None, event(3, ended)), left);
+    let left = [Action::Send(ClientMessage::UnsubscribeJob { job: JobId(4) })];
+    assert_eq!(client.receive(None, event(3, ended)), left);
     assert!(client.shown().is_some_and(|job| job.fault.is_some()));
 }
 
 #[test]
 fn another_daemon_has_other_jobs() {
     let mut client = up();
-    client.resumed(vec![Do::Resume]);
+    client.resumed(vec![Action::Resume]);
     client.start(REQUEST, spec());
     client.connection.server = Some(Hex([2; 16]));
-    client.resumed(vec![Do::Resume]);
-    assert!(!client.is_starting() && client.is_up());
+    client.resumed(vec![Action::Resume]);
+    assert!(!client.is_starting() && client.is_connected());
 }
 
 #[test]
 fn nothing_is_heard_before_both_sides_proved_themselves() {
     let mut client = Client::default();
     client.connection.state = State::Opening;
-    client.hear(None, ServerMessage::Telemetry(Telemetry { at_ms: 1, readings: Vec::new() }));
+    client.receive(None, ServerMessage::Telemetry(Telemetry { at_ms: 1, readings: Vec::new() }));
     assert_eq!(client.telemetry, None);
 }

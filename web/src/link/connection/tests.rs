@@ -23,7 +23,7 @@ fn hello(min: u32) -> Event {
         dimension: 1,
         job_s: 1,
     };
-    Event::Said(ServerMessage::Hello(Hello {
+    Event::Received(ServerMessage::Hello(Hello {
         protocol: Versions { min, max: min },
         server: Hex([4; 16]),
         nonce: Hex([5; 32]),
@@ -37,7 +37,7 @@ fn opened() -> Event {
 }
 
 fn identified() -> Event {
-    Event::Said(ServerMessage::Identified(Identified {
+    Event::Received(ServerMessage::Identified(Identified {
         proof: PROOF,
         scopes: vec![Scope::Read, Scope::Bench],
         session: 1,
@@ -47,24 +47,24 @@ fn identified() -> Event {
 }
 
 fn signed(key: Option<Hex<8>>) -> Event {
-    Event::Signed(Some(Signed { key, proof: PROOF }))
+    Event::Signed(Some(Signature { key, proof: PROOF }))
 }
 
 fn connect(code: &str) -> Connection {
     let mut connection = Connection::default();
     let connect = Event::Connect { address: "127.0.0.1:8000".into(), code: code.into() };
-    assert_eq!(connection.on(connect), [Do::Open("127.0.0.1:8000".into())]);
+    assert_eq!(connection.on(connect), [Action::Open("127.0.0.1:8000".into())]);
     assert_eq!(connection.on(opened()), []);
     connection
 }
 
 fn up() -> Connection {
     let mut connection = connect("");
-    assert!(matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code.is_empty()));
+    assert!(matches!(&connection.on(hello(1))[..], [Action::Sign { code, .. }] if code.is_empty()));
     let said = connection.on(signed(Some(KEY)));
-    assert!(matches!(&said[..], [Do::Say(ClientMessage::Identify(it))] if it.key == KEY));
-    assert!(matches!(&connection.on(identified())[..], [Do::Sign { .. }]));
-    assert_eq!(connection.on(signed(Some(KEY))), [Do::Resume]);
+    assert!(matches!(&said[..], [Action::Send(ClientMessage::Identify(it))] if it.key == KEY));
+    assert!(matches!(&connection.on(identified())[..], [Action::Sign { .. }]));
+    assert_eq!(connection.on(signed(Some(KEY))), [Action::Resume]);
     connection
 }
 
@@ -75,15 +75,19 @@ fn closed(code: u16) -> Event {
 #[test]
 fn a_kept_key_opens_a_session_after_both_sides_proved_it() {
     let connection = up();
-    let State::Up(up) = &connection.state else { panic!("{:?}", connection.state) };
-    assert!(up.may_measure() && up.version == "9.9.9" && up.machine == "a processor");
+    let State::Connected(session) = &connection.state else { panic!("{:?}", connection.state) };
+    assert!(
+        session.may_measure() && session.version == "9.9.9" && session.machine == "a processor"
+    );
 }
 
 #[test]
 fn a_code_becomes_a_key_and_is_forgotten() {
     let mut connection = connect("SECRET");
-    assert!(matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code == "SECRET"));
-    assert!(matches!(&connection.on(signed(None))[..], [Do::Say(ClientMessage::Pair(_))]));
+    assert!(
+        matches!(&connection.on(hello(1))[..], [Action::Sign { code, .. }] if code == "SECRET")
+    );
+    assert!(matches!(&connection.on(signed(None))[..], [Action::Send(ClientMessage::Pair(_))]));
     let paired = Paired {
         key: KEY,
         proof: PROOF,
@@ -92,22 +96,24 @@ fn a_code_becomes_a_key_and_is_forgotten() {
         epoch: EPOCH,
         machine: String::new(),
     };
-    connection.on(Event::Said(ServerMessage::Paired(paired)));
+    connection.on(Event::Received(ServerMessage::Paired(paired)));
     let done = connection.on(signed(None));
-    assert!(matches!(&done[..], [Do::Keep { key: KEY, code, .. }, Do::Resume] if code == "SECRET"));
-    let State::Up(up) = &connection.state else { panic!("{:?}", connection.state) };
-    assert!(!up.may_measure());
+    assert!(
+        matches!(&done[..], [Action::StoreKey { key: KEY, code, .. }, Action::Resume] if code == "SECRET")
+    );
+    let State::Connected(session) = &connection.state else { panic!("{:?}", connection.state) };
+    assert!(!session.may_measure());
     assert!(!format!("{connection:?}").contains("SECRET"));
 }
 
 #[test]
 fn a_daemon_that_cannot_prove_itself_is_left() {
-    for wrong in [Some(Signed { key: Some(KEY), proof: Hex([9; 32]) }), None] {
+    for wrong in [Some(Signature { key: Some(KEY), proof: Hex([9; 32]) }), None] {
         let mut connection = connect("");
         connection.on(hello(1));
         connection.on(signed(Some(KEY)));
         connection.on(identified());
-        assert_eq!(connection.on(Event::Signed(wrong)), [Do::HangUp]);
+        assert_eq!(connection.on(Event::Signed(wrong)), [Action::Close]);
         assert!(matches!(connection.state, State::Refused(_)));
     }
 }
@@ -128,7 +134,7 @@ type Case = (u16, bool, fn(&State) -> bool);
 #[test]
 fn each_end_says_why() {
     let cases: [Case; 6] = [
-        (1006, false, |state| *state == State::Away),
+        (1006, false, |state| *state == State::Unreachable),
         (1006, true, |state| *state == State::Blocked),
         (
             close::UNAUTHENTICATED,
@@ -142,17 +148,17 @@ fn each_end_says_why() {
     for (code, denied, expected) in cases {
         let mut connection = connect("");
         let bye = ServerMessage::Bye(Fault::new(FaultCode::Internal, "why"));
-        connection.on(Event::Said(bye));
+        connection.on(Event::Received(bye));
         assert_eq!(connection.on(Event::Closed { code, denied }), [], "{code}");
         assert!(expected(&connection.state), "{code}: {:?}", connection.state);
     }
     let mut connection = connect("");
-    assert_eq!(connection.on(hello(2)), [Do::HangUp]);
+    assert_eq!(connection.on(hello(2)), [Action::Close]);
     connection.on(closed(1006));
     assert_eq!(connection.state, State::OtherVersion("9.9.9".into()));
     let mut connection = connect("");
     connection.on(hello(1));
-    assert_eq!(connection.on(Event::Signed(None)), [Do::HangUp]);
+    assert_eq!(connection.on(Event::Signed(None)), [Action::Close]);
     assert_eq!(connection.state, State::Unpaired(String::new()));
 }
 
@@ -161,18 +167,18 @@ fn what_was_up_comes_back_by_itself_and_later_each_time() {
     let mut connection = up();
     let mut waits = Vec::new();
     for tries in 1..=8 {
-        let Do::Wait(ms) = connection.on(closed(1006))[0] else { panic!("a wait") };
+        let Action::RetryAfter(ms) = connection.on(closed(1006))[0] else { panic!("a wait") };
         waits.push(ms);
         assert_eq!(connection.state, State::Lost(tries));
-        assert_eq!(connection.on(Event::Again), [Do::Open("127.0.0.1:8000".into())]);
+        assert_eq!(connection.on(Event::Retry), [Action::Open("127.0.0.1:8000".into())]);
     }
     assert!(waits.is_sorted() && waits[0] == 500 && waits[7] == LONGEST_WAIT, "{waits:?}");
     connection.on(opened());
     connection.on(hello(1));
     connection.on(signed(Some(KEY)));
     connection.on(identified());
-    assert_eq!(connection.on(signed(Some(KEY))), [Do::Resume]);
-    let Do::Wait(500) = connection.on(closed(1006))[0] else { panic!("begins anew") };
-    assert_eq!(connection.on(Event::Leave), [Do::HangUp]);
-    assert_eq!(connection.on(Event::Again), [], "who left does not come back");
+    assert_eq!(connection.on(signed(Some(KEY))), [Action::Resume]);
+    let Action::RetryAfter(500) = connection.on(closed(1006))[0] else { panic!("begins anew") };
+    assert_eq!(connection.on(Event::Disconnect), [Action::Close]);
+    assert_eq!(connection.on(Event::Retry), [], "who left does not come back");
 }

@@ -9,7 +9,7 @@ use report::output::words::{advice, core_error};
 
 /// An answer as a sentence and a table of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Answer {
+pub struct InverseAnswer {
     pub sentence: String,
     /// Column headings; empty without a table.
     pub columns: Vec<&'static str>,
@@ -20,7 +20,7 @@ pub struct Answer {
 const MOST_SLOTS: usize = 10;
 
 /// Largest batch and largest context with the best scheme.
-pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
+pub fn room_answer(request: &RecommendRequest<'_>) -> InverseAnswer {
     let grown = || {
         let answer = recommend(request)?;
         let first = answer.ranked.first().map(|row| row.scheme);
@@ -40,7 +40,7 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
             )
         }
     };
-    Answer { sentence, ..Answer::default() }
+    InverseAnswer { sentence, ..InverseAnswer::default() }
 }
 
 /// The largest batch with any scheme, where the user's batch is too large for all.
@@ -63,12 +63,14 @@ fn smaller(request: &RecommendRequest<'_>) -> String {
 }
 
 /// Quality loss of the schemes that need less memory.
-pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
+pub fn memory_answer(request: &RecommendRequest<'_>) -> InverseAnswer {
     let steps = match memory_steps(request) {
         Ok(steps) => steps,
-        Err(error) => return Answer { sentence: core_error(&error), ..Answer::default() },
+        Err(error) => {
+            return InverseAnswer { sentence: core_error(&error), ..InverseAnswer::default() };
+        }
     };
-    Answer {
+    InverseAnswer {
         sentence: "Each needs less memory than all above it, and loses more.".to_owned(),
         columns: vec!["scheme", "memory", "loss", "per token"],
         rows: steps
@@ -90,12 +92,14 @@ pub fn schedule_answer(
     request: &RecommendRequest<'_>,
     objective: Objective,
     power_cap: Option<Watts>,
-) -> Answer {
+) -> InverseAnswer {
     let RecommendRequest { task, part, bounds, .. } = *request;
     let asked = ScheduleRequest { task, objective, part, bounds, power_cap, max_batch: 256 };
     let answer = match schedule(&asked) {
         Ok(answer) => answer,
-        Err(error) => return Answer { sentence: core_error(&error), ..Answer::default() },
+        Err(error) => {
+            return InverseAnswer { sentence: core_error(&error), ..InverseAnswer::default() };
+        }
     };
     let mut sentences = match answer.ranked.first() {
         None => vec!["No power mode, scheme and batch meet the bounds.".to_owned()],
@@ -105,7 +109,7 @@ pub fn schedule_answer(
         }
     };
     sentences.extend(answer.flips.iter().map(advice::slot_flip));
-    Answer {
+    InverseAnswer {
         sentence: sentences.join(" "),
         columns: vec!["mode", "scheme", "batch", "per token", "rate", "energy per token"],
         rows: answer

@@ -11,7 +11,7 @@ use report::output::words::apply::Repositories;
 use super::{Advice, advise};
 use crate::state::inputs::Inputs;
 use crate::state::model::inputs::ModelInputs;
-use crate::state::model::question::Question;
+use crate::state::model::question::ModelQuestion;
 
 /// Smallest number of rows (M) at which a matrix product counts as prefill.
 const PROMPT_ROWS: u64 = 256;
@@ -65,7 +65,7 @@ pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
 
 /// Calls `ask` with a request about the model under the goal; `None` while an input is invalid.
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
-    let question = Question::read(&inputs.model, inputs.place()).ok()?;
+    let question = ModelQuestion::read(&inputs.model, inputs.place()).ok()?;
     let part = counted(inputs, &question);
     let request =
         EstimateRequest { precision: question.named(), ..question.request(question.workload) };
@@ -75,7 +75,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
 }
 
 /// Phase that the ranking is by: the user's choice, else the command line's default for this workload.
-pub fn counted(inputs: &Inputs, question: &Question<'_>) -> RankedPart {
+pub fn counted(inputs: &Inputs, question: &ModelQuestion<'_>) -> RankedPart {
     inputs.goal.part.unwrap_or(RankedPart::usual(&question.workload))
 }
 
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::state::goal::Bound;
     use crate::state::model::fields::Field;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
 
     #[test]
     fn both_views_get_advice_and_the_goal_counts() {
@@ -109,7 +109,7 @@ mod tests {
         let device = calc_core::catalog::device("h100_sxm").expect("key");
         inputs.set_device(std::borrow::Cow::Borrowed(device));
         let model = calc_core::catalog::model("llama-3.1-70b").expect("key");
-        inputs.model.set_base(Base::Catalog(model));
+        inputs.model.set_base(ModelSource::Catalog(model));
         inputs.model.set_text(Field::Prompt, "4096".to_owned());
         inputs.model.set_text(Field::Context, String::new());
         inputs.model.set_text(Field::Generate, "128".to_owned());
@@ -138,7 +138,7 @@ mod tests {
             inputs.set_device(std::borrow::Cow::Borrowed(
                 calc_core::catalog::device(device).expect("key"),
             ));
-            let base = Base::Catalog(calc_core::catalog::model(model).expect("key"));
+            let base = ModelSource::Catalog(calc_core::catalog::model(model).expect("key"));
             inputs.model.set_base(base);
             inputs.goal.set_text(Bound::Loss, loss.to_owned());
             // The advice covers the longest context, which equals the stated one when no tokens are added.
@@ -153,7 +153,7 @@ mod tests {
             let (time, precision) = told.expect("readable").expect("something meets the bounds");
             let advice = of_model(&inputs).expect("readable").expect("advice");
             advice.formats_taken.expect("a first").of_model(&mut inputs);
-            let question = Question::read(&inputs.model, inputs.place()).expect("valid");
+            let question = ModelQuestion::read(&inputs.model, inputs.place()).expect("valid");
             let now = question.estimate().expect("valid");
             assert_eq!(
                 (now.decode.totals.expected.time, now.precision),

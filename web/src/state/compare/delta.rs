@@ -1,26 +1,44 @@
 //! The difference of a number from the one in the first column, in words.
 
+use calc_core::calibration::Engine;
 use report::number_text as text;
 
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.005;
 
+/// Ratio below which two numbers with a common error are not told apart: the scaling of clocks has an error of its own.
+const NEAR: f64 = 1.02;
+
 /// A number of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Number {
+pub struct ComparedNumber {
     pub value: f64,
     /// Ends of its interval, the smaller one first; equal to the value where there is none.
     pub low: f64,
     pub high: f64,
+    /// Where the error of the number comes from; numbers with the same source err alike.
+    pub source: Option<ErrorSource>,
 }
 
-impl Number {
+/// The factors of an expected time: those of an engine on a device, for a scheme and a number of users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorSource {
+    pub device: String,
+    pub engine: Option<Engine>,
+    pub scheme: &'static str,
+    pub users: u64,
+}
+
+impl ComparedNumber {
     /// A number without an interval.
     pub const fn exact(value: f64) -> Self {
-        Self { value, low: value, high: value }
+        Self { value, low: value, high: value, source: None }
     }
 
     fn overlaps(&self, other: &Self) -> bool {
+        if self.source.is_some() && self.source == other.source {
+            return self.value.max(other.value) < NEAR * self.value.min(other.value);
+        }
         let both_exact = self.low >= self.high && other.low >= other.high;
         !both_exact && self.low <= other.high && other.low <= self.high
     }
@@ -62,7 +80,7 @@ pub struct Delta {
 }
 
 /// The difference from the first column; `None` where the numbers are equal or cannot be divided.
-pub fn delta(quantity: Quantity, first: &Number, this: &Number) -> Option<Delta> {
+pub fn delta(quantity: Quantity, first: &ComparedNumber, this: &ComparedNumber) -> Option<Delta> {
     let ratio = this.value / first.value;
     let is_equal = (this.value - first.value).abs() <= EQUAL * first.value.abs();
     if is_equal || !this.value.is_finite() || !first.value.is_finite() {
@@ -128,7 +146,7 @@ mod tests {
     use super::*;
 
     fn said(quantity: Quantity, first: f64, this: f64) -> String {
-        let found = delta(quantity, &Number::exact(first), &Number::exact(this));
+        let found = delta(quantity, &ComparedNumber::exact(first), &ComparedNumber::exact(this));
         found.map_or_else(String::new, |delta| delta.text.replace(text::SPACE, " "))
     }
 
@@ -156,10 +174,20 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_are_no_clear_difference() {
-        let number = |value: f64| Number { value, low: value * 0.9, high: value * 1.1 };
+        let number = |value: f64| ComparedNumber {
+            low: value * 0.9,
+            high: value * 1.1,
+            ..ComparedNumber::exact(value)
+        };
         let near = delta(Quantity::Time, &number(10.0), &number(11.0)).expect("a difference");
         assert!(near.tone == Tone::Unclear && near.text.starts_with("no clear difference"));
         let far = delta(Quantity::Time, &number(10.0), &number(15.0)).expect("a difference");
         assert_eq!(far.tone, Tone::Worse);
+        let source = ErrorSource { device: "t4".to_owned(), engine: None, scheme: "fp8", users: 1 };
+        let alike = |value| ComparedNumber { source: Some(source.clone()), ..number(value) };
+        let near = delta(Quantity::Time, &alike(10.0), &alike(11.0)).expect("a difference");
+        assert_eq!(near.tone, Tone::Worse, "both err alike");
+        let nearer = delta(Quantity::Time, &alike(10.0), &alike(10.1)).expect("a difference");
+        assert_eq!(nearer.tone, Tone::Unclear);
     }
 }

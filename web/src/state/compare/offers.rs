@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use calc_core::catalog::{self, schemes};
 
-use super::super::derived::mode_choices;
+use super::super::derived::{ModeChoice, mode_choices};
 use super::super::inputs::Inputs;
 use super::super::model::fields::Field;
 use super::super::pins;
@@ -56,6 +56,20 @@ pub fn offers(inputs: &Inputs) -> Vec<Offer> {
     offers
 }
 
+/// The two power modes with the least power against each other, for a scenario with the peaks of the datasheet.
+pub fn mode_pair(inputs: &Inputs) -> Option<(String, [String; 2])> {
+    if inputs.mode.is_some() {
+        return None;
+    }
+    let pin = |mode: &ModeChoice| {
+        pins::text(&Inputs { mode: Some(mode.name.clone().into()), ..inputs.clone() })
+    };
+    let modes = mode_choices(inputs);
+    let mut known = modes.iter().filter(|mode| !mode.unknown && !mode.name.is_empty());
+    let (less, more) = (known.next()?, known.next()?);
+    Some((format!("{} against {}", more.text, less.text), [pin(more), pin(less)]))
+}
+
 /// The scenario on another device of the catalog; `None` for an unknown key.
 pub fn on_device(inputs: &Inputs, key: &str) -> Option<String> {
     let device = catalog::device(key).ok()?;
@@ -80,7 +94,12 @@ mod tests {
             assert!(all.iter().any(|other| other == label), "{label}: {all:?}");
         }
         assert!(!all.contains(&"15W".to_owned()));
+        assert_eq!(mode_pair(&inputs), None);
+        let (label, pins) = mode_pair(&Inputs::default()).expect("two modes");
+        assert_eq!(label, "15W against 7W");
+        assert!(pins[0].contains("pm:15W") && pins[1].contains("pm:7W"), "{pins:?}");
         let (device, _) = url::read("?d=t4");
+        assert_eq!(mode_pair(&device), None);
         assert_eq!(labels(&device), ["16 users", "16 bits"]);
         inputs.model.scheme = Some(&schemes::BASELINE);
         inputs.model.set_text(Field::Batch, "8".into());

@@ -2,14 +2,18 @@
 
 use super::super::fragment;
 use super::super::inputs::{Inputs, Pins, View};
-use super::super::model::inputs::Base;
+use super::super::model::inputs::ModelSource;
 use super::super::{pins, url};
 
 /// Opens a comparison of the scenario of the inputs with another one.
 pub fn against(inputs: &mut Inputs, other: &str) {
-    let own = pins::text(inputs);
-    let carried = fragment::parts(inputs);
-    inputs.pins = Pins { list: vec![own, other.to_owned()], carried, ..Pins::default() };
+    between(inputs, [pins::text(inputs), other.to_owned()]);
+}
+
+/// Opens a comparison of two scenarios that hold no more of the user's own than the inputs.
+pub fn between(inputs: &mut Inputs, pins: [String; 2]) {
+    let fragment_parts = fragment::parts(inputs);
+    inputs.pins = Pins { list: pins.into(), fragment_parts, ..Pins::default() };
     inputs.view = View::Compare;
     show(inputs);
 }
@@ -67,7 +71,7 @@ pub fn move_first(inputs: &mut Inputs, place: usize) {
 pub fn open(inputs: &mut Inputs, place: usize) {
     begin(inputs);
     let pin = inputs.pins.list.get(place);
-    let found = pin.and_then(|pin| url::scenario(pin, &inputs.pins.carried).ok());
+    let found = pin.and_then(|pin| url::scenario(pin, &inputs.pins.fragment_parts).ok());
     if let Some(found) = found {
         inputs.take_scenario(found);
         inputs.view = View::Plan;
@@ -78,14 +82,14 @@ pub fn open(inputs: &mut Inputs, place: usize) {
 fn begin(inputs: &mut Inputs) {
     if inputs.pins.list.is_empty() {
         inputs.pins.list.push(pins::text(inputs));
-        inputs.pins.carried = fragment::parts(inputs);
+        inputs.pins.fragment_parts = fragment::parts(inputs);
     }
 }
 
 /// Takes over the scenario of the first column, which the other views then show.
 pub(super) fn show(inputs: &mut Inputs) {
     let first = inputs.pins.list.first();
-    if let Some(Ok(first)) = first.map(|pin| url::scenario(pin, &inputs.pins.carried)) {
+    if let Some(Ok(first)) = first.map(|pin| url::scenario(pin, &inputs.pins.fragment_parts)) {
         inputs.take_scenario(first);
     }
 }
@@ -93,8 +97,8 @@ pub(super) fn show(inputs: &mut Inputs) {
 /// Adds what the inputs hold of the user's own to what the pinned scenarios share: one link holds one of each.
 fn carry(inputs: &mut Inputs) -> Result<(), String> {
     for (name, part) in fragment::parts(inputs) {
-        let carried = &mut inputs.pins.carried;
-        match carried.iter().find(|(other, _)| *other == name) {
+        let fragment_parts = &mut inputs.pins.fragment_parts;
+        match fragment_parts.iter().find(|(other, _)| *other == name) {
             Some((_, other)) if *other == part => {}
             Some(_) => {
                 let own = if name == "model" { "model" } else { "device" };
@@ -102,7 +106,7 @@ fn carry(inputs: &mut Inputs) -> Result<(), String> {
                     "The comparison has another {own} of your own, and a link holds only one; remove that column first."
                 ));
             }
-            None => carried.push((name, part)),
+            None => fragment_parts.push((name, part)),
         }
     }
     Ok(())
@@ -110,17 +114,17 @@ fn carry(inputs: &mut Inputs) -> Result<(), String> {
 
 /// Drops what no pinned scenario uses from the fragment.
 fn drop_unused(inputs: &mut Inputs) {
-    let Pins { list, carried, .. } = &inputs.pins;
+    let Pins { list, fragment_parts, .. } = &inputs.pins;
     let found: Vec<Inputs> =
-        list.iter().filter_map(|pin| url::scenario(pin, carried).ok()).collect();
+        list.iter().filter_map(|pin| url::scenario(pin, fragment_parts).ok()).collect();
     let is_used = |name: &str| {
         found.iter().any(|inputs| match name {
             "device" => inputs.has_own_device(),
             "calibration" => inputs.own.is_some(),
-            _ => matches!(inputs.model.base, Base::File(_)),
+            _ => matches!(inputs.model.base, ModelSource::File(_)),
         })
     };
-    inputs.pins.carried.retain(|(name, _)| is_used(name));
+    inputs.pins.fragment_parts.retain(|(name, _)| is_used(name));
 }
 
 #[cfg(test)]
@@ -177,13 +181,13 @@ mod tests {
         move_first(&mut inputs, 1);
         assert_eq!(&*inputs.device.key, "t4");
         let (query, text) = (url::write(&inputs), fragment::text(&inputs));
-        let (back, notes) = url::read_beside(&query, &fragment::understand(&text));
+        let (back, notes) = url::read_beside(&query, &fragment::parse(&text));
         assert!(notes.is_empty(), "{notes:?}");
         assert_eq!(back, inputs);
-        let mine = url::scenario(&back.pins.list[1], &back.pins.carried).expect("readable");
+        let mine = url::scenario(&back.pins.list[1], &back.pins.fragment_parts).expect("readable");
         assert_eq!(&*mine.device.name, "Mine");
         remove(&mut inputs, 1);
-        assert!(inputs.pins.carried.is_empty());
+        assert!(inputs.pins.fragment_parts.is_empty());
     }
 
     #[test]

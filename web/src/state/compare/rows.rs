@@ -9,10 +9,10 @@ use report::number_text as text;
 use report::output::verdict::model::{floor_share, waits_for_links};
 use report::output::words::advice;
 
-use super::super::plan::{InCards, ways_of};
-use super::delta::{Delta, Number, Quantity, Tone, delta, judged};
+use super::super::plan::{CardScheme, ways_of};
+use super::delta::{ComparedNumber, Delta, Quantity, Tone, delta, judged};
 use super::room::UserRoom;
-use super::{Column, ScenarioAnswer};
+use super::{CompareColumn, ScenarioAnswer};
 
 /// Name of the row that the chart reads out, too.
 pub(super) const RATE: &str = "Decode rate";
@@ -33,7 +33,7 @@ pub struct CompareCell {
     pub delta: Option<Delta>,
     /// Mark of the scheme, in the row of schemes.
     pub mark: Option<Mark>,
-    number: Option<Number>,
+    number: Option<ComparedNumber>,
 }
 
 impl CompareCell {
@@ -41,7 +41,7 @@ impl CompareCell {
         Self { text, ..Self::default() }
     }
 
-    fn number(text: String, beside: String, number: Number) -> Self {
+    fn number(text: String, beside: String, number: ComparedNumber) -> Self {
         Self { text, beside, number: Some(number), ..Self::default() }
     }
 }
@@ -59,13 +59,13 @@ pub struct CompareRow {
 }
 
 /// All rows, the most asked first.
-pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
+pub(super) fn rows(columns: &[CompareColumn]) -> Vec<CompareRow> {
     let row = |name,
                quantity: Option<Quantity>,
                cell: &dyn Fn(&ScenarioAnswer) -> Option<CompareCell>| {
         build(name, columns, quantity, cell)
     };
-    let is_crowd = columns
+    let has_several_users = columns
         .iter()
         .filter_map(|column| column.answered.as_ref().ok()?.in_cards())
         .any(|found| found.users > 1);
@@ -75,14 +75,14 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
         row("Users that fit", None, &users_that_fit),
         row(RATE, Some(Quantity::Rate), &|answered| rate(answered, 1.0)),
         row("Rate of each user", Some(Quantity::Rate), &|answered| {
-            rate(answered, answered.in_cards()?.users as f64).filter(|_| is_crowd)
+            rate(answered, answered.in_cards()?.users as f64).filter(|_| has_several_users)
         }),
         row("First token", Some(Quantity::Time), &|answered| {
-            Some(time(&answered.running()?.outcome.ttft))
+            Some(time(answered, &answered.running()?.outcome.ttft))
         }),
         row("Whole answer", Some(Quantity::Time), &|answered| {
             let running = answered.running()?;
-            (answered.new_tokens() > 1).then(|| time(&running.outcome.whole))
+            (answered.new_tokens() > 1).then(|| time(answered, &running.outcome.whole))
         }),
         traded(
             row(WHOLE_ENERGY, Some(Quantity::Cost), &|answered| energy(answered, true)),
@@ -116,11 +116,11 @@ pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
 
 fn build(
     name: &'static str,
-    columns: &[Column],
+    columns: &[CompareColumn],
     quantity: Option<Quantity>,
     cell: &dyn Fn(&ScenarioAnswer) -> Option<CompareCell>,
 ) -> CompareRow {
-    let of = |column: &Column| column.answered.as_ref().ok().and_then(|found| cell(found));
+    let of = |column: &CompareColumn| column.answered.as_ref().ok().and_then(|found| cell(found));
     let mut cells: Vec<CompareCell> =
         columns.iter().map(|column| of(column).unwrap_or_default()).collect();
     let first = cells.first().and_then(|cell| cell.number.clone());
@@ -137,7 +137,7 @@ fn build(
 }
 
 /// The differences of a row on memory, judged where one column fits and the other does not.
-fn judged_by_fit(mut row: CompareRow, columns: &[Column]) -> CompareRow {
+fn judged_by_fit(mut row: CompareRow, columns: &[CompareColumn]) -> CompareRow {
     let fits: Vec<bool> = columns
         .iter()
         .map(|column| column.answered.as_ref().is_ok_and(|answered| !answered.is_short()))
@@ -152,8 +152,8 @@ fn judged_by_fit(mut row: CompareRow, columns: &[Column]) -> CompareRow {
 }
 
 /// The differences of a row on energy. Where less of it takes longer, or more of it less long, that is said, not judged.
-fn traded(mut row: CompareRow, columns: &[Column]) -> CompareRow {
-    let time = |column: &Column| column.answered.as_ref().ok()?.time();
+fn traded(mut row: CompareRow, columns: &[CompareColumn]) -> CompareRow {
+    let time = |column: &CompareColumn| column.answered.as_ref().ok()?.time();
     let first = columns
         .first()
         .and_then(|column| Some((column.answered.as_ref().ok()?.energy()?, time(column)?)));
@@ -174,7 +174,7 @@ fn traded(mut row: CompareRow, columns: &[Column]) -> CompareRow {
 
 fn scheme(answered: &ScenarioAnswer) -> CompareCell {
     let answer = &answered.shown.answer;
-    let Some(InCards { scheme, is_picked, .. }) = answered.in_cards() else {
+    let Some(CardScheme { scheme, is_picked, .. }) = answered.in_cards() else {
         let beside = if answered.is_short() { String::new() } else { answer.line.clone() };
         return CompareCell { beside, ..CompareCell::of(answer.sentence.clone()) };
     };
@@ -199,7 +199,7 @@ fn fits(answered: &ScenarioAnswer) -> Option<CompareCell> {
     let verdict = if card.name == "Fits" { String::new() } else { format!("{}: ", card.name) };
     let text = format!("{verdict}{} {}", card.number.text, card.beside);
     let beside = card.lines.first().cloned().unwrap_or_default();
-    let needs = Number::exact(answered.in_cards()?.outcome.memory.get());
+    let needs = ComparedNumber::exact(answered.in_cards()?.outcome.memory.get());
     Some(CompareCell::number(text, beside, needs))
 }
 
@@ -219,15 +219,22 @@ fn rate(answered: &ScenarioAnswer, users: f64) -> Option<CompareCell> {
     let running = answered.running()?;
     let Expected { time, low, high, .. } = running.outcome.token.expected;
     let rate = |time: Seconds| running.users as f64 / users / time.get();
-    let number = Number { value: rate(time), low: rate(high), high: rate(low) };
+    let number = ComparedNumber {
+        value: rate(time),
+        low: rate(high),
+        high: rate(low),
+        source: answered.error_source(),
+    };
     let shown = text::token_rate(TokensPerSec::new(number.value));
     let interval = format!("{}–{}", text::short(number.low, 3), text::short(number.high, 3));
     Some(CompareCell::number(shown, interval, number))
 }
 
-fn time(expected: &Expected) -> CompareCell {
+fn time(answered: &ScenarioAnswer, expected: &Expected) -> CompareCell {
     let Expected { time, low, high, .. } = *expected;
-    let number = Number { value: time.get(), low: low.get(), high: high.get() };
+    let [value, low_end, high_end] = [time, low, high].map(Seconds::get);
+    let source = answered.error_source();
+    let number = ComparedNumber { value, low: low_end, high: high_end, source };
     CompareCell::number(text::time(time), text::time_range(low, high), number)
 }
 
@@ -242,7 +249,7 @@ fn energy(answered: &ScenarioAnswer, whole: bool) -> Option<CompareCell> {
 
 fn quality(answered: &ScenarioAnswer) -> Option<CompareCell> {
     let loss = answered.in_cards()?.quality;
-    let number = Number { value: loss.high, low: loss.low, high: loss.high };
+    let number = ComparedNumber { low: loss.low, ..ComparedNumber::exact(loss.high) };
     Some(CompareCell::number(advice::quality(&loss), String::new(), number))
 }
 
@@ -273,7 +280,7 @@ fn bandwidth(answered: &ScenarioAnswer) -> Option<CompareCell> {
     Some(CompareCell::number(
         text::published_bandwidth(bandwidth),
         String::new(),
-        Number::exact(bandwidth.get()),
+        ComparedNumber::exact(bandwidth.get()),
     ))
 }
 
@@ -284,7 +291,7 @@ fn peak(answered: &ScenarioAnswer) -> Option<CompareCell> {
     Some(CompareCell::number(
         text::published_rate(path.peak, path.class),
         path.class.key().to_ascii_uppercase(),
-        Number::exact(path.peak.get()),
+        ComparedNumber::exact(path.peak.get()),
     ))
 }
 
@@ -292,7 +299,7 @@ fn memory_part(answered: &ScenarioAnswer, name: &str) -> Option<CompareCell> {
     answered.in_cards()?;
     let parts = &answered.shown.model.answer.memory.parts;
     let part = parts.iter().find(|part| part.name == name)?;
-    let number = Number::exact(part.bytes.get());
+    let number = ComparedNumber::exact(part.bytes.get());
     Some(CompareCell::number(part.size.text.clone(), String::new(), number))
 }
 

@@ -5,12 +5,12 @@ use report::output::words::advice;
 
 use super::super::inputs::Inputs;
 use super::super::{pins, url};
-use super::{Column, ScenarioAnswer};
+use super::{CompareColumn, ScenarioAnswer};
 use crate::state::scenario::BEST;
 
 /// A change of the scheme of all columns at once.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hold {
+pub struct SchemeChange {
     pub label: String,
     /// `None`: the recommended one of each.
     pub scheme: Option<&'static Scheme>,
@@ -32,7 +32,7 @@ fn picks(answered: &[&ScenarioAnswer]) -> Vec<Option<&'static str>> {
 }
 
 /// The change that a click makes: one scheme in all columns, or back to the recommended one of each.
-pub(super) fn hold(columns: &[Column]) -> Option<Hold> {
+pub(super) fn hold(columns: &[CompareColumn]) -> Option<SchemeChange> {
     let answered: Vec<&ScenarioAnswer> =
         columns.iter().filter_map(|column| column.answered.as_deref().ok()).collect();
     if answered.len() < 2 {
@@ -43,14 +43,14 @@ pub(super) fn hold(columns: &[Column]) -> Option<Hold> {
         && others.iter().all(|other| other == first)
     {
         let label = format!("{} for each", advice::capital(BEST));
-        return Some(Hold { label, scheme: None });
+        return Some(SchemeChange { label, scheme: None });
     }
     if !differ(&answered) {
         return None;
     }
     let scheme = shared(&answered)?;
     let label = format!("Same scheme in all: {}", advice::scheme_name(scheme));
-    Some(Hold { label, scheme: Some(scheme) })
+    Some(SchemeChange { label, scheme: Some(scheme) })
 }
 
 /// A scheme that no column refuses: one of the columns' own if there is one.
@@ -67,7 +67,7 @@ fn shared(answered: &[&ScenarioAnswer]) -> Option<&'static Scheme> {
 /// Sets the scheme of every pinned scenario that can be read; `None`: the recommended one of each.
 pub fn set(inputs: &mut Inputs, scheme: Option<&'static Scheme>) {
     for pin in &mut inputs.pins.list {
-        if let Ok(mut found) = url::scenario(pin, &inputs.pins.carried) {
+        if let Ok(mut found) = url::scenario(pin, &inputs.pins.fragment_parts) {
             found.model.scheme = scheme;
             *pin = pins::text(&found);
         }

@@ -121,8 +121,8 @@ fn three_columns_are_all_in_the_sentence_with_the_winners_of_the_rows() {
     }
     assert!(shown.line.contains("No clear winner in energy for the whole answer."));
     assert!(shown.line.contains("Least loss: "), "{}", shown.line);
-    let crowd = compared(&format!("{ORINS}&c=d:t4,prompt:4096,batch:8"));
-    let sentence = plain(&crowd.sentence);
+    let several = compared(&format!("{ORINS}&c=d:t4,prompt:4096,batch:8"));
+    let sentence = plain(&several.sentence);
     assert!(sentence.starts_with("Tesla T4 · 8 users get the most tokens in all: "));
     assert!(sentence.contains("a user gets the most with "), "{sentence}");
 }

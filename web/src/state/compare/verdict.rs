@@ -1,7 +1,7 @@
 //! The verdict of a comparison: which columns run, and who wins by how much.
 
-mod race;
 mod reason;
+mod speeds;
 
 use calc_core::recommend::Outcome;
 use calc_core::units::TokensPerSec;
@@ -11,27 +11,27 @@ use report::output::words::{
     memory,
 };
 
-use super::super::plan::InCards;
-use super::delta::Number;
+use super::super::plan::CardScheme;
+use super::delta::ComparedNumber;
 use super::room::UserRoom;
-use super::{Column, ScenarioAnswer, schemes};
+use super::{CompareColumn, ScenarioAnswer, schemes};
 
 /// A column that runs.
 #[derive(Clone, Copy)]
-struct Runner<'a> {
+struct RunningColumn<'a> {
     name: &'a str,
     answered: &'a ScenarioAnswer,
-    found: &'a InCards,
+    found: &'a CardScheme,
 }
 
-impl Runner<'_> {
+impl RunningColumn<'_> {
     fn outcome(&self) -> &Outcome {
         &self.found.outcome
     }
 
     /// The compared time; a column that runs has one.
-    fn time(&self) -> Number {
-        self.answered.time().unwrap_or(Number::exact(f64::INFINITY))
+    fn time(&self) -> ComparedNumber {
+        self.answered.time().unwrap_or(ComparedNumber::exact(f64::INFINITY))
     }
 
     /// Tokens per second of all users.
@@ -41,17 +41,19 @@ impl Runner<'_> {
 }
 
 /// The sentence and the line below it; both empty if no column can be read.
-pub(super) fn verdict(columns: &[Column]) -> (String, String) {
+pub(super) fn verdict(columns: &[CompareColumn]) -> (String, String) {
     let answered: Vec<(&str, &ScenarioAnswer)> = columns
         .iter()
         .filter_map(|column| Some((column.name.as_str(), &**column.answered.as_ref().ok()?)))
         .collect();
-    let runners: Vec<Runner<'_>> = answered
+    let running: Vec<RunningColumn<'_>> = answered
         .iter()
-        .filter_map(|&(name, answered)| Some(Runner { name, answered, found: answered.running()? }))
+        .filter_map(|&(name, answered)| {
+            Some(RunningColumn { name, answered, found: answered.running()? })
+        })
         .collect();
     let stopped = stopped(&answered);
-    match (runners.as_slice(), answered.as_slice()) {
+    match (running.as_slice(), answered.as_slice()) {
         (_, []) => (String::new(), String::new()),
         (_, [(_, single)]) => {
             (single.shown.answer.sentence.clone(), single.shown.answer.line.clone())
@@ -59,8 +61,8 @@ pub(super) fn verdict(columns: &[Column]) -> (String, String) {
         ([], _) => ("None of these scenarios runs.".to_owned(), stopped),
         ([only], _) => (alone(only, &answered), stopped),
         _ => {
-            let (sentence, why) = race::race(&runners);
-            let (sentence, taken) = with_schemes(sentence, &runners);
+            let (sentence, why) = speeds::speeds(&running);
+            let (sentence, taken) = with_schemes(sentence, &running);
             let line: Vec<String> =
                 [taken, why, stopped].into_iter().filter(|part| !part.is_empty()).collect();
             (sentence, line.join(" "))
@@ -69,15 +71,15 @@ pub(super) fn verdict(columns: &[Column]) -> (String, String) {
 }
 
 /// The sentence, and which scheme each column takes, if the columns did not ask for different ones.
-fn with_schemes(sentence: String, runners: &[Runner<'_>]) -> (String, String) {
-    let answered: Vec<&ScenarioAnswer> = runners.iter().map(|runner| runner.answered).collect();
+fn with_schemes(sentence: String, running: &[RunningColumn<'_>]) -> (String, String) {
+    let answered: Vec<&ScenarioAnswer> = running.iter().map(|column| column.answered).collect();
     if !schemes::differ(&answered) {
         return (sentence, String::new());
     }
     let sentence = sentence.strip_suffix('.').unwrap_or(&sentence);
-    let taken = runners.iter().map(|runner| {
-        let scheme = scheme_name(runner.found.scheme);
-        format!("{} with {scheme}", runner.name)
+    let taken = running.iter().map(|column| {
+        let scheme = scheme_name(column.found.scheme);
+        format!("{} with {scheme}", column.name)
     });
     (
         format!("{sentence}, each in the scheme that is best for it."),
@@ -86,7 +88,7 @@ fn with_schemes(sentence: String, runners: &[Runner<'_>]) -> (String, String) {
 }
 
 /// The only column that runs, after those that do not.
-fn alone(only: &Runner<'_>, answered: &[(&str, &ScenarioAnswer)]) -> String {
+fn alone(only: &RunningColumn<'_>, answered: &[(&str, &ScenarioAnswer)]) -> String {
     let others: Vec<&(&str, &ScenarioAnswer)> =
         answered.iter().filter(|(_, answered)| answered.running().is_none()).collect();
     let names: Vec<String> = others.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -113,9 +115,9 @@ fn listed(parts: &[String]) -> String {
     }
 }
 
-fn speed_of(runner: &Runner<'_>) -> String {
-    let all = if runner.found.users > 1 { " in all" } else { "" };
-    format!("{}{all}", text::token_rate(TokensPerSec::new(runner.rate())))
+fn speed_of(column: &RunningColumn<'_>) -> String {
+    let all = if column.found.users > 1 { " in all" } else { "" };
+    format!("{}{all}", text::token_rate(TokensPerSec::new(column.rate())))
 }
 
 /// Why the columns without a speed have none, a sentence for each.

@@ -6,12 +6,12 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Watts;
 use report::number_text;
 
-use super::{Kernel, RowState};
+use super::{KernelAnswer, RowState};
 use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 
 /// Text alternative of the roofline chart; the numbers are in the table.
-pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
+pub fn chart_summary(inputs: &Inputs, kernel: &KernelAnswer) -> String {
     let roofs: Vec<&str> = kernel.chart.roofs.iter().map(|roof| roof.label.as_str()).collect();
     let l2 =
         kernel.chart.l2.as_ref().map_or(String::new(), |l2| format!("; {} measured", l2.label));
@@ -79,18 +79,18 @@ fn watts_beside(mode: &PowerMode) -> String {
 }
 
 /// Key of the highlighted point: the pointed one, else the chosen one.
-pub fn focus_key(kernel: &Kernel, pointed: Option<&str>) -> Option<String> {
+pub fn focus_key(kernel: &KernelAnswer, pointed: Option<&str>) -> Option<String> {
     let chosen = || kernel.rows.iter().find(|row| row.chosen).map(|row| row.key.clone());
     pointed.map(str::to_owned).or_else(chosen)
 }
 
 /// Keys of the points, in the order of the table.
-pub fn point_keys(kernel: &Kernel) -> Vec<String> {
+pub fn point_keys(kernel: &KernelAnswer) -> Vec<String> {
     kernel.chart.points.iter().map(|point| point.key.clone()).collect()
 }
 
 /// The point under the keyboard focus, in words.
-pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
+pub fn point_text(kernel: &KernelAnswer, pointed: Option<&str>) -> String {
     let own = kernel.own_points.iter().find(|own| pointed == Some(own.key.as_str()));
     if let Some(own) = own {
         return format!("{}: {}. {}", own.name, own.numbers, own.warning);

@@ -8,9 +8,9 @@ use calc_core::roofline::Bound;
 use calc_core::workload::MAX_TOKENS;
 use report::output::verdict::Flips;
 
-use super::Question;
+use super::OperatorQuestion;
 
-pub(super) fn flips(question: &Question<'_>, answer: &Analysis) -> Flips {
+pub(super) fn flips(question: &OperatorQuestion<'_>, answer: &Analysis) -> Flips {
     let first_compute = first_compute_bound(question);
     Flips {
         size: size_name(&question.operator),
@@ -23,7 +23,7 @@ pub(super) fn flips(question: &Question<'_>, answer: &Analysis) -> Flips {
 }
 
 /// Binary search for the smallest size that is compute-bound with these formats; intensity only grows with size.
-fn first_compute_bound(question: &Question<'_>) -> Option<u64> {
+fn first_compute_bound(question: &OperatorQuestion<'_>) -> Option<u64> {
     let choice = question.inputs.precision(question.inputs.format());
     let is_compute_bound = |size: u64| {
         let answer = question.analyze_operator(resized(question.operator, size), choice);
@@ -92,7 +92,7 @@ const fn size_name(operator: &Operator) -> &'static str {
 
 /// The fastest narrow compute class of the device, if its peak is above the one in use.
 fn faster_class(
-    question: &Question<'_>,
+    question: &OperatorQuestion<'_>,
     answer: &Analysis,
 ) -> Option<(ComputeClass, calc_core::units::FlopsPerSec)> {
     const NARROW: [ComputeClass; 4] =
@@ -107,7 +107,7 @@ fn faster_class(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Inputs, Question};
+    use super::super::{Inputs, OperatorQuestion};
     use super::*;
     use crate::state::operator::{Field, Op};
     use calc_core::catalog;
@@ -121,7 +121,8 @@ mod tests {
 
     fn asked(inputs: &Inputs) -> Flips {
         let operator = inputs.operator().expect("valid");
-        let question = Question { inputs, operator, calibration: inputs.place().calibration() };
+        let question =
+            OperatorQuestion { inputs, operator, calibration: inputs.place().calibration() };
         let answer = question.analyze(inputs.format()).expect("it runs");
         flips(&question, &answer)
     }

@@ -6,21 +6,22 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
 use report::input::request::AnalyzeInputs;
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::{self, class_name, explain};
 use report::output::words;
 
-use super::{Cell, Question, flips};
-use crate::state::inputs::{Inputs, Role};
+use super::{Cell, OperatorQuestion, flips};
+use crate::state::inputs::{ComparedRole, Inputs};
 
 /// Limits of the chosen format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct LimitsAnswer {
     /// Short name of the format.
     pub name: String,
     /// Formats that the operator reads and computes in.
     pub formats: String,
     /// Times; the longest fills the column.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<LimitBar>,
     /// Changes that would lift the limit, one sentence each.
     pub changes: Vec<String>,
     /// Caveats of the answer.
@@ -29,7 +30,7 @@ pub struct Limits {
 
 /// A time as a bar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bar {
+pub struct LimitBar {
     /// Resource or part that takes the time.
     pub name: String,
     pub time: Cell,
@@ -48,22 +49,22 @@ pub struct DeviceFact {
     pub in_brief: bool,
 }
 
-pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
+pub(super) fn limits(question: &OperatorQuestion<'_>, answer: &Analysis) -> LimitsAnswer {
     let precision = &answer.precision;
-    Limits {
+    LimitsAnswer {
         name: question.inputs.format().short_name.to_owned(),
         formats: match question.inputs.role() {
-            Role::Weights => format!(
+            ComparedRole::Weights => format!(
                 "weights {} bit, activations {}",
                 text::short(precision.weights.bits_per_element(), 4),
                 precision.activations.short_name.to_owned()
             ),
-            Role::KvCache => format!(
+            ComparedRole::KvCache => format!(
                 "KV cache {} bit, everything else {}",
                 text::short(precision.kv_cache.bytes_per_element() * 8.0, 4),
                 precision.carrier.short_name.to_owned()
             ),
-            Role::Carrier => format!("everything in {}", precision.carrier.short_name),
+            ComparedRole::Carrier => format!("everything in {}", precision.carrier.short_name),
         },
         bars: if answer.parts.is_empty() { bars(question, answer) } else { part_bars(answer) },
         changes: verdict::changes(answer, &flips::flips(question, answer)),
@@ -72,7 +73,7 @@ pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
 }
 
 /// The command line's request for the same question, from which the notes are made.
-fn request(question: &Question<'_>) -> AnalyzeInputs {
+fn request(question: &OperatorQuestion<'_>) -> AnalyzeInputs {
     let inputs = question.inputs;
     AnalyzeInputs {
         taken: Vec::new(),
@@ -85,25 +86,25 @@ fn request(question: &Question<'_>) -> AnalyzeInputs {
     }
 }
 
-fn bars(question: &Question<'_>, answer: &Analysis) -> Vec<Bar> {
+fn bars(question: &OperatorQuestion<'_>, answer: &Analysis) -> Vec<LimitBar> {
     let (time, ideal) = (answer.time, answer.ideal);
     let floor = answer.factors.floor;
     let longest = ideal.max(floor);
     let cell = |seconds, explanation| Cell { text: text::time(seconds), explanation };
     vec![
-        Bar {
+        LimitBar {
             name: "DRAM".to_owned(),
             time: cell(time.memory, explain::memory_time(answer)),
             share: time.memory / longest,
             limits: time.memory > time.compute,
         },
-        Bar {
+        LimitBar {
             name: format!("{} arithmetic", class_name(answer.path.class)),
             time: cell(time.compute, explain::compute_time(answer, &question.operator)),
             share: time.compute / longest,
             limits: time.compute >= time.memory,
         },
-        Bar {
+        LimitBar {
             name: "fixed, per kernel".to_owned(),
             time: cell(floor, explain::floor(answer)),
             share: floor / longest,
@@ -113,13 +114,13 @@ fn bars(question: &Question<'_>, answer: &Analysis) -> Vec<Bar> {
 }
 
 /// The parts of a composite operator, and their minimal launch time.
-fn part_bars(answer: &Analysis) -> Vec<Bar> {
+fn part_bars(answer: &Analysis) -> Vec<LimitBar> {
     let floor = verdict::floors(answer);
     let times = answer.parts.iter().map(|part| part.time.ideal());
     let longest = times.fold(floor, calc_core::units::Seconds::max);
     let bar = |part: &OperatorPart| {
         let time = part.time.ideal();
-        Bar {
+        LimitBar {
             name: format!(
                 "{} · {}",
                 part.kind.key().replace('_', " "),
@@ -133,7 +134,7 @@ fn part_bars(answer: &Analysis) -> Vec<Bar> {
             limits: time >= longest,
         }
     };
-    let fixed = Bar {
+    let fixed = LimitBar {
         name: format!("fixed, {} kernels", verdict::kernels(answer)),
         time: Cell { text: text::time(floor), explanation: explain::floor(answer) },
         share: floor / longest,
@@ -184,7 +185,7 @@ pub fn facts(inputs: &Inputs) -> Vec<DeviceFact> {
     let watts =
         mode.and_then(|mode| Some(Fact { value: mode.watts?, provenance: mode.provenance }));
     if let Some(Fact { value, provenance }) = watts.or(device.tdp) {
-        let explanation = explain::fact("Power budget", provenance, device);
+        let explanation = explain::fact("Power budget", provenance, device, lesson::ENERGY);
         facts.push(fact("Power".to_owned(), text::power(value), explanation, false));
     }
     facts

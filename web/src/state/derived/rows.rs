@@ -5,17 +5,18 @@ use calc_core::error::Error;
 use calc_core::quant_format::QuantFormat;
 use chart::mark::{Mark, mark};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::{class_name, explain};
 
-use super::{Cell, Question, refusal};
-use crate::state::inputs::Role;
+use super::{Cell, OperatorQuestion, refusal};
+use crate::state::inputs::ComparedRole;
 
 /// Number of columns after the format: bytes, FLOP/B, ideal, expected, speedup.
 pub const COLUMNS: usize = 5;
 
 /// A format in the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct KernelRow {
     /// Key of the format.
     pub key: String,
     pub name: String,
@@ -44,7 +45,7 @@ pub enum RowState {
     },
 }
 
-impl Row {
+impl KernelRow {
     /// Class that the format is computed in, if that differs from the format.
     pub fn computes_as(&self) -> Option<String> {
         match &self.state {
@@ -65,18 +66,18 @@ impl Row {
     }
 }
 
-impl Question<'_> {
+impl OperatorQuestion<'_> {
     pub(super) fn row(
         &self,
         format: &'static QuantFormat,
         answer: &Result<Analysis, Error>,
         baseline: Option<&Analysis>,
-    ) -> Row {
+    ) -> KernelRow {
         let state = match answer {
             Ok(answer) => self.numbers(format, answer, baseline),
             Err(error) => RowState::Refused { reason: refusal(error) },
         };
-        Row {
+        KernelRow {
             key: format.key.to_owned(),
             name: format.short_name.to_owned(),
             mark: mark(format.key),
@@ -94,7 +95,7 @@ impl Question<'_> {
         let expected = answer.expected;
         // Only weights can be computed in their own format; the format of a cache or carrier does not determine the arithmetic.
         let is_itself =
-            self.inputs.role() != Role::Weights || format.class == Some(answer.path.class);
+            self.inputs.role() != ComparedRole::Weights || format.class == Some(answer.path.class);
         let computes_as = (!is_itself).then(|| class_name(answer.path.class));
         let speedup = match baseline {
             Some(baseline) => Cell {
@@ -107,6 +108,7 @@ impl Question<'_> {
                     "No 16-bit baseline on this device",
                     expected.provenance,
                     &self.inputs.device,
+                    lesson::EXPECTED,
                 ),
             },
         };

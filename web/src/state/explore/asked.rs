@@ -7,10 +7,9 @@ use report::input::range::{Axis, Numbers};
 use report::number_text;
 
 use super::{ExploreField, narrowing};
-use crate::state::decimal::decimal;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::{self, count};
-use crate::state::scenario::Piece;
+use crate::state::scenario::ScenarioPart;
 
 /// Batches that are tried for a scenario with one user.
 const USUAL_BATCHES: &str = "1..256x2";
@@ -54,14 +53,14 @@ impl Subject {
 
 /// The rows of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum RowFilter {
     /// Those that no other point beats.
     Front,
     /// The best one of every device or model by the first criterion.
     Each,
 }
 
-impl Kept {
+impl RowFilter {
     /// All choices with their keys and labels.
     pub const ALL: [(&'static str, &'static str, Self); 2] =
         [("front", "on the front", Self::Front), ("each", "the best of each", Self::Each)];
@@ -81,7 +80,7 @@ pub const fn criterion_name(criterion: Criterion) -> &'static str {
 
 /// An exploration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ExploreQuestion {
     pub subject: Subject,
     pub criteria: [Criterion; 2],
     /// In ascending order, once each.
@@ -89,10 +88,10 @@ pub struct Asked {
     /// In ascending order, once each.
     pub prompts: Vec<u64>,
     pub power_cap: Option<Watts>,
-    pub kept: Kept,
+    pub kept: RowFilter,
 }
 
-impl Asked {
+impl ExploreQuestion {
     /// Parses the fields.
     ///
     /// # Errors
@@ -176,12 +175,12 @@ pub fn subject(inputs: &Inputs) -> Result<Subject, String> {
 ///
 /// # Errors
 /// An unknown word, as a sentence.
-pub fn kept(inputs: &Inputs) -> Result<Kept, String> {
+pub fn kept(inputs: &Inputs) -> Result<RowFilter, String> {
     let usual = match subject(inputs) {
-        Ok(Subject::Models) => Kept::Each,
-        _ => Kept::Front,
+        Ok(Subject::Models) => RowFilter::Each,
+        _ => RowFilter::Front,
     };
-    word(inputs, ExploreField::Rows, Kept::ALL.map(|(key, _, kept)| (key, kept)), usual)
+    word(inputs, ExploreField::Rows, RowFilter::ALL.map(|(key, _, kept)| (key, kept)), usual)
 }
 
 /// The criterion of an axis.
@@ -206,15 +205,17 @@ pub fn usual_batches(inputs: &Inputs) -> &str {
 }
 
 /// The part of the scenario that all points have, beside those of the subject.
-pub fn is_fixed(inputs: &Inputs, piece: Piece) -> bool {
+pub fn is_fixed(inputs: &Inputs, part: ScenarioPart) -> bool {
     let is_empty = |field: ExploreField| inputs.explore.get(field).is_empty();
-    match piece {
-        Piece::Users => is_empty(ExploreField::Batches) && usual_batches(inputs) != USUAL_BATCHES,
-        Piece::In => is_empty(ExploreField::Prompts),
-        Piece::Engine | Piece::Out => true,
-        Piece::Model => subject(inputs) != Ok(Subject::Models),
-        Piece::Device | Piece::Mode => subject(inputs) == Ok(Subject::Models),
-        Piece::Scheme | Piece::Goal => false,
+    match part {
+        ScenarioPart::Users => {
+            is_empty(ExploreField::Batches) && usual_batches(inputs) != USUAL_BATCHES
+        }
+        ScenarioPart::In => is_empty(ExploreField::Prompts),
+        ScenarioPart::Engine | ScenarioPart::Out => true,
+        ScenarioPart::Model => subject(inputs) != Ok(Subject::Models),
+        ScenarioPart::Device | ScenarioPart::Mode => subject(inputs) == Ok(Subject::Models),
+        ScenarioPart::Scheme | ScenarioPart::Goal => false,
     }
 }
 
@@ -261,7 +262,7 @@ fn power_cap(inputs: &Inputs) -> Result<Option<Watts>, String> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let value = decimal(typed).filter(|value| (POWER.0..=POWER.1).contains(value));
+    let value = number_input::real(typed).filter(|value| (POWER.0..=POWER.1).contains(value));
     let refusal = || "Power must be a number of watts above 0, or empty.".to_owned();
     value.map(|value| Some(Watts::new(value))).ok_or_else(refusal)
 }
@@ -279,24 +280,26 @@ mod tests {
 
     #[test]
     fn an_empty_form_asks_for_devices_at_the_prompt_of_the_scenario() {
-        let asked = Asked::read(&inputs("?view=explore&prompt=2048")).expect("the default");
+        let asked =
+            ExploreQuestion::read(&inputs("?view=explore&prompt=2048")).expect("the default");
         assert_eq!(asked.subject, Subject::Devices);
         assert_eq!((asked.batches.len(), &*asked.prompts), (9, &[2048][..]));
         assert_eq!(asked.criteria, [Criterion::Rate, Criterion::Energy]);
-        assert_eq!((asked.power_cap, asked.kept), (None, Kept::Front));
-        let models = Asked::read(&inputs("?view=explore&ask=models")).expect("the default");
-        assert_eq!((models.subject, models.kept), (Subject::Models, Kept::Each));
+        assert_eq!((asked.power_cap, asked.kept), (None, RowFilter::Front));
+        let models =
+            ExploreQuestion::read(&inputs("?view=explore&ask=models")).expect("the default");
+        assert_eq!((models.subject, models.kept), (Subject::Models, RowFilter::Each));
     }
 
     #[test]
     fn the_users_of_the_scenario_are_tried_unless_a_range_is_typed() {
-        let asked = |query: &str| Asked::read(&inputs(query)).expect("readable").batches;
+        let asked = |query: &str| ExploreQuestion::read(&inputs(query)).expect("readable").batches;
         assert_eq!(asked("?view=explore&batch=16"), [16]);
         assert_eq!(asked("?view=explore&batch=16&batches=1,2"), [1, 2]);
         let fixed = |query: &str| {
             let inputs = inputs(query);
-            let pieces = crate::state::scenario::pieces(&inputs).into_iter();
-            let kept = pieces.filter(|(piece, ..)| is_fixed(&inputs, *piece));
+            let parts = crate::state::scenario::parts(&inputs).into_iter();
+            let kept = parts.filter(|(part, ..)| is_fixed(&inputs, *part));
             kept.map(|(.., said)| said).collect::<Vec<_>>().join(", ")
         };
         let said = fixed("?view=explore&batch=16&prompt=100");
@@ -312,11 +315,11 @@ mod tests {
     #[test]
     fn ranges_are_those_of_the_command_line() {
         let query = "?view=explore&batches=4,1..3,2&prompts=1k..4kx2&watts=15&ex=whole&ey=quality&best=each";
-        let asked = Asked::read(&inputs(query)).expect("readable");
+        let asked = ExploreQuestion::read(&inputs(query)).expect("readable");
         assert_eq!(asked.batches, [1, 2, 3, 4]);
         assert_eq!(asked.prompts, [1024, 2048, 4096]);
         assert_eq!(asked.criteria, [Criterion::Whole, Criterion::Quality]);
-        assert_eq!((asked.power_cap, asked.kept), (Some(Watts::new(15.0)), Kept::Each));
+        assert_eq!((asked.power_cap, asked.kept), (Some(Watts::new(15.0)), RowFilter::Each));
     }
 
     #[test]
@@ -344,7 +347,7 @@ mod tests {
             }
             let fault = fault.unwrap_or_default();
             assert!(fault.contains(says), "{query}: {fault}");
-            assert!(Asked::read(&inputs).is_err(), "{query}");
+            assert!(ExploreQuestion::read(&inputs).is_err(), "{query}");
         }
     }
 }

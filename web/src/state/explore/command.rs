@@ -8,8 +8,8 @@ use super::shown::opened;
 use super::{ExploreField, asked};
 use crate::state::inputs::Inputs;
 use crate::state::model::fields;
-use crate::state::model::inputs::Base;
-use crate::state::model::question::Question;
+use crate::state::model::inputs::ModelSource;
+use crate::state::model::question::ModelQuestion;
 
 /// Names that stand for the files of a device and of a model of the user's own.
 const DEVICE_FILE: &str = "device.json";
@@ -38,8 +38,8 @@ pub fn sweep(inputs: &Inputs, row: &ExploreRow) -> String {
 fn flags(scenario: &Inputs) -> Vec<(&'static str, String)> {
     let device = if scenario.has_own_device() { DEVICE_FILE } else { &*scenario.device.key };
     let model = match &scenario.model.base {
-        Base::Catalog(model) => model.key,
-        Base::File(_) => MODEL_FILE,
+        ModelSource::Catalog(model) => model.key,
+        ModelSource::File(_) => MODEL_FILE,
     };
     let mut flags = vec![("hardware", device.to_owned())];
     flags.extend(scenario.mode.as_ref().map(|mode| ("power-mode", mode.to_string())));
@@ -75,7 +75,7 @@ fn formats(scenario: &Inputs) -> Vec<(&'static str, &'static str)> {
     let place = scenario.place();
     let (Ok(roofs), Ok(question), Some(scheme)) = (
         Roofs::new(place.device, place.mode),
-        Question::read(&scenario.model, place),
+        ModelQuestion::read(&scenario.model, place),
         scenario.model.scheme,
     ) else {
         return Vec::new();

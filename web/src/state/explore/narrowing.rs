@@ -2,11 +2,11 @@
 
 use calc_core::math::{exp10, floor, log10};
 use chart::front::Brush;
+use report::input::number_input;
 use report::number_text::typed;
 
 use super::ExploreField;
 use super::column::{Order, PointColumn};
-use crate::state::decimal::decimal;
 use crate::state::inputs::Inputs;
 
 /// Mark of an order with the largest first.
@@ -48,7 +48,8 @@ pub fn brush(inputs: &Inputs) -> Result<Option<Brush>, String> {
     }
     let range = |text: &str| {
         let (low, high) = text.split_once("..")?;
-        let [low, high] = [low, high].map(|end| decimal(end).filter(|value| *value >= 0.0));
+        let [low, high] = [low, high]
+            .map(|end| number_input::real(end).filter(|value| (0.0..=f64::MAX).contains(value)));
         Some((low?, high?)).filter(|(low, high)| low <= high)
     };
     let both = text.split_once(',').and_then(|(x, y)| Some(Brush { x: range(x)?, y: range(y)? }));

@@ -84,7 +84,7 @@ impl ExploreRow {
             loss,
             f64::from(u8::from(self.is_on_front)),
         ];
-        // As bits, because parsing decimal numbers takes some kilobytes of the page.
+        // As bits: they come back exactly, and the page needs no parser of JSON (docs/adr/0010-lazy-chunks.md).
         let numbers = numbers.map(|number| format!("{:x}", number.to_bits()));
         let counts = [self.batch, self.prompt].map(|count| format!("{count:x}"));
         let cells: Vec<&str> =

@@ -11,13 +11,13 @@ use report::number_text as text;
 use report::output::words::advice;
 
 use super::ExploreField;
-use super::asked::{Kept, Subject, criterion, criterion_name, kept, subject};
+use super::asked::{RowFilter, Subject, criterion, criterion_name, kept, subject};
 use super::column::{Order, PointColumn};
 use super::row::ExploreRow;
 use super::sweep::without_drafts;
 use crate::state::inputs::{Inputs, Pins, Tab, View};
 use crate::state::model::fields;
-use crate::state::model::inputs::Base;
+use crate::state::model::inputs::ModelSource;
 use crate::state::scenario::{PEAKS, brief};
 use crate::state::{fragment, url};
 
@@ -54,12 +54,12 @@ impl ExploreAnswer {
     }
 
     /// Rows of the table by index, the best by the first criterion first. A brush shows all points inside.
-    pub fn visible(&self, kept: Kept, brush: Option<&Brush>) -> Vec<usize> {
+    pub fn visible(&self, kept: RowFilter, brush: Option<&Brush>) -> Vec<usize> {
         let all = 0..self.rows.len();
         let mut shown: Vec<usize> = match (brush, kept) {
             (Some(brush), _) => all.filter(|place| self.is_inside(brush, *place)).collect(),
-            (None, Kept::Front) => all.filter(|place| self.rows[*place].is_on_front).collect(),
-            (None, Kept::Each) => self.best_of_each(),
+            (None, RowFilter::Front) => all.filter(|place| self.rows[*place].is_on_front).collect(),
+            (None, RowFilter::Each) => self.best_of_each(),
         };
         shown.sort_by(|a, b| self.by_costs(*a, *b));
         shown
@@ -261,7 +261,7 @@ pub fn opened(inputs: &Inputs, row: &ExploreRow) -> Inputs {
     let mut inputs = inputs.clone();
     if subject(&inputs) == Ok(Subject::Models) {
         if let Ok(model) = catalog::model(&row.subject) {
-            inputs.model.set_base(Base::Catalog(model));
+            inputs.model.set_base(ModelSource::Catalog(model));
         }
         without_drafts(&mut inputs);
     } else {
@@ -296,8 +296,8 @@ pub fn address(inputs: &Inputs) -> String {
 }
 
 /// The rows of the table that the inputs choose.
-pub fn kept_rows(inputs: &Inputs) -> Kept {
-    kept(inputs).unwrap_or(Kept::Front)
+pub fn kept_rows(inputs: &Inputs) -> RowFilter {
+    kept(inputs).unwrap_or(RowFilter::Front)
 }
 
 #[cfg(test)]

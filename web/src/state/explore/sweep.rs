@@ -12,15 +12,15 @@ use report::output::table::csv_cell;
 use report::output::words::{advice, core_error};
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Subject};
+use super::asked::{ExploreQuestion, Subject};
 use super::row::ExploreRow;
 use crate::state::advice::question::with_model;
-use crate::state::fragment::{Carried, understand};
+use crate::state::fragment::{Fragment, parse};
 use crate::state::goal::Bound;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::Field;
-use crate::state::model::inputs::Base;
-use crate::state::model::question::Question;
+use crate::state::model::inputs::ModelSource;
+use crate::state::model::question::ModelQuestion;
 use crate::state::scenario::brief;
 use crate::state::url;
 
@@ -28,7 +28,7 @@ use crate::state::url;
 #[derive(Debug, Clone)]
 enum Candidate {
     Device(&'static Device),
-    Model(Base),
+    Model(ModelSource),
     /// The device or the model of the inputs, which is in no catalog.
     Own,
 }
@@ -37,7 +37,7 @@ enum Candidate {
 #[derive(Debug)]
 pub struct Sweep {
     inputs: Inputs,
-    asked: Asked,
+    asked: ExploreQuestion,
     candidates: Vec<Candidate>,
     done: usize,
     points: u64,
@@ -76,11 +76,11 @@ impl Sweep {
     /// # Errors
     /// Returns all that cannot be read, as sentences.
     pub fn begin(address: &str, now_ms: f64) -> Result<Self, String> {
-        let (query, carried) = address.split_once('\n').unwrap_or((address, ""));
-        let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
-        let inputs = url::read_beside(query, &carried).0;
-        let asked = Asked::read(&inputs)?;
-        if let Err(faults) = Question::read(&inputs.model, inputs.place()) {
+        let (query, fragment) = address.split_once('\n').unwrap_or((address, ""));
+        let fragment = if fragment.is_empty() { Fragment::Empty } else { parse(fragment) };
+        let inputs = url::read_beside(query, &fragment).0;
+        let asked = ExploreQuestion::read(&inputs)?;
+        if let Err(faults) = ModelQuestion::read(&inputs.model, inputs.place()) {
             let texts: Vec<String> =
                 faults.into_iter().map(|fault| advice::capital(&fault.text)).collect();
             return Err(texts.join(" "));
@@ -243,8 +243,8 @@ fn candidates(inputs: &Inputs, subject: Subject) -> Vec<Candidate> {
             devices::all().map(Candidate::Device).chain(own).collect()
         }
         Subject::Models => {
-            let own = matches!(inputs.model.base, Base::File(_)).then_some(Candidate::Own);
-            let all = models::all().map(|model| Candidate::Model(Base::Catalog(model)));
+            let own = matches!(inputs.model.base, ModelSource::File(_)).then_some(Candidate::Own);
+            let all = models::all().map(|model| Candidate::Model(ModelSource::Catalog(model)));
             all.chain(own).collect()
         }
     }

@@ -52,7 +52,7 @@ fn markdown(shown: &CompareShown) -> String {
 }
 
 fn json(shown: &CompareShown) -> String {
-    let column = |(place, column): (usize, &crate::state::compare::Column)| {
+    let column = |(place, column): (usize, &crate::state::compare::CompareColumn)| {
         let rows: Map<String, Value> = shown
             .rows
             .iter()

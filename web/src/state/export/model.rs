@@ -11,11 +11,11 @@ use report::output::words;
 use crate::state::advice::question::counted;
 use crate::state::inputs::Inputs;
 use crate::state::model::answer::estimate_inputs;
-use crate::state::model::question::Question;
+use crate::state::model::question::ModelQuestion;
 
 /// Content of an export; `None` for an unknown kind or while an input is invalid.
 pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
-    let question = Question::read(&inputs.model, inputs.place()).ok()?;
+    let question = ModelQuestion::read(&inputs.model, inputs.place()).ok()?;
     match kind {
         "advice.json" => advice(inputs, &question),
         "json" => {
@@ -69,7 +69,7 @@ fn line(phase: &str, row: &OpRow) -> String {
 }
 
 /// Published JSON of the adviser's answer to the page's request.
-fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
+fn advice(inputs: &Inputs, question: &ModelQuestion<'_>) -> Option<String> {
     let part = counted(inputs, question);
     let request = RecommendInputs {
         device: inputs.device.clone(),

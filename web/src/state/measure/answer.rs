@@ -8,12 +8,13 @@ use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
 use protocol::bench::{BenchRecord, Shape};
 use report::number_text::{self, time, time_range};
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 
 use super::errors::{Errors, roof_sentence};
 use super::grade::{Grade, grade, warnings};
 use super::machine;
-use super::predict::{self, Expected};
+use super::predict::{self, ExpectedTime};
 use crate::state::derived::Cell;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
@@ -29,7 +30,7 @@ const ROOFS: [ComputeClass; 5] = [
 
 /// A record in the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// Key of the point in the chart.
     pub key: String,
     pub mark: Mark,
@@ -58,7 +59,7 @@ pub struct Row {
     pub reasons: Vec<String>,
 }
 
-impl Row {
+impl MeasuredRow {
     /// The grade as a word that explains itself.
     pub fn graded(&self) -> Cell {
         let reasons = self.reasons.join(" ");
@@ -69,7 +70,8 @@ impl Row {
                 formula: reasons,
                 values: self.grade.meaning().to_owned(),
                 provenance: Provenance::Measured,
-                source: "docs/guides/measuring.md".to_owned(),
+                source: "the repetitions of this measurement".to_owned(),
+                lesson: lesson::MEASURING,
             },
         }
     }
@@ -77,10 +79,10 @@ impl Row {
 
 /// The records of a job beside their expectations.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct MeasureAnswer {
     pub chart: Roofline,
     /// Rows in the order of the records.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasuredRow>,
     /// Errors of the expectations of points that took no part in a calibration, and their median before it; empty without
     /// expectations.
     pub sentence: String,
@@ -92,7 +94,7 @@ pub struct Answer {
 
 /// Compares the records with their expectations, if the chosen device is the machine that they were measured on. Without records,
 /// that is the machine with the name `connected`, which is empty if none is connected.
-pub fn answer(records: &[BenchRecord], place: Place<'_>, connected: &str) -> Option<Answer> {
+pub fn answer(records: &[BenchRecord], place: Place<'_>, connected: &str) -> Option<MeasureAnswer> {
     let measured_on = records.first().map_or(connected, |record| record.device.as_str());
     let elsewhere = machine::elsewhere(place.device, measured_on);
     let is_here = elsewhere.is_empty();
@@ -129,7 +131,7 @@ pub fn answer(records: &[BenchRecord], place: Place<'_>, connected: &str) -> Opt
     let graded = records.iter().zip(&all).zip(&rows);
     let warnings =
         warnings(graded.map(|((record, found), row)| (record, found.as_ref(), &*row.format)));
-    Some(Answer { chart, rows, sentence, warnings, elsewhere })
+    Some(MeasureAnswer { chart, rows, sentence, warnings, elsewhere })
 }
 
 /// Whether the place's own factors were fitted to this shape, so that its error does not test them.
@@ -166,7 +168,7 @@ fn kernel_name(key: &str) -> &str {
 }
 
 /// A hollow point with a line to its expectation; `None` if the kernel computed or moved nothing.
-fn point(index: usize, record: &BenchRecord, found: Option<&Expected>) -> Option<PointInput> {
+fn point(index: usize, record: &BenchRecord, found: Option<&ExpectedTime>) -> Option<PointInput> {
     let usable = |value: &f64| *value > 0.0 && value.is_finite();
     let rate = record.flop_per_s.filter(usable)?;
     if !usable(&record.flops) || !usable(&record.bytes) {
@@ -178,17 +180,17 @@ fn point(index: usize, record: &BenchRecord, found: Option<&Expected>) -> Option
         label: name_of(record),
         intensity: FlopsPerByte::new(record.flops / record.bytes),
         attained: FlopsPerSec::new(rate),
-        expected: found.map(Expected::rate),
+        expected: found.map(ExpectedTime::rate),
         filled: false,
     })
 }
 
-fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> Row {
+fn row(index: usize, record: &BenchRecord, found: Result<ExpectedTime, String>) -> MeasuredRow {
     let Time { measured, interval } = times(record);
     let known = found.as_ref().ok();
     let (grade, reasons) = grade(record, known);
-    let text_of = |say: &dyn Fn(&Expected) -> String| known.map(say).unwrap_or_default();
-    Row {
+    let text_of = |say: &dyn Fn(&ExpectedTime) -> String| known.map(say).unwrap_or_default();
+    MeasuredRow {
         key: key(index),
         mark: mark(weights(record)),
         weights: weights(record).to_owned(),
@@ -197,7 +199,7 @@ fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> R
         measured,
         interval,
         rates: rates(record),
-        origin: known.map(Expected::badge).unwrap_or_default(),
+        origin: known.map(ExpectedTime::badge).unwrap_or_default(),
         error: text_of(&|it| signed(it.error(record))),
         ideal: text_of(&|it| time(it.ideal)),
         grade,

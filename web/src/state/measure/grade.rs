@@ -4,7 +4,7 @@ use protocol::bench::BenchRecord;
 use report::number_text;
 use report::output::verdict;
 
-use super::predict::Expected;
+use super::predict::ExpectedTime;
 
 /// How far a measured time can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ impl Grade {
 }
 
 /// Grade of a record, with a sentence for each flag and each contradiction.
-pub fn grade(record: &BenchRecord, expected: Option<&Expected>) -> (Grade, Vec<String>) {
+pub fn grade(record: &BenchRecord, expected: Option<&ExpectedTime>) -> (Grade, Vec<String>) {
     let flagged = record.flags.iter().map(|flag| of_flag(flag));
     let wrong = is_wrong(record).then(|| (Grade::Unusable, wrong_by(record)));
     let above = above_roof(record, expected).map(|times| {
@@ -54,7 +54,7 @@ pub fn grade(record: &BenchRecord, expected: Option<&Expected>) -> (Grade, Vec<S
 
 /// Warnings of a table: each kind once, with the names of its rows.
 pub fn warnings<'a>(
-    rows: impl Iterator<Item = (&'a BenchRecord, Option<&'a Expected>, &'a str)>,
+    rows: impl Iterator<Item = (&'a BenchRecord, Option<&'a ExpectedTime>, &'a str)>,
 ) -> Vec<String> {
     let (mut wrong, mut above, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for (record, expected, name) in rows {
@@ -101,7 +101,7 @@ fn wrong_by(record: &BenchRecord) -> String {
 
 /// Rate over the roof's, where it exceeds it. Measured roofs may exceed those of a datasheet, so kernels without a shape, which are
 /// roofs themselves, are never above one.
-fn above_roof(record: &BenchRecord, expected: Option<&Expected>) -> Option<f64> {
+fn above_roof(record: &BenchRecord, expected: Option<&ExpectedTime>) -> Option<f64> {
     let product = expected.filter(|it| it.factors.is_some())?;
     let times = product.ideal.get() / record.time_s.median;
     verdict::above_roof(times).map(|_sentence| times)

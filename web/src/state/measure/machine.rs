@@ -8,9 +8,9 @@ use protocol::job::{CalibrateSpec, JobId, JobSpec, JobState};
 use protocol::telemetry::Telemetry;
 use serde_json::{Value, json};
 
-use crate::link::book::Job;
 use crate::link::client::Client;
 use crate::link::connection::State;
+use crate::link::jobs::Job;
 use crate::state::inputs::Inputs;
 
 /// Key of the machine in device files; a calibration uses the same key.
@@ -30,14 +30,14 @@ pub const fn roofs_job() -> JobSpec {
 
 /// Result of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Brings {
+pub enum JobResult {
     /// Text of a device file with measured roofs.
     Roofs(String),
     /// Text of a calibration file, and text of its device file if there is one.
     Calibration(String, Option<String>),
 }
 
-impl Brings {
+impl JobResult {
     /// The files in the order in which they are applied, each with a name for messages.
     pub fn files(self) -> Vec<(&'static str, String)> {
         let device = |text| ("the measured device", text);
@@ -51,9 +51,9 @@ impl Brings {
 }
 
 /// Result of a job, once it is complete.
-pub fn brings(job: &Job, telemetry: Option<&Telemetry>) -> Option<Brings> {
+pub fn job_result(job: &Job, telemetry: Option<&Telemetry>) -> Option<JobResult> {
     if let Some((calibration, device)) = &job.calibration {
-        return Some(Brings::Calibration(calibration.clone(), device.clone()));
+        return Some(JobResult::Calibration(calibration.clone(), device.clone()));
     }
     let is_done = job.summary.state == JobState::Done;
     let measures_roofs =
@@ -61,7 +61,7 @@ pub fn brings(job: &Job, telemetry: Option<&Telemetry>) -> Option<Brings> {
     if !is_done || !measures_roofs {
         return None;
     }
-    device_file(&job.records, memory(telemetry?)?).map(Brings::Roofs)
+    device_file(&job.records, memory(telemetry?)?).map(JobResult::Roofs)
 }
 
 /// Memory size that the machine reports [B].
@@ -158,14 +158,14 @@ pub enum MachineChoice {
 /// How the connected machine becomes the device; `None` while nothing is known of it: its jobs were not told yet, or nothing
 /// was measured and the catalog does not have it.
 pub fn selection(client: &Client, device: &Device) -> Option<MachineChoice> {
-    let State::Up(up) = &client.connection.state else { return None };
+    let State::Connected(session) = &client.connection.state else { return None };
     let is_told = client.has_jobs && !client.is_selected;
-    let is_chosen = !up.machine.is_empty() && elsewhere(device, &up.machine).is_empty();
-    match client.book.newest_roofs() {
+    let is_chosen = !session.machine.is_empty() && elsewhere(device, &session.machine).is_empty();
+    match client.jobs.newest_roofs() {
         _ if !is_told => None,
         _ if is_chosen => Some(MachineChoice::Done),
         Some(job) => Some(MachineChoice::Measured(job)),
-        None => of_catalog(&up.machine).map(MachineChoice::Catalog),
+        None => of_catalog(&session.machine).map(MachineChoice::Catalog),
     }
 }
 
@@ -213,14 +213,14 @@ mod tests {
     use protocol::telemetry::Reading;
 
     use super::*;
-    use crate::link::book::{Book, Find};
-    use crate::link::connection::Up;
+    use crate::link::connection::DaemonSession;
+    use crate::link::jobs::{JobList, ResultUse};
     use crate::state::files::{Opened, open};
     use crate::state::measure::answer::tests::bare;
     use calc_core::hf_config::Unread;
 
     fn job(spec: JobSpec, records: Vec<BenchRecord>) -> Job {
-        let mut book = Book::default();
+        let mut book = JobList::default();
         let summary = JobSummary {
             job: JobId(1),
             request: Hex([0; 16]),
@@ -230,20 +230,20 @@ mod tests {
             last_seq: 0,
         };
         book.listed(vec![summary]);
-        let mut job = book.jobs()[0].clone();
+        let mut job = book.all()[0].clone();
         job.records = records;
         job
     }
 
     fn connected(machine: &str, jobs: Vec<JobSummary>) -> Client {
         let mut client = Client::default();
-        client.connection.state = State::Up(Up {
+        client.connection.state = State::Connected(DaemonSession {
             scopes: Vec::new(),
             epoch: Hex([0; 8]),
             version: String::new(),
             machine: machine.to_owned(),
         });
-        drop(client.hear(None, ServerMessage::Jobs { jobs }));
+        drop(client.receive(None, ServerMessage::Jobs { jobs }));
         client
     }
 
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(selection(&client, orin), Some(MachineChoice::Measured(JobId(4))));
         let asked = client.await_roofs(JobId(4));
         assert!(asked.is_empty(), "it is shown, so its results come already: {asked:?}");
-        assert_eq!(client.book.job(JobId(4)).map(|job| job.find), Some(Find::Awaited));
+        assert_eq!(client.jobs.job(JobId(4)).map(|job| job.result_use), Some(ResultUse::Awaited));
         client.is_selected = true;
         assert_eq!(selection(&client, orin), None, "the reader may go back");
         let nothing = connected("A chip", Vec::new());
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn measured_roofs_become_a_device_that_the_page_reads() {
         let job = job(roofs_job(), records());
-        let found = brings(&job, Some(&telemetry(Some(8.0 * GIB)))).expect("a device");
+        let found = job_result(&job, Some(&telemetry(Some(8.0 * GIB)))).expect("a device");
         let files = found.files();
         let [(name, text)] = &files[..] else { panic!("{files:?}") };
         let opened = open(name, text, Unread::Refuse);
@@ -340,16 +340,16 @@ mod tests {
             (job(roofs_job(), Vec::new()), Some(all.clone())),
             (job(roofs_job(), wrong), Some(all.clone())),
         ] {
-            assert_eq!(brings(&job, telemetry.as_ref()), None, "{telemetry:?}");
+            assert_eq!(job_result(&job, telemetry.as_ref()), None, "{telemetry:?}");
         }
         let mut open = bench;
         open.summary.state = JobState::Interrupted;
-        assert_eq!(brings(&open, Some(&all)), None);
+        assert_eq!(job_result(&open, Some(&all)), None);
     }
 
     #[test]
     fn a_device_is_taken_over_before_what_was_measured_on_it() {
-        let files = Brings::Calibration("c".into(), Some("d".into())).files();
+        let files = JobResult::Calibration("c".into(), Some("d".into())).files();
         assert_eq!(files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["d", "c"]);
     }
 }

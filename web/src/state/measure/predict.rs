@@ -20,7 +20,7 @@ use crate::state::place::Place;
 
 /// Expected time of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
+pub struct ExpectedTime {
     pub time: Seconds,
     /// Interval of the time; `None` for a roof.
     pub range: Option<(Seconds, Seconds)>,
@@ -32,7 +32,7 @@ pub struct Expected {
     pub factors: Option<Provenance>,
 }
 
-impl Expected {
+impl ExpectedTime {
     fn of(found: &Analysis) -> Self {
         Self {
             time: found.expected.time,
@@ -66,7 +66,7 @@ impl Expected {
 ///
 /// # Errors
 /// Returns the reason as a sentence if there is no expectation.
-pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<Expected, String> {
+pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, String> {
     match (&record.shape, &record.precision) {
         (Some(shape), Some(precision)) => product(*shape, precision, place),
         (Some(_), None) => Err("it has no formats".to_owned()),
@@ -75,13 +75,13 @@ pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<Expected, Stri
 }
 
 /// Expected time with the published calibration, if the place has its own.
-pub fn before(record: &BenchRecord, place: Place<'_>) -> Option<Expected> {
+pub fn before(record: &BenchRecord, place: Place<'_>) -> Option<ExpectedTime> {
     place.own?;
     let shape = record.shape?;
     product(shape, record.precision.as_ref()?, Place { own: None, ..place }).ok()
 }
 
-fn product(shape: Shape, precision: &Precision, place: Place<'_>) -> Result<Expected, String> {
+fn product(shape: Shape, precision: &Precision, place: Place<'_>) -> Result<ExpectedTime, String> {
     let format = |key: &str| catalog::format(key).map_err(|error: Error| refusal(&error));
     let weights = format(&precision.weights)?;
     let activations: &'static QuantFormat = format(&precision.activations)?;
@@ -97,11 +97,11 @@ fn product(shape: Shape, precision: &Precision, place: Place<'_>) -> Result<Expe
         engine: None,
         calibration,
     });
-    found.map(|found| Expected::of(&found)).map_err(|error| refusal(&error))
+    found.map(|found| ExpectedTime::of(&found)).map_err(|error| refusal(&error))
 }
 
 /// Time at the roof of the device: bytes over bandwidth, or FLOP over the peak of the kernel's arithmetic.
-fn roof(record: &BenchRecord, place: Place<'_>) -> Result<Expected, String> {
+fn roof(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, String> {
     let class = match record.kernel.as_str() {
         "read" | "copy" | "triad" => None,
         "fma_fp32" => Some(ComputeClass::Fp32),
@@ -118,7 +118,13 @@ fn roof(record: &BenchRecord, place: Place<'_>) -> Result<Expected, String> {
         }
     };
     let time = Seconds::new(seconds);
-    Ok(Expected { time, range: None, ideal: time, flops: Flops::new(record.flops), factors: None })
+    Ok(ExpectedTime {
+        time,
+        range: None,
+        ideal: time,
+        flops: Flops::new(record.flops),
+        factors: None,
+    })
 }
 
 #[cfg(test)]

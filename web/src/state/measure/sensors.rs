@@ -6,7 +6,7 @@ use report::number_text;
 
 /// A line of the sensor card.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SensorLine {
     pub name: String,
     /// Value with unit; empty for a missing sensor.
     pub value: String,
@@ -28,16 +28,16 @@ const NAMES: [(&str, &str); 10] = [
 ];
 
 /// The lines of the card, those with a value first.
-pub fn lines(telemetry: &Telemetry) -> Vec<Line> {
+pub fn lines(telemetry: &Telemetry) -> Vec<SensorLine> {
     let all = || telemetry.readings.iter();
     let there = all().filter(|reading| reading.value.is_some());
     let missing = all().filter(|reading| reading.value.is_none());
     there.chain(missing).map(line).collect()
 }
 
-fn line(reading: &Reading) -> Line {
+fn line(reading: &Reading) -> SensorLine {
     let known = NAMES.iter().find(|(key, _)| *key == reading.name);
-    Line {
+    SensorLine {
         name: known.map_or_else(|| reading.name.replace('_', " "), |(_, name)| (*name).to_owned()),
         value: reading.value.map(|value| with_unit(&reading.name, value)).unwrap_or_default(),
         reason: match (&reading.reason, reading.value) {

@@ -5,13 +5,13 @@ use protocol::job::{JobSpec, JobState};
 use report::number_text;
 
 use crate::link::address;
-use crate::link::book::Job;
 use crate::link::client::Client;
 use crate::link::connection::State;
+use crate::link::jobs::Job;
 
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ConnectionText {
     /// One to four words.
     pub title: &'static str,
     /// Explanation, and the next step.
@@ -21,21 +21,22 @@ pub struct Said {
 }
 
 /// Describes a state of the connection. `own` is the page's host, `origin` its origin as browsers send it.
-pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
+pub fn said(state: &State, address: &str, own: &str, origin: &str) -> ConnectionText {
     let pair = || vec!["ridgepoint pair".to_owned()];
-    let plain = |title, text: &str| Said { title, text: text.to_owned(), commands: Vec::new() };
+    let plain =
+        |title, text: &str| ConnectionText { title, text: text.to_owned(), commands: Vec::new() };
     match state {
-        State::Idle if address::is_local(own) => Said {
+        State::Idle if address::is_local(own) => ConnectionText {
             title: "Not connected",
             text: format!("This page comes from this machine, {own}. If a daemon serves it, this browser is not paired with it yet: run this command, and open the link that it prints. If none runs, ridgepoint serve starts one and prints a link, too."),
             commands: pair(),
         },
-        State::Idle => Said {
+        State::Idle => ConnectionText {
             title: "Not connected",
             text: "A daemon on the machine that is measured runs the kernels; this page talks to it and to nobody else. Start it, and open the link that it prints.".to_owned(),
             commands: vec!["ridgepoint serve".to_owned()],
         },
-        State::NoCrypto => Said {
+        State::NoCrypto => ConnectionText {
             title: "Not possible here",
             text: format!("The browser lets pages of {own} make no proofs, because they came over a plain network or stand in a frame. Open the page through a tunnel instead; the link that the daemon printed then works as it is."),
             commands: vec![format!("ssh -L 8000:localhost:8000 {}", own.rsplit_once(':').map_or(own, |it| it.0))],
@@ -45,15 +46,15 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
             let asks = if asks { " If the browser asks whether this page may reach programs on this device, allow it." } else { "" };
             plain("Connecting", &format!("Asking {address}.{asks}"))
         }
-        State::Up(up) => {
-            let may = if up.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
-            Said {
+        State::Connected(session) => {
+            let may = if session.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
+            ConnectionText {
                 title: "Connected",
-                text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&up.machine), up.version),
-                commands: if up.may_measure() { Vec::new() } else { pair() },
+                text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&session.machine), session.version),
+                commands: if session.may_measure() { Vec::new() } else { pair() },
             }
         }
-        State::Unpaired(why) => Said {
+        State::Unpaired(why) => ConnectionText {
             title: "Not paired",
             text: if why.is_empty() {
                 format!("A daemon answers at {address}, and this browser has no key of it. Open the link that this prints:")
@@ -64,13 +65,13 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
         },
         State::OtherVersion(version) => {
             let version = if version.is_empty() { "another version" } else { version };
-            Said {
+            ConnectionText {
                 title: "Another version",
                 text: format!("The daemon at {address} is {version}, and page and daemon have no messages in common. Open the page that the daemon itself serves, http://{address}/, or update the older of the two."),
                 commands: Vec::new(),
             }
         }
-        State::Away => away(address, own, origin),
+        State::Unreachable => away(address, own, origin),
         State::Blocked => plain(
             "Blocked by the browser",
             "The browser was told to keep this page from programs on this machine. Open the settings of this site, at the left of the address, and allow access to apps on this device or to the local network; then connect again.",
@@ -91,19 +92,38 @@ fn on_machine(name: &str) -> String {
 /// Reason why no measurement can be started; empty if one can.
 pub fn why_not(client: &Client) -> String {
     let reason = match &client.connection.state {
-        State::Up(up) if !up.may_measure() => {
+        State::Connected(session) if !session.may_measure() => {
             "This session may only look; pair again with the command above."
         }
-        State::Up(_) if client.is_starting() => "The daemon has not confirmed the last order yet.",
-        State::Up(_) => "",
+        State::Connected(_) if client.is_starting() => {
+            "The daemon has not confirmed the last order yet."
+        }
+        State::Connected(_) => "",
         _ => "Connect a daemon first.",
     };
     reason.to_owned()
 }
 
+/// Why the form waits, or what the next click uses; empty where nothing is to say.
+pub const fn waiting(is_ready: bool, has_code: bool) -> &'static str {
+    match (is_ready, has_code) {
+        (false, _) => "The page still reads its own address.",
+        (true, true) => "A link brought a pairing code; it is used when you connect.",
+        (true, false) => "",
+    }
+}
+
+/// Why an address is refused. `own` is the page's host.
+pub fn wrong_address(own: &str) -> String {
+    let own = if address::is_local(own) { String::new() } else { format!(", or {own}") };
+    format!(
+        "The page reaches daemons on this machine only: 127.0.0.1 or localhost with a port{own}. For another machine, ssh -L 8000:localhost:8000 brings its daemon here."
+    )
+}
+
 /// A way to start or reach a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct SetupGuide {
     pub title: &'static str,
     /// Terminal commands.
     pub lines: String,
@@ -112,7 +132,7 @@ pub struct Way {
 }
 
 /// Ways to install, verify and start a daemon, and to reach a remote one.
-pub fn ways() -> [Way; 4] {
+pub fn ways() -> [SetupGuide; 4] {
     // The location of releases is known at build time only.
     let fetch = match option_env!("RIDGEPOINT_REPOSITORY") {
         Some(repository) => {
@@ -124,20 +144,20 @@ pub fn ways() -> [Way; 4] {
         }
     };
     [
-        Way {
+        SetupGuide {
             title: "Linux and macOS: download, check, run",
             lines: format!(
                 "file=ridgepoint-$(uname -sm | tr 'A-Z ' 'a-z-')\n{fetch}sha256sum --check --ignore-missing SHA256SUMS\ntar xzf $file.tar.gz && cd $file\n./ridgepoint serve"
             ),
             note: "On macOS the third line begins with shasum -a 256. Go on only if it says OK.",
         },
-        Way { title: "From a checkout", lines: "cargo xtask serve".to_owned(), note: "" },
-        Way {
+        SetupGuide { title: "From a checkout", lines: "cargo xtask serve".to_owned(), note: "" },
+        SetupGuide {
             title: "A machine that ssh reaches",
             lines: "ssh -L 8000:localhost:8000 HOST\n./ridgepoint serve".to_owned(),
             note: "The second line runs there; the link that it prints opens here.",
         },
-        Way {
+        SetupGuide {
             title: "Windows",
             lines: "wsl --install".to_owned(),
             note: "Then the lines for Linux within WSL; the link opens in the browser of Windows.",
@@ -146,7 +166,7 @@ pub fn ways() -> [Way; 4] {
 }
 
 /// No answer: the possible causes depend on the page's origin.
-fn away(address: &str, own: &str, origin: &str) -> Said {
+fn away(address: &str, own: &str, origin: &str) -> ConnectionText {
     let mut text = format!("Nobody answers at {address}. Most likely no daemon runs there.");
     let mut commands = vec!["ridgepoint serve".to_owned()];
     if address != own {
@@ -158,7 +178,7 @@ fn away(address: &str, own: &str, origin: &str) -> Said {
             text += " The browser may ask whether this page may reach programs on this machine: allow it. Safari allows it to no page; use the daemon's own page there.";
         }
     }
-    Said { title: "Not running", text, commands }
+    ConnectionText { title: "Not running", text, commands }
 }
 
 /// A job in a line: `GEMV, 3 shapes, all precisions`.
@@ -245,19 +265,19 @@ mod tests {
     use protocol::scope::Scope;
 
     use super::*;
-    use crate::link::connection::Up;
+    use crate::link::connection::DaemonSession;
 
     const OWN: &str = "pages.test";
     const ORIGIN: &str = "https://pages.test";
 
-    fn of(state: &State) -> Said {
+    fn of(state: &State) -> ConnectionText {
         said(state, "127.0.0.1:8000", OWN, ORIGIN)
     }
 
     #[test]
     fn every_state_says_what_to_do() {
         let up = |scopes| {
-            State::Up(Up {
+            State::Connected(DaemonSession {
                 scopes,
                 epoch: Hex([0; 8]),
                 version: "1.2.3".into(),
@@ -277,7 +297,7 @@ mod tests {
             (State::Unpaired(String::new()), "Not paired", "ridgepoint pair"),
             (State::Unpaired("this code is used".into()), "Not paired", "this code is used"),
             (State::OtherVersion("0.9".into()), "Another version", "0.9"),
-            (State::Away, "Not running", "--allow-origin https://pages.test"),
+            (State::Unreachable, "Not running", "--allow-origin https://pages.test"),
             (State::Blocked, "Blocked by the browser", "settings of this site"),
             (State::Lost(3), "Connection lost", "3 so far"),
         ];
@@ -286,7 +306,7 @@ mod tests {
             let all = format!("{} {}", said.text, said.commands.join(" "));
             assert!(said.title == title && all.contains(part), "{state:?}: {all}");
         }
-        let own = said(&State::Away, OWN, OWN, ORIGIN);
+        let own = said(&State::Unreachable, OWN, OWN, ORIGIN);
         assert_eq!(own.commands, ["ridgepoint serve"], "its own daemon needs no permission");
         let served = said(&State::Idle, "", "localhost:8000", "http://localhost:8000");
         assert_eq!(served.commands, ["ridgepoint pair"], "a daemon serves this page already");
@@ -301,7 +321,8 @@ mod tests {
         {
             let epoch = Hex([0; 8]);
             let (version, machine) = (String::new(), String::new());
-            client.connection.state = State::Up(Up { scopes, epoch, version, machine });
+            client.connection.state =
+                State::Connected(DaemonSession { scopes, epoch, version, machine });
             assert!(why_not(&client).contains(reason), "{}", why_not(&client));
         }
         assert_eq!(why_not(&client), "");

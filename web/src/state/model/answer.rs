@@ -12,14 +12,14 @@ use report::number_text as text;
 use report::output::verdict::model as say;
 use report::output::words;
 
-use super::fields::{Fault, Field};
+use super::fields::{Field, ModelFault};
 use super::figures::{Figure, figures};
 use super::fit;
 use super::geometry::value;
-use super::inputs::{Base, ModelInputs};
+use super::inputs::{ModelInputs, ModelSource};
 use super::memory::{MemoryBar, bar};
 use super::operators::{PhaseTable, chart, tables};
-use super::question::{Question, fault};
+use super::question::{ModelQuestion, fault};
 use super::roles::Role;
 use crate::state::place::Place;
 
@@ -50,7 +50,7 @@ pub struct ModelShown {
     /// The last valid answer; it belongs to earlier inputs while there are faults.
     pub answer: Arc<ModelAnswer>,
     /// Invalid fields, and errors of the core.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ModelFault>,
 }
 
 impl ModelShown {
@@ -84,8 +84,8 @@ pub fn next(before: Option<&ModelShown>, inputs: &ModelInputs, place: Place<'_>)
 ///
 /// # Errors
 /// Returns all invalid fields, or the error of the core.
-pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec<Fault>> {
-    let question = Question::read(inputs, place)?;
+pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec<ModelFault>> {
+    let question = ModelQuestion::read(inputs, place)?;
     let refused = |error| {
         let mut fault = fault(&error);
         fault.field = fault.field.filter(|field| is_shown(inputs, *field));
@@ -119,7 +119,7 @@ fn is_shown(inputs: &ModelInputs, field: Field) -> bool {
 /// The command line's request for the same question, with a workload.
 pub fn estimate_inputs(
     inputs: &ModelInputs,
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
     workload: Workload,
 ) -> EstimateInputs {
     EstimateInputs {
@@ -132,7 +132,7 @@ pub fn estimate_inputs(
         named: question.named(),
         workload,
         weight_size: question.weight_size,
-        draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
+        draft: question.drafter.map(|model| ModelSource::Catalog(model).named(model.arch.clone())),
         engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
         usual: Vec::new(),
@@ -146,13 +146,13 @@ pub fn figures_of(
     place: Place<'_>,
     shown: &ModelShown,
 ) -> Option<Vec<Figure>> {
-    let question = Question::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
+    let question = ModelQuestion::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
     Some(figures(&question, &shown.answer.estimate))
 }
 
 /// Caveats of the answer; `None` where it belongs to earlier inputs. Their words are no part of the first program.
 pub fn notes(inputs: &ModelInputs, place: Place<'_>, shown: &ModelShown) -> Option<Vec<String>> {
-    let question = Question::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
+    let question = ModelQuestion::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
     let mut notes = said_by_command_line(inputs, &question, &shown.answer.estimate);
     notes.extend(inputs.base.notes().iter().cloned());
     Some(notes)
@@ -161,7 +161,7 @@ pub fn notes(inputs: &ModelInputs, place: Place<'_>, shown: &ModelShown) -> Opti
 /// The command line's notes on the same question.
 fn said_by_command_line(
     inputs: &ModelInputs,
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
     answer: &Estimate,
 ) -> Vec<String> {
     let request = estimate_inputs(inputs, question, question.workload);
@@ -212,7 +212,7 @@ mod tests {
         for device in devices::all() {
             for model in models::all() {
                 let mut inputs = ModelInputs::default();
-                inputs.set_base(Base::Catalog(model));
+                inputs.set_base(ModelSource::Catalog(model));
                 match derive(&inputs, Place::of(device)) {
                     Ok(answer) => {
                         assert!(!answer.sentence.is_empty());

@@ -11,9 +11,9 @@ use report::number_text as text;
 use crate::state::inputs::Inputs;
 use crate::state::place::Place;
 
-use super::fit::{Room, largest, room};
+use super::fit::{LargestFit, largest, room};
 use super::inputs::ModelInputs;
-use super::question::Question;
+use super::question::ModelQuestion;
 
 /// Largest batch in the chart, unless the user's is larger.
 const BATCHES: u64 = 1024;
@@ -25,14 +25,14 @@ const MOST_COLUMNS: usize = 40;
 
 /// The varied quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
+pub enum CurveAxis {
     /// Number of sequences.
     Batch,
     /// Tokens in the cache.
     Context,
 }
 
-impl Against {
+impl CurveAxis {
     /// Both quantities.
     pub const ALL: [Self; 2] = [Self::Batch, Self::Context];
 
@@ -61,7 +61,7 @@ impl Against {
     }
 }
 
-impl Against {
+impl CurveAxis {
     /// Headings of the table.
     pub const fn columns(self) -> [&'static str; 7] {
         let [_, others @ ..] = COLUMNS;
@@ -120,8 +120,8 @@ impl SweepRow {
 
 /// A chart with its table and description.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sweep {
-    pub against: Against,
+pub struct CurveSweep {
+    pub against: CurveAxis,
     pub curves: Curves,
     /// Rows of the table.
     pub rows: Vec<SweepRow>,
@@ -129,7 +129,7 @@ pub struct Sweep {
     pub words: String,
 }
 
-impl Sweep {
+impl CurveSweep {
     /// A value in words, for keyboard users of the chart.
     pub fn spoken(&self, place: Option<usize>) -> String {
         let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
@@ -145,11 +145,11 @@ impl Sweep {
 /// The curves for the inputs; invalid inputs keep the last valid curves.
 #[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
 pub fn next(
-    before: Option<&Sweep>,
+    before: Option<&CurveSweep>,
     inputs: &ModelInputs,
     place: Place<'_>,
-    against: Against,
-) -> Sweep {
+    against: CurveAxis,
+) -> CurveSweep {
     let swept = derive(inputs, place, against);
     swept.or_else(|| before.cloned()).unwrap_or_else(|| {
         let usual = Inputs::default();
@@ -158,31 +158,36 @@ pub fn next(
 }
 
 /// The curves; `None` if the inputs have no answer.
-fn derive(inputs: &ModelInputs, place: Place<'_>, against: Against) -> Option<Sweep> {
-    let question = Question::read(inputs, place).ok()?;
+fn derive(inputs: &ModelInputs, place: Place<'_>, against: CurveAxis) -> Option<CurveSweep> {
+    let question = ModelQuestion::read(inputs, place).ok()?;
     let plan = Plan::new(question.request(question.workload)).ok()?;
     let known = !question.estimate().ok()?.link_unknown;
     Some(sweep(&question, against, room(&question, &plan), known))
 }
 
 /// Computes the answer at every batch or context of the chart.
-fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> Sweep {
+fn sweep(
+    question: &ModelQuestion<'_>,
+    against: CurveAxis,
+    room: LargestFit,
+    known: bool,
+) -> CurveSweep {
     let w = question.workload;
     let (here, last, fits_up_to) = match against {
-        Against::Batch => (w.batch, w.batch.max(BATCHES), room.batch),
-        Against::Context => {
+        CurveAxis::Batch => (w.batch, w.batch.max(BATCHES), room.batch),
+        CurveAxis::Context => {
             let longest = question.arch.max_context.unwrap_or(CONTEXTS).min(MAX_TOKENS);
             (w.context, longest.max(w.context).max(2 * FIRST_CONTEXT), room.tokens)
         }
     };
-    let first = if against == Against::Batch { 1 } else { FIRST_CONTEXT.min(here.max(1)) };
+    let first = if against == CurveAxis::Batch { 1 } else { FIRST_CONTEXT.min(here.max(1)) };
     let rows: Vec<SweepRow> = steps(first, last, here)
         .into_iter()
         .filter_map(|at| row(question, against, at, fits_up_to))
         .collect();
     let crossing = crossing(question, against, &rows);
     let cutoff = (fits_up_to < last).then_some(fits_up_to);
-    Sweep {
+    CurveSweep {
         against,
         words: words(
             (against, longest(question, against), w.context),
@@ -192,8 +197,8 @@ fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> 
         ),
         curves: Curves {
             x_name: match against {
-                Against::Batch => "batch, sequences".to_owned(),
-                Against::Context => "context, tokens".to_owned(),
+                CurveAxis::Batch => "batch, sequences".to_owned(),
+                CurveAxis::Context => "context, tokens".to_owned(),
             },
             panels: [
                 panel("token/s in total", &rows, known, |row| row.throughput),
@@ -258,16 +263,21 @@ fn steps(first: u64, last: u64, here: u64) -> Vec<u64> {
     steps
 }
 
-fn workload(question: &Question<'_>, against: Against, at: u64) -> Workload {
+fn workload(question: &ModelQuestion<'_>, against: CurveAxis, at: u64) -> Workload {
     // Only the decode step is computed, so prompt and new tokens do not matter.
     let w = Workload { new_tokens: 1, ..question.workload };
     match against {
-        Against::Batch => Workload { batch: at, ..w },
-        Against::Context => Workload { context: at, ..w },
+        CurveAxis::Batch => Workload { batch: at, ..w },
+        CurveAxis::Context => Workload { context: at, ..w },
     }
 }
 
-fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> Option<SweepRow> {
+fn row(
+    question: &ModelQuestion<'_>,
+    against: CurveAxis,
+    at: u64,
+    fits_up_to: u64,
+) -> Option<SweepRow> {
     let w = workload(question, against, at);
     let plan = Plan::new(question.request(w)).ok()?;
     let draft = plan.draft().ok()?;
@@ -284,7 +294,11 @@ fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> O
 }
 
 /// The first value at which the limiting resource differs from the one at the start.
-fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Option<(u64, Bound)> {
+fn crossing(
+    question: &ModelQuestion<'_>,
+    against: CurveAxis,
+    rows: &[SweepRow],
+) -> Option<(u64, Bound)> {
     let first = rows.first()?.bound;
     let place = rows.iter().position(|row| row.bound != first)?;
     let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
@@ -297,18 +311,18 @@ fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Opt
 }
 
 /// Longest context that the model supports.
-fn longest(question: &Question<'_>, against: Against) -> Option<u64> {
-    question.arch.max_context.filter(|_| against == Against::Context)
+fn longest(question: &ModelQuestion<'_>, against: CurveAxis) -> Option<u64> {
+    question.arch.max_context.filter(|_| against == CurveAxis::Context)
 }
 
 fn words(
-    (against, longest, context): (Against, Option<u64>, u64),
+    (against, longest, context): (CurveAxis, Option<u64>, u64),
     first: Option<Bound>,
     crossing: Option<(u64, Bound)>,
     fits_up_to: u64,
 ) -> String {
     let name = against.name().to_ascii_lowercase();
-    let most = if against == Against::Batch { MAX_BATCH } else { MAX_TOKENS };
+    let most = if against == CurveAxis::Batch { MAX_BATCH } else { MAX_TOKENS };
     let memory = match fits_up_to {
         0 => format!("No {name} fits."),
         more if longest.is_some_and(|longest| longest < more) => {
@@ -324,77 +338,12 @@ fn words(
         Some((at, Bound::Memory)) => format!("From {} on, DRAM limits.", text::count(at)),
     };
     match against {
-        Against::Batch => format!("Steps at context {}. {memory} {limit}", text::count(context)),
-        Against::Context => format!("{memory} {limit}"),
+        CurveAxis::Batch => {
+            format!("Steps at context {}. {memory} {limit}", text::count(context))
+        }
+        CurveAxis::Context => format!("{memory} {limit}"),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state::model::fields::Field;
-    use calc_core::catalog;
-
-    fn swept(weights: &str, prompt: &str) -> [Sweep; 2] {
-        let device = catalog::device("h100_sxm").expect("catalog key");
-        let mut inputs = ModelInputs::default();
-        inputs.set_text(Field::Prompt, prompt.into());
-        inputs.formats.set(
-            crate::state::model::roles::Role::Weights,
-            Some(catalog::format(weights).expect("catalog key")),
-        );
-        Against::ALL.map(|against| next(None, &inputs, Place::of(device), against))
-    }
-
-    #[test]
-    fn the_steps_rise_and_hold_the_readers_value() {
-        for (first, last, here) in [
-            (1, 1024, 1),
-            (1, 1024, 37),
-            (1, 5000, 5000),
-            (256, 131_072, 4096),
-            (7, 512, 7),
-            (1, 1_000_000, 999),
-        ] {
-            let steps = steps(first, last, here);
-            assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
-            assert_eq!((steps.first(), steps.last()), (Some(&first), Some(&last)));
-            assert!(steps.contains(&here) && steps.len() <= MOST_COLUMNS + 4, "{here}: {steps:?}");
-        }
-    }
-
-    #[test]
-    fn a_wrong_field_keeps_the_curves_before() {
-        let device = catalog::device("h100_sxm").expect("catalog key");
-        let mut wrong = ModelInputs::default();
-        wrong.set_text(Field::Batch, "many".into());
-        for (against, before) in Against::ALL.into_iter().zip(swept("fp16", "64")) {
-            assert_eq!(next(Some(&before), &wrong, Place::of(device), against), before);
-            assert!(next(None, &wrong, Place::of(device), against).rows.len() > 10);
-        }
-    }
-
-    #[test]
-    fn the_crossing_is_where_the_bound_changes() {
-        let [by_batch, by_context] = swept("int4_g128", "16");
-        let crossing = by_batch.curves.crossing.expect("a short context gets compute-bound").at;
-        for row in &by_batch.rows {
-            assert_eq!(row.bound == Bound::Compute, row.at as f64 >= crossing, "{}", row.at);
-        }
-        assert_eq!(by_context.curves.crossing, None);
-        assert!(by_context.words.contains("limits all along"), "{}", by_context.words);
-    }
-
-    #[test]
-    fn throughput_is_batch_over_latency_and_memory_ends_it() {
-        let [by_batch, _] = swept("fp16", "4096");
-        for row in &by_batch.rows {
-            for (rate, time) in row.throughput.iter().zip(row.latency) {
-                assert!((rate * time.get() / row.at as f64 - 1.0).abs() < 1e-9);
-            }
-        }
-        let end = by_batch.curves.limit.expect("KV caches fill the memory").at;
-        assert!(by_batch.rows.iter().all(|row| row.fits == (row.at as f64 <= end)));
-        assert!(by_batch.rows.iter().any(|row| !row.fits && row.cells()[2] == "–"));
-    }
-}
+mod tests;

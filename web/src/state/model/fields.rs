@@ -4,8 +4,6 @@ use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use report::input::number_input;
 use report::number_text;
 
-use crate::state::decimal::decimal;
-
 /// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
@@ -146,14 +144,14 @@ impl Field {
 
 /// An error of one field or of several together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ModelFault {
     /// `None` if several fields together are invalid.
     pub field: Option<Field>,
     /// The error and the allowed values, as a sentence.
     pub text: String,
 }
 
-impl Fault {
+impl ModelFault {
     /// An error of one field.
     pub fn of(field: Field, text: String) -> Self {
         Self { field: Some(field), text }
@@ -164,7 +162,7 @@ impl Fault {
 ///
 /// # Errors
 /// Returns the allowed range as a sentence.
-pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
+pub fn count(field: Field, typed: &str) -> Result<Option<u64>, ModelFault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);
     }
@@ -179,14 +177,14 @@ pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
 ///
 /// # Errors
 /// Returns the allowed range as a sentence.
-pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
+pub fn real(field: Field, typed: &str) -> Result<Option<f64>, ModelFault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);
     }
     let spec = field.spec();
     let written = match field {
         Field::Memory => memory(typed),
-        _ => decimal(typed),
+        _ => number_input::real(typed),
     };
     written
         .filter(|value| (spec.min as f64..=spec.max as f64).contains(value))
@@ -196,7 +194,7 @@ pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
 
 /// Parses a memory limit in GB, or with its unit: `24GiB`.
 fn memory(typed: &str) -> Option<f64> {
-    decimal(typed).or_else(|| number_input::memory(typed, 1e9))
+    number_input::real(typed).or_else(|| number_input::memory(typed, 1e9))
 }
 
 fn may_be_empty(field: Field) -> bool {
@@ -204,12 +202,12 @@ fn may_be_empty(field: Field) -> bool {
     !spec.empty.is_empty() || spec.usual.is_empty()
 }
 
-fn refusal(field: Field) -> Fault {
+fn refusal(field: Field) -> ModelFault {
     let spec = field.spec();
     let kind = if spec.real { "a number" } else { "a whole number" };
     let (min, max) = (number_text::count(spec.min), number_text::count(spec.max));
     let or_empty = if spec.empty.is_empty() { "" } else { ", or empty" };
-    Fault::of(field, format!("{} must be {kind} from {min} to {max}{or_empty}.", spec.name))
+    ModelFault::of(field, format!("{} must be {kind} from {min} to {max}{or_empty}.", spec.name))
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::badge;
 use report::output::verdict::explain::Explanation;
 use report::output::verdict::model as say;
 
-use super::question::Question;
+use super::question::ModelQuestion;
 use crate::state::derived::Cell;
 use crate::state::inputs::Inputs;
 
@@ -41,7 +42,7 @@ pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
 }
 
 /// The figures, most requested first.
-pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
+pub fn figures(question: &ModelQuestion<'_>, answer: &Estimate) -> Vec<Figure> {
     let batch = question.workload.batch as f64;
     let known = !answer.link_unknown;
     let mut figures = vec![
@@ -81,7 +82,7 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
 
 fn unknown(name: &str, provenance: Provenance, basis: &Basis) -> Explanation {
     let values = "the link between the devices has no published number".to_owned();
-    say::derived(name, "", values, provenance, basis)
+    say::derived(name, "", values, provenance, basis, lesson::STEP)
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +91,7 @@ enum Latency {
     EachToken,
 }
 
-fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure {
+fn latency(question: &ModelQuestion<'_>, answer: &Estimate, which: Latency) -> Figure {
     let (name, meaning, ideal, expected, phase) = match which {
         Latency::FirstToken => {
             ("First token", "TTFT", answer.ttft_ideal, &answer.ttft, &answer.prefill)
@@ -117,7 +118,7 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
 }
 
 /// Time of the whole answer: all new tokens, each at its own context.
-fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
+fn whole(question: &ModelQuestion<'_>, answer: &Estimate) -> Figure {
     let name = "Whole answer";
     let steps = question.workload.new_tokens - 1;
     let cell = |first: Seconds, all: Seconds, provenance| Cell {
@@ -133,6 +134,7 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
             ),
             provenance,
             &answer.basis,
+            lesson::STEP,
         ),
     };
     let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
@@ -166,6 +168,7 @@ fn rate(
             ),
             provenance,
             &answer.basis,
+            lesson::STEP,
         ),
     };
     Figure {
@@ -195,7 +198,7 @@ fn interval(from: &str, to: &str) -> String {
 }
 
 /// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
-fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
+fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
     let (energy, mean) = (answer.mean.energy?, answer.mean);
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
         .place
@@ -222,6 +225,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 format!("{} × {}", text::power(budget * devices), text::time(busy)),
                 Provenance::Derived,
                 &answer.basis,
+                lesson::ENERGY,
             ),
         },
         expected: Cell {
@@ -238,6 +242,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 ),
                 Provenance::Assumed,
                 &answer.basis,
+                lesson::ENERGY,
             ),
         },
         interval: interval(
@@ -265,6 +270,7 @@ fn share(
             format!("{} in {}", text::percent(at(time)), text::time(time)),
             provenance,
             basis,
+            lesson::STEP,
         ),
     };
     Figure {
@@ -287,7 +293,7 @@ mod tests {
     fn the_energy_of_the_interval_is_that_of_the_core() {
         let device = catalog::device("h100_sxm").expect("catalog key");
         let inputs = ModelInputs::default();
-        let question = Question::read(&inputs, Place::of(device)).expect("valid");
+        let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         let energy = answer.mean.energy.expect("known power").per_token;
         let figure = energy_text(&question, &answer);
@@ -300,7 +306,7 @@ mod tests {
         assert!(interval.starts_with(number), "{interval} {number}");
     }
 
-    fn energy_text(question: &Question<'_>, answer: &Estimate) -> Figure {
+    fn energy_text(question: &ModelQuestion<'_>, answer: &Estimate) -> Figure {
         energy(question, answer).expect("known power")
     }
 
@@ -310,7 +316,7 @@ mod tests {
         let mut inputs = ModelInputs::default();
         let mut of = |new_tokens: &str| {
             inputs.set_text(crate::state::model::fields::Field::Generate, new_tokens.into());
-            let question = Question::read(&inputs, Place::of(device)).expect("valid");
+            let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
             let answer = question.estimate().expect("valid");
             let figures = figures(&question, &answer);
             let shown = |name: &str| {
@@ -351,7 +357,7 @@ mod tests {
             .expect("a device without a link");
         let mut inputs = ModelInputs::default();
         inputs.set_text(crate::state::model::fields::Field::Tensor, "2".into());
-        let question = Question::read(&inputs, Place::of(device)).expect("valid");
+        let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         for figure in figures(&question, &answer) {
             assert_eq!((figure.expected.text.as_str(), figure.interval.as_str()), (UNKNOWN, ""));

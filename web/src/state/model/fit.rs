@@ -8,7 +8,7 @@ use report::number_text as text;
 
 use super::fields::Field;
 use super::inputs::ModelInputs;
-use super::question::Question;
+use super::question::ModelQuestion;
 use super::roles::Role;
 
 /// Weight formats that are tried, widest first.
@@ -20,7 +20,7 @@ pub const DEVICES: [u64; 4] = [2, 4, 8, 16];
 
 /// A change of the inputs that makes the model fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
+pub enum FitChange {
     /// Number of sequences.
     Batch(u64),
     /// Tokens per sequence.
@@ -32,14 +32,14 @@ pub enum Change {
 
 /// Largest workloads that fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct LargestFit {
     /// Largest batch that fits at the present length; 0 if none does.
     pub batch: u64,
     /// Longest sequence that fits at the present batch, in tokens; 0 if none does.
     pub tokens: u64,
 }
 
-impl Change {
+impl FitChange {
     /// Label of the change.
     pub fn text(&self) -> String {
         match self {
@@ -79,10 +79,10 @@ fn with_tokens(workload: &Workload, tokens: u64) -> Workload {
 }
 
 /// The largest batch and the longest sequence that fit.
-pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
+pub fn room(question: &ModelQuestion<'_>, plan: &Plan<'_>) -> LargestFit {
     let w = question.workload;
     let holds = |workload: Workload| fits(plan, &workload);
-    Room {
+    LargestFit {
         batch: largest(MAX_BATCH, |batch| holds(Workload { batch, ..w })),
         tokens: largest(MAX_TOKENS, |tokens| {
             holds(Workload { context: tokens, ..with_tokens(&w, tokens) })
@@ -91,7 +91,7 @@ pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
 }
 
 /// Changes that each make the model fit on their own; empty if it fits or none helps.
-pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Change> {
+pub fn changes(question: &ModelQuestion<'_>, plan: &Plan<'_>, room: LargestFit) -> Vec<FitChange> {
     if fits(plan, &question.workload) {
         return Vec::new();
     }
@@ -99,10 +99,10 @@ pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Chan
     changes.extend(narrower(question, plan, Role::Weights, &NARROWER));
     changes.extend(narrower(question, plan, Role::KvCache, &NARROWER_KV));
     if room.batch > 0 {
-        changes.push(Change::Batch(room.batch));
+        changes.push(FitChange::Batch(room.batch));
     }
     if room.tokens > 0 {
-        changes.push(Change::Context(room.tokens));
+        changes.push(FitChange::Context(room.tokens));
     }
     changes.extend(devices(question));
     changes
@@ -114,7 +114,12 @@ pub fn fits(plan: &Plan<'_>, workload: &Workload) -> bool {
 }
 
 /// The widest format narrower than the present one with which the model fits.
-fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str]) -> Option<Change> {
+fn narrower(
+    question: &ModelQuestion<'_>,
+    plan: &Plan<'_>,
+    role: Role,
+    keys: &[&str],
+) -> Option<FitChange> {
     let bits = role.of(&plan.precision).bits_per_element();
     let fits = |format: &&'static QuantFormat| {
         let mut other = question.clone();
@@ -125,18 +130,18 @@ fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str])
         .filter_map(|key| catalog::format(key).ok())
         .filter(|format| format.bits_per_element() < bits)
         .find(fits)
-        .map(|format| Change::Format(role, format))
+        .map(|format| FitChange::Format(role, format))
 }
 
 /// The fewest tensor-parallel devices with which the model fits.
-fn devices(question: &Question<'_>) -> Option<Change> {
+fn devices(question: &ModelQuestion<'_>) -> Option<FitChange> {
     let fits = |ways: &u64| {
         let mut other = question.clone();
         other.workload.parallel.tensor = *ways;
         Plan::new(other.request(other.workload)).is_ok_and(|plan| fits(&plan, &other.workload))
     };
     let more = |ways: &u64| *ways > question.workload.parallel.tensor;
-    DEVICES.into_iter().filter(more).find(fits).map(Change::Devices)
+    DEVICES.into_iter().filter(more).find(fits).map(FitChange::Devices)
 }
 
 /// Binary search for the largest number up to `most` for which `holds` is true; 0 if there is none. `holds` must be true up to
@@ -157,7 +162,7 @@ pub fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use crate::state::place::Place;
 
     #[test]
@@ -172,7 +177,7 @@ mod tests {
 
     fn inputs(model: &str, texts: &[(Field, &str)]) -> ModelInputs {
         let mut inputs = ModelInputs::default();
-        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.set_base(ModelSource::Catalog(catalog::model(model).expect("catalog key")));
         for (field, text) in texts {
             inputs.set_text(*field, (*text).to_owned());
         }
@@ -184,9 +189,9 @@ mod tests {
         let device = catalog::device("h100_sxm").expect("catalog key");
         for model in ["llama-3.1-8b", "gemma-2-9b", "qwen3-30b-a3b"] {
             let inputs = inputs(model, &[]);
-            let question = Question::read(&inputs, Place::of(device)).expect("valid");
+            let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
             let plan = Plan::new(question.request(question.workload)).expect("valid");
-            let Room { batch, tokens } = room(&question, &plan);
+            let LargestFit { batch, tokens } = room(&question, &plan);
             let w = question.workload;
             for (workload, expected) in [
                 (Workload { batch, ..w }, true),
@@ -209,14 +214,14 @@ mod tests {
         ] {
             let device = catalog::device(device).expect("catalog key");
             let inputs = inputs(model, &texts);
-            let question = Question::read(&inputs, Place::of(device)).expect("valid");
+            let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
             let plan = Plan::new(question.request(question.workload)).expect("valid");
             let offered = changes(&question, &plan, room(&question, &plan));
             assert!(!offered.is_empty(), "{model}");
             for change in offered {
                 let mut changed = inputs.clone();
                 change.apply(&mut changed, &question.workload);
-                let question = Question::read(&changed, Place::of(device)).expect("valid");
+                let question = ModelQuestion::read(&changed, Place::of(device)).expect("valid");
                 let plan = Plan::new(question.request(question.workload)).expect("valid");
                 assert!(fits(&plan, &question.workload), "{model}: {}", change.text());
             }

@@ -3,7 +3,7 @@
 use calc_core::model_arch::{DenseLayers, ModelArch};
 use calc_core::text::List;
 
-use super::fields::{Fault, Field, count};
+use super::fields::{Field, ModelFault, count};
 use super::inputs::ModelInputs;
 
 /// Fields that this kind of model has.
@@ -52,7 +52,7 @@ fn dense_width(arch: &ModelArch) -> Option<u64> {
 ///
 /// # Errors
 /// Returns all fields that are invalid or contradict another one.
-pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<Fault>> {
+pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<ModelFault>> {
     let mut arch = inputs.base.arch().clone();
     let mut faults = Vec::new();
     for field in fields(&arch) {
@@ -66,7 +66,7 @@ pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<Fault>> {
     if faults.is_empty() { Ok(arch) } else { Err(faults) }
 }
 
-fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
+fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), ModelFault> {
     let a = &mut arch.attention;
     match field {
         Field::Layers => return set_layers(arch, value),
@@ -107,7 +107,7 @@ fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
 }
 
 /// Adds or removes layers: of Mamba, or of the most frequent MLP kind, because the others are few and come first. Norms follow.
-fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
+fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), ModelFault> {
     let old = arch.n_layers;
     if layers == old {
         return Ok(());
@@ -115,7 +115,7 @@ fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
     let too_few = |kept: u64| {
         let text =
             format!("Layers must be at least {}: the other layers are of another kind.", kept + 1);
-        Fault::of(Field::Layers, text)
+        ModelFault::of(Field::Layers, text)
     };
     let resized = |count: u64| {
         let kept = old.saturating_sub(count);
@@ -139,8 +139,8 @@ fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
 
 fn resize_mlps(
     arch: &mut ModelArch,
-    resized: impl Fn(u64) -> Result<u64, Fault>,
-) -> Result<(), Fault> {
+    resized: impl Fn(u64) -> Result<u64, ModelFault>,
+) -> Result<(), ModelFault> {
     let most_dense = arch.dense.iter().map(|group| group.layers).max().unwrap_or(0);
     match &mut arch.moe {
         Some(moe) if moe.layers >= most_dense => moe.layers = resized(moe.layers)?,
@@ -158,12 +158,12 @@ fn resize_mlps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use calc_core::catalog::{self, models};
 
     fn inputs(model: &str, texts: &[(Field, &str)]) -> ModelInputs {
         let mut inputs = ModelInputs::default();
-        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.set_base(ModelSource::Catalog(catalog::model(model).expect("catalog key")));
         for (field, text) in texts {
             inputs.set_text(*field, (*text).to_owned());
         }

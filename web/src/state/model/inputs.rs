@@ -24,13 +24,13 @@ use crate::state::trust::FILTER_KEYS;
 
 /// The model before the user's changes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Base {
+pub enum ModelSource {
     Catalog(&'static CatalogModel),
     /// Model of a file, of the hub, or of an address.
     File(Arc<FileModel>),
 }
 
-impl Base {
+impl ModelSource {
     /// Key in the catalog; empty for a file.
     pub fn key(&self) -> &'static str {
         match self {
@@ -141,7 +141,7 @@ impl Base {
 /// All inputs of the Model view except device and power mode, which the views share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInputs {
-    pub base: Base,
+    pub base: ModelSource,
     /// The last file, if it was refused; the base is still the model before it.
     pub refused: Option<RefusedFile>,
     /// Changed numbers of the model, and the workload, as typed.
@@ -164,7 +164,7 @@ pub struct ModelInputs {
 impl Default for ModelInputs {
     fn default() -> Self {
         Self {
-            base: Base::Catalog(&models::USUAL),
+            base: ModelSource::Catalog(&models::USUAL),
             refused: None,
             texts: Field::ALL.map(|field| field.spec().usual.to_owned()),
             tied: None,
@@ -206,7 +206,7 @@ impl ModelInputs {
     }
 
     /// Chooses another model. Changes of the old geometry, and formats of parts that the new model lacks, are cleared.
-    pub fn set_base(&mut self, base: Base) {
+    pub fn set_base(&mut self, base: ModelSource) {
         self.refused = None;
         if self.base == base {
             return;
@@ -246,11 +246,11 @@ impl ModelInputs {
 
     /// Restores the import notes if this is the model of that file, because an address does not contain them.
     pub fn remember(&mut self, opened: &Arc<FileModel>) {
-        if let Base::File(model) = &self.base
+        if let ModelSource::File(model) = &self.base
             && model.arch == opened.arch
             && model.stored == opened.stored
         {
-            self.base = Base::File(opened.clone());
+            self.base = ModelSource::File(opened.clone());
         }
     }
 }
@@ -263,7 +263,7 @@ mod tests {
     fn a_file_is_the_readers_and_no_datasheet() {
         let model = models::all().next().expect("a model");
         let file = |provenance| {
-            Base::File(Arc::new(FileModel {
+            ModelSource::File(Arc::new(FileModel {
                 name: "config.json".to_owned(),
                 source: "config.json (llama)".to_owned(),
                 provenance,
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(file(Provenance::Read).badge().0, "your file");
         assert_eq!(file(Provenance::Assumed).badge().0, "yours, in part assumed");
         for model in models::all() {
-            assert_ne!(Base::Catalog(model).badge().0, "datasheet", "{}", model.key);
+            assert_ne!(ModelSource::Catalog(model).badge().0, "datasheet", "{}", model.key);
         }
     }
 

@@ -9,13 +9,13 @@ use calc_core::workload::Workload;
 use report::number_text as text;
 use report::output::verdict::model as say;
 
-use super::fit::{self, Change, Room};
-use super::question::Question;
+use super::fit::{self, FitChange, LargestFit};
+use super::question::ModelQuestion;
 use crate::state::derived::Cell;
 
 /// A part of the bar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct MemoryPart {
     /// Class name in the style sheet.
     pub key: &'static str,
     pub name: &'static str,
@@ -33,17 +33,19 @@ pub struct MemoryBar {
     /// False if it certainly does not fit.
     pub fits: bool,
     /// Parts, in the order of the bar.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MemoryPart>,
     /// Position of the capacity line [%].
     pub capacity: f64,
     /// Label of the capacity line.
     pub capacity_text: String,
     /// Largest batch and largest number of tokens that fit.
-    pub room_left: Room,
+    pub room_left: LargestFit,
+    /// Most tokens that the model is made for.
+    pub limit: Option<u64>,
     /// Room for a larger workload, or that no change makes it fit.
     pub room: String,
     /// Changes that each make it fit.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FitChange>,
     /// The workload that the changes start from.
     pub workload: Workload,
 }
@@ -51,13 +53,15 @@ pub struct MemoryBar {
 impl MemoryBar {
     /// Room for a larger workload in a few words, or that there is none.
     pub fn brief_room(&self) -> String {
-        let Room { batch, tokens } = self.room_left;
+        let LargestFit { batch, tokens } = self.room_left;
+        let limit = self.limit.filter(|limit| *limit < tokens);
         if self.fits {
             let plural = if batch == 1 { "" } else { "s" };
             format!(
-                "room for {} user{plural}, or {} tokens",
+                "room for {} user{plural}, or {} tokens{}",
                 text::count(batch),
-                text::count(tokens)
+                text::count(limit.unwrap_or(tokens)),
+                if limit.is_some() { ", the model's limit" } else { "" }
             )
         } else {
             "no room".to_owned()
@@ -67,15 +71,15 @@ impl MemoryBar {
 
 /// Computes the bar.
 pub fn bar(
-    question: &Question<'_>,
+    question: &ModelQuestion<'_>,
     plan: &Plan<'_>,
     memory: &MemoryFootprint,
-    room: Room,
+    room: LargestFit,
 ) -> MemoryBar {
     let fits = memory.verdict().may_fit();
     let changes = fit::changes(question, plan, room);
     let whole = memory.total().max(memory.usable.bytes);
-    let part = |key, name, value, formula: &str, provenance| Part {
+    let part = |key, name, value, formula: &str, provenance| MemoryPart {
         key,
         name,
         bytes: value,
@@ -123,6 +127,7 @@ pub fn bar(
         capacity: 100.0 * (memory.usable.bytes / whole),
         capacity_text: capacity_text(memory.usable),
         room_left: room,
+        limit: question.arch.max_context,
         room: room_text(fits, room, question.arch.max_context, &changes),
         changes,
         workload: question.workload,
@@ -135,7 +140,7 @@ fn capacity_text(usable: UsableMemory) -> String {
 }
 
 /// Room for a larger batch or context; the context is limited to the one that the model supports.
-fn room_text(fits: bool, room: Room, longest: Option<u64>, changes: &[Change]) -> String {
+fn room_text(fits: bool, room: LargestFit, longest: Option<u64>, changes: &[FitChange]) -> String {
     let beyond = longest.filter(|longest| *longest < room.tokens);
     match (fits, changes) {
         (true, _) => format!(

@@ -13,7 +13,7 @@ use report::number_text as text;
 use report::output::verdict::explain::Explanation;
 use report::output::verdict::model as say;
 
-use super::question::Question;
+use super::question::ModelQuestion;
 
 /// Operators of one kind in one phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub struct PhaseTable {
 const PHASES: [(&str, &str); 2] = [("prefill", "Prefill"), ("decode", "Decode")];
 
 /// The tables of prefill and decode.
-pub fn tables(question: &Question<'_>, answer: &Estimate) -> [PhaseTable; 2] {
+pub fn tables(question: &ModelQuestion<'_>, answer: &Estimate) -> [PhaseTable; 2] {
     let w = &question.workload;
     let captions = [
         format!("{} tokens at once", text::count(w.batch.saturating_mul(w.prompt))),
@@ -122,7 +122,7 @@ pub fn explain(answer: &Estimate, phase: usize, index: usize) -> Option<Explanat
 }
 
 /// The roofs that the operators run on, and for each phase a point for each operator that computes, with its share of the time.
-pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<[OperatorPanel; 2]> {
+pub fn chart(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<[OperatorPanel; 2]> {
     let paths = &answer.paths;
     let mut classes: Vec<ComputeClass> = Vec::new();
     for path in [paths.layer, paths.expert, paths.lm_head, paths.carrier] {

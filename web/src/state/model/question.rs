@@ -12,7 +12,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 use report::input::request::RequestError;
 
-use super::fields::{Fault, Field, count, real};
+use super::fields::{Field, ModelFault, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
@@ -20,7 +20,7 @@ use crate::state::place::Place;
 
 /// A question to the core.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question<'a> {
+pub struct ModelQuestion<'a> {
     pub place: Place<'a>,
     /// Geometry of the model.
     pub arch: ModelArch,
@@ -39,12 +39,12 @@ pub struct Question<'a> {
     pub limit: Option<Bytes>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> ModelQuestion<'a> {
     /// Parses the inputs.
     ///
     /// # Errors
     /// Returns all invalid fields.
-    pub fn read(inputs: &ModelInputs, place: Place<'a>) -> Result<Self, Vec<Fault>> {
+    pub fn read(inputs: &ModelInputs, place: Place<'a>) -> Result<Self, Vec<ModelFault>> {
         let mut faults = Vec::new();
         let arch = geometry::changed(inputs).map_err(|wrong| faults.extend(wrong)).ok();
         let mut whole = |field| {
@@ -142,7 +142,7 @@ impl<'a> Question<'a> {
 }
 
 /// An error of the core, attributed to its field.
-pub fn fault(error: &Error) -> Fault {
+pub fn fault(error: &Error) -> ModelFault {
     let named = |what: &str| match what {
         "tensor_parallel" => Some(Field::Tensor),
         "pipeline_parallel" => Some(Field::Pipeline),
@@ -161,5 +161,5 @@ pub fn fault(error: &Error) -> Fault {
         _ => None,
     };
     let text = RequestError::Core(error.clone()).to_string();
-    Fault { field, text: format!("{text}.") }
+    ModelFault { field, text: format!("{text}.") }
 }

@@ -7,7 +7,7 @@ use calc_core::catalog;
 
 use super::answer::derive;
 use super::fields::Field;
-use super::inputs::{Base, ModelInputs};
+use super::inputs::{ModelInputs, ModelSource};
 
 /// Far above the actual time, so that only a mistake in the amount of work fails the test [ms].
 const MOST_MILLISECONDS: f64 = 25.0;
@@ -17,7 +17,7 @@ fn the_heaviest_models_answer_at_once() {
     let device = catalog::device("h100_sxm").expect("catalog key");
     for model in ["deepseek-v3", "llama-3.1-405b"] {
         let mut inputs = ModelInputs::default();
-        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.set_base(ModelSource::Catalog(catalog::model(model).expect("catalog key")));
         inputs.set_text(Field::Generate, "10000000".into());
         let best = (0..5)
             .map(|_| {

@@ -10,9 +10,9 @@ use report::input::model_file::word::{self, FileModel};
 
 use super::fields::Field;
 use super::file_name::LONGEST_NAME;
-use super::inputs::{Base, ModelInputs};
+use super::inputs::{ModelInputs, ModelSource};
 use super::roles::Role;
-use crate::state::claim::{CLAIM, UNIT, Unit};
+use crate::state::claim::{CLAIM, ClaimUnit, UNIT};
 use crate::state::trust::FILTER_KEYS;
 
 /// Source of a geometry that was read from an address.
@@ -25,7 +25,7 @@ pub type Pair = (&'static str, String);
 const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
 
 /// Whether a key belongs to a custom model.
-pub fn is_carried(key: &str) -> bool {
+pub fn is_in_fragment(key: &str) -> bool {
     CARRIED.contains(&key)
 }
 
@@ -44,11 +44,11 @@ pub fn put(inputs: &mut ModelInputs, key: &str, value: &str) {
 fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
     let usual = ModelInputs::default();
     match &inputs.base {
-        Base::Catalog(model) if inputs.base != usual.base => {
+        ModelSource::Catalog(model) if inputs.base != usual.base => {
             pairs.push(("model", model.key.to_owned()));
         }
-        Base::Catalog(_) => {}
-        Base::File(model) => {
+        ModelSource::Catalog(_) => {}
+        ModelSource::File(model) => {
             pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
             pairs.push(("geometry", word::geometry(&model.arch)));
             pairs.push(("stored", word::stored(&model.stored)));
@@ -81,7 +81,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
         return Some(Ok(()));
     }
     if let Some(place) = CLAIM.iter().position(|claim| *claim == key) {
-        if key == UNIT && !Unit::ALL.iter().any(|unit| unit.key() == value) {
+        if key == UNIT && !ClaimUnit::ALL.iter().any(|unit| unit.key() == value) {
             return Some(Err(
                 "which is neither user nor s. The page takes token/s in all.".to_owned()
             ));
@@ -160,8 +160,8 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
 
 /// The custom model of the address, which starts as a copy of the current model.
 fn file(inputs: &mut ModelInputs) -> &mut FileModel {
-    if let Base::Catalog(model) = inputs.base {
-        inputs.base = Base::File(Arc::new(FileModel {
+    if let ModelSource::Catalog(model) = inputs.base {
+        inputs.base = ModelSource::File(Arc::new(FileModel {
             name: model.name.to_owned(),
             source: SOURCE.to_owned(),
             provenance: Provenance::Assumed,
@@ -171,13 +171,13 @@ fn file(inputs: &mut ModelInputs) -> &mut FileModel {
         }));
     }
     match &mut inputs.base {
-        Base::File(model) => Arc::make_mut(model),
-        Base::Catalog(_) => unreachable!("it was made a file above"),
+        ModelSource::File(model) => Arc::make_mut(model),
+        ModelSource::Catalog(_) => unreachable!("it was made a file above"),
     }
 }
 
-fn model(value: &str) -> Result<Base, String> {
-    catalog::model(value).map(Base::Catalog).map_err(|error| {
+fn model(value: &str) -> Result<ModelSource, String> {
+    catalog::model(value).map(ModelSource::Catalog).map_err(|error| {
         format!("which is no model of the catalog{}. The page uses Llama-3.1-8B.", nearest(&error))
     })
 }
@@ -218,7 +218,7 @@ mod tests {
         for (key, value) in &pairs {
             assert_eq!(read(&mut back, key, value), Some(Ok(())), "{key}={value}");
         }
-        if let Base::File(model) = &inputs.base {
+        if let ModelSource::File(model) = &inputs.base {
             back.remember(model);
         }
         assert_eq!(&back, inputs, "{pairs:?}");
@@ -234,11 +234,11 @@ mod tests {
     fn every_model_comes_back_by_key_and_as_a_file() {
         for model in models::all() {
             let mut inputs = ModelInputs::default();
-            inputs.set_base(Base::Catalog(model));
+            inputs.set_base(ModelSource::Catalog(model));
             round_trip(&inputs);
             let named = NamedModel { name: "a b&c.json".into(), ..NamedModel::from_catalog(model) };
             let file = FileModel::of(&named).expect("a geometry");
-            inputs.set_base(Base::File(Arc::new(file)));
+            inputs.set_base(ModelSource::File(Arc::new(file)));
             assert_eq!(round_trip(&inputs), "file geometry stored ");
         }
     }

@@ -70,7 +70,7 @@ fields! {
 
 /// An invalid field, with the allowed values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct OperatorFault {
     pub field: Field,
     /// The error as a sentence.
     pub text: String,
@@ -80,10 +80,10 @@ pub struct Fault {
 ///
 /// # Errors
 /// Returns the allowed range as a sentence.
-pub fn read(field: Field, typed: &str) -> Result<u64, Fault> {
+pub fn read(field: Field, typed: &str) -> Result<u64, OperatorFault> {
     let (min, max) = field.range();
     let value = number_input::count(typed).filter(|value| (min..=max).contains(value));
-    value.ok_or_else(|| Fault {
+    value.ok_or_else(|| OperatorFault {
         field,
         text: format!("{} must be {}.", field.name(), allowed(field)),
     })

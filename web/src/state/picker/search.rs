@@ -8,11 +8,11 @@ use calc_core::device::Device;
 use calc_core::error::Error;
 use report::input::named_model::geometry_of;
 
-use super::{Choice, Group};
+use super::{OptionGroup, PickerOption};
 
 /// The catalog whose published names a search understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
+pub enum PickerCatalog {
     Devices,
     /// Devices, several of which can be typed: `2 x RTX 3090`.
     Machines,
@@ -32,7 +32,7 @@ pub const OPEN: &str = "#file";
 /// Title above the nearest names, and the message where none is near.
 pub const NOTHING: &str = "Nothing has that name.";
 
-impl Names {
+impl PickerCatalog {
     /// Key of the entry that a published or written name means, else the keys near it.
     fn resolve(self, typed: &str) -> Result<String, Vec<String>> {
         let unknown = |error: Error| match error {
@@ -84,9 +84,9 @@ pub fn split_count(key: &str) -> (Option<u64>, &str) {
 
 /// The options that a typed name means or whose texts contain its words; without any, those with the nearest names. A model
 /// that is found by the name of another release of its geometry says so.
-pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
+pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
     let mut found = matching(groups, typed, names);
-    if matches!(names, Names::Models | Names::Drafters) {
+    if matches!(names, PickerCatalog::Models | PickerCatalog::Drafters) {
         for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
             if let Ok(model) = catalog::model(&choice.key)
                 && let Some(other) = other_release(typed, model)
@@ -98,9 +98,9 @@ pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
     found
 }
 
-fn matching(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
-    if let Some((count, name)) = counted(typed).filter(|_| names == Names::Machines) {
-        let mut found = found(groups, name, Names::Devices);
+fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
+    if let Some((count, name)) = counted(typed).filter(|_| names == PickerCatalog::Machines) {
+        let mut found = found(groups, name, PickerCatalog::Devices);
         for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
             choice.key = format!("{count}{TIMES}{}", choice.key);
             choice.name = format!("{count} × {}", choice.name);
@@ -125,7 +125,7 @@ fn matching(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
     // The meant option comes first, before the others of its group, and only behind newer modes of the same board.
     let newer = newer_modes(typed.trim(), &key, names);
     let choices = newer.iter().filter_map(|newer| choice_of(groups, newer)).chain([meant]);
-    let mut first = Group { title: title.clone(), choices: choices.cloned().collect() };
+    let mut first = OptionGroup { title: title.clone(), choices: choices.cloned().collect() };
     for group in &mut found {
         group.choices.retain(|choice| choice.key != key && !newer.contains(&choice.key));
         if group.title == first.title {
@@ -138,13 +138,13 @@ fn matching(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
 }
 
 /// The option with a key.
-fn choice_of<'a>(groups: &'a [Group], key: &str) -> Option<&'a Choice> {
+fn choice_of<'a>(groups: &'a [OptionGroup], key: &str) -> Option<&'a PickerOption> {
     groups.iter().flat_map(|group| &group.choices).find(|choice| choice.key == key)
 }
 
 /// Keys of the same board with newer modes, where a name leaves them open: Super for `orin nano`.
-fn newer_modes(typed: &str, key: &str, names: Names) -> Vec<String> {
-    let is_device = matches!(names, Names::Devices | Names::Machines);
+fn newer_modes(typed: &str, key: &str, names: PickerCatalog) -> Vec<String> {
+    let is_device = matches!(names, PickerCatalog::Devices | PickerCatalog::Machines);
     let Some(meant) = catalog::device(key).ok().filter(|_| is_device) else { return Vec::new() };
     if typed.eq_ignore_ascii_case(&meant.name) {
         return Vec::new();
@@ -158,12 +158,12 @@ fn newer_modes(typed: &str, key: &str, names: Names) -> Vec<String> {
 }
 
 /// The options with these keys, and the ways to bring a model that no list has.
-fn near(groups: &[Group], keys: &[String], names: Names) -> Vec<Group> {
-    let choices: Vec<Choice> =
+fn near(groups: &[OptionGroup], keys: &[String], names: PickerCatalog) -> Vec<OptionGroup> {
+    let choices: Vec<PickerOption> =
         keys.iter().filter_map(|key| choice_of(groups, key)).cloned().collect();
-    let nearest = Group { title: format!("{NOTHING} The nearest:"), choices };
-    let own = |key: &str, name: &str| Choice::plain(key, name.to_owned(), String::new(), "");
-    let own = (names == Names::Models).then(|| Group {
+    let nearest = OptionGroup { title: format!("{NOTHING} The nearest:"), choices };
+    let own = |key: &str, name: &str| PickerOption::plain(key, name.to_owned(), String::new(), "");
+    let own = (names == PickerCatalog::Models).then(|| OptionGroup {
         title: if nearest.choices.is_empty() { NOTHING } else { "A model of your own" }.to_owned(),
         choices: vec![own(PASTE, "Paste its config.json"), own(OPEN, "Open its config.json")],
     });
@@ -172,31 +172,33 @@ fn near(groups: &[Group], keys: &[String], names: Names) -> Vec<Group> {
 
 /// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
 /// come first (`t4` finds the T4 before the T4000), then those whose names have its words; of equal ones the newest.
-pub(super) fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
+pub(super) fn filtered(groups: &[OptionGroup], query: &str) -> Vec<OptionGroup> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     if words.is_empty() {
         return groups.iter().filter(|group| !group.choices.is_empty()).cloned().collect();
     }
-    let is_of_kind = |choice: &Choice, word: &str| {
+    let is_of_kind = |choice: &PickerOption, word: &str| {
         let mut kinds = choice.kind.split(|letter: char| !letter.is_alphanumeric());
         kinds.any(|kind| kind.starts_with(word))
     };
-    let matches = |choice: &&Choice| {
+    let matches = |choice: &&PickerOption| {
         words.iter().all(|word| choice.haystack.contains(word) || is_of_kind(choice, word))
     };
-    let rank = |choice: &Choice| {
+    let rank = |choice: &PickerOption| {
         let is_exact = choice.haystack.split_whitespace().any(|word| word == query);
         (is_exact, words.iter().all(|word| choice.haystack.contains(word)))
     };
-    let remaining = |group: &Group| {
-        let mut choices: Vec<Choice> = group.choices.iter().filter(matches).cloned().collect();
+    let remaining = |group: &OptionGroup| {
+        let mut choices: Vec<PickerOption> =
+            group.choices.iter().filter(matches).cloned().collect();
         choices.sort_by_key(|choice| Reverse((rank(choice), choice.released)));
-        Group { title: group.title.clone(), choices }
+        OptionGroup { title: group.title.clone(), choices }
     };
     let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
-    let mut found: Vec<Group> = found.collect();
-    let first = |group: &Group| group.choices.first().map(|best| (rank(best), best.released.0));
+    let mut found: Vec<OptionGroup> = found.collect();
+    let first =
+        |group: &OptionGroup| group.choices.first().map(|best| (rank(best), best.released.0));
     found.sort_by_key(|group| Reverse(first(group)));
     found
 }
@@ -206,38 +208,53 @@ mod tests {
     use calc_core::catalog::models;
 
     use super::*;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use crate::state::picker::{
         choice_at, device_groups, drafter_groups, model_groups, weight_groups,
     };
 
     #[test]
     fn what_people_type_is_the_first_choice() {
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
         for (groups, names, typed, key) in [
-            (&models, Names::Models, "llama3.1:8b", "llama-3.1-8b"),
-            (&models, Names::Models, "llama3.1", "llama-3.1-8b"),
-            (&models, Names::Models, "Llama 3.1 8B Instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "llama-3.1-8b-instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "meta-llama/Meta-Llama-3.1-8B-Instruct", "llama-3.1-8b"),
-            (&models, Names::Models, "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "llama-3.1-8b"),
-            (&models, Names::Models, "Qwen3-30B-A3B", "qwen3-30b-a3b"),
-            (&models, Names::Models, "qwen3:30b-a3b", "qwen3-30b-a3b"),
-            (&models, Names::Models, "Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"),
-            (&models, Names::Models, "deepseek v3", "deepseek-v3"),
-            (&device_groups(), Names::Devices, "Orin Nano Super", "jetson_orin_nano_8gb_super"),
-            (&device_groups(), Names::Devices, "4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "RTX 4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "rtx4090", "rtx_4090"),
-            (&device_groups(), Names::Devices, "dgx spark", "gb10"),
-            (&device_groups(), Names::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
-            (&device_groups(), Names::Devices, "M4 Max", "apple_m4_max"),
-            (&device_groups(), Names::Devices, "Tesla T4", "t4"),
-            (&device_groups(), Names::Devices, "h100", "h100_sxm"),
-            (&device_groups(), Names::Devices, "orin nano", "jetson_orin_nano_8gb_super"),
-            (&device_groups(), Names::Devices, "rtx 3090 ti", "rtx_3090"),
-            (&models, Names::Models, "70b", "llama-3.1-70b"),
-            (&weight_groups(), Names::Formats, "Q4_K_M", "gguf_q4_k"),
+            (&models, PickerCatalog::Models, "llama3.1:8b", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "llama3.1", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "Llama 3.1 8B Instruct", "llama-3.1-8b"),
+            (&models, PickerCatalog::Models, "llama-3.1-8b-instruct", "llama-3.1-8b"),
+            (
+                &models,
+                PickerCatalog::Models,
+                "meta-llama/Meta-Llama-3.1-8B-Instruct",
+                "llama-3.1-8b",
+            ),
+            (
+                &models,
+                PickerCatalog::Models,
+                "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF",
+                "llama-3.1-8b",
+            ),
+            (&models, PickerCatalog::Models, "Qwen3-30B-A3B", "qwen3-30b-a3b"),
+            (&models, PickerCatalog::Models, "qwen3:30b-a3b", "qwen3-30b-a3b"),
+            (&models, PickerCatalog::Models, "Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"),
+            (&models, PickerCatalog::Models, "deepseek v3", "deepseek-v3"),
+            (
+                &device_groups(),
+                PickerCatalog::Devices,
+                "Orin Nano Super",
+                "jetson_orin_nano_8gb_super",
+            ),
+            (&device_groups(), PickerCatalog::Devices, "4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "RTX 4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "rtx4090", "rtx_4090"),
+            (&device_groups(), PickerCatalog::Devices, "dgx spark", "gb10"),
+            (&device_groups(), PickerCatalog::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
+            (&device_groups(), PickerCatalog::Devices, "M4 Max", "apple_m4_max"),
+            (&device_groups(), PickerCatalog::Devices, "Tesla T4", "t4"),
+            (&device_groups(), PickerCatalog::Devices, "h100", "h100_sxm"),
+            (&device_groups(), PickerCatalog::Devices, "orin nano", "jetson_orin_nano_8gb_super"),
+            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090"),
+            (&models, PickerCatalog::Models, "70b", "llama-3.1-70b"),
+            (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
             let first = choice_at(&found(groups, typed, names), 0);
             assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
@@ -247,7 +264,7 @@ mod tests {
     #[test]
     fn chips_are_searched_from_the_start_of_their_words() {
         let keys = |typed: &str| -> Vec<String> {
-            let found = found(&device_groups(), typed, Names::Devices);
+            let found = found(&device_groups(), typed, PickerCatalog::Devices);
             found.into_iter().flat_map(|group| group.choices).map(|choice| choice.key).collect()
         };
         assert_eq!(keys("h100"), ["h100_sxm", "h100_nvl", "h100_pcie"]);
@@ -261,13 +278,13 @@ mod tests {
 
     #[test]
     fn a_name_of_another_release_says_whose_geometry_it_is() {
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
         for (typed, name) in [
             ("llama 3.3", "Llama-3.3-70B-Instruct (geometry of Llama-3.1 70B)"),
             ("llama 3.1 70b", "Llama-3.1 70B"),
             ("llama3.1:8b", "Llama-3.1 8B"),
         ] {
-            let first = choice_at(&found(&models, typed, Names::Models), 0);
+            let first = choice_at(&found(&models, typed, PickerCatalog::Models), 0);
             assert_eq!(first.map(|choice| choice.name).as_deref(), Some(name), "{typed}");
         }
     }
@@ -286,38 +303,40 @@ mod tests {
             ("8 GB Orin Nano Super", (None, "jetson_orin_nano_8gb_super")),
             ("2 xavier nx", (Some(2), "jetson_xavier_nx_8gb")),
         ] {
-            let first = choice_at(&found(&device_groups(), typed, Names::Machines), 0);
+            let first = choice_at(&found(&device_groups(), typed, PickerCatalog::Machines), 0);
             let key = first.map_or_else(String::new, |choice| choice.key);
             assert_eq!(split_count(&key), expected, "{typed}");
         }
-        let found = found(&device_groups(), "2 x rtx 3090", Names::Devices);
+        let found = found(&device_groups(), "2 x rtx 3090", PickerCatalog::Devices);
         assert!(found.iter().flat_map(|group| &group.choices).all(|it| !it.key.contains(TIMES)));
     }
 
     #[test]
     fn an_unknown_name_offers_the_nearest_and_ways_to_bring_a_model() {
-        let keys = |groups: &[Group]| -> Vec<String> {
+        let keys = |groups: &[OptionGroup]| -> Vec<String> {
             groups.iter().flat_map(|group| &group.choices).map(|each| each.key.clone()).collect()
         };
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
-        let near = found(&models, "lama 3.1 8x", Names::Models);
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
+        let near = found(&models, "lama 3.1 8x", PickerCatalog::Models);
         assert!(near[0].title.starts_with(NOTHING), "{near:?}");
         assert_eq!(keys(&near)[0], "llama-3.1-8b", "{near:?}");
         assert!(keys(&near).ends_with(&[PASTE.to_owned(), OPEN.to_owned()]));
-        assert_eq!(keys(&found(&models, "§§§§", Names::Models)), [PASTE, OPEN]);
-        let near = found(&device_groups(), "h10o sxm", Names::Devices);
+        assert_eq!(keys(&found(&models, "§§§§", PickerCatalog::Models)), [PASTE, OPEN]);
+        let near = found(&device_groups(), "h10o sxm", PickerCatalog::Devices);
         assert_eq!(keys(&near)[0], "h100_sxm", "{near:?}");
-        assert!(found(&device_groups(), "§§§§", Names::Devices).is_empty());
+        assert!(found(&device_groups(), "§§§§", PickerCatalog::Devices).is_empty());
         assert!(
-            !keys(&found(&drafter_groups(), "lama 3.1 8x", Names::Drafters))
+            !keys(&found(&drafter_groups(), "lama 3.1 8x", PickerCatalog::Drafters))
                 .contains(&PASTE.to_owned())
         );
     }
 
     #[test]
     fn every_name_of_the_list_is_found_first_under_itself() {
-        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
-        for (groups, names) in [(device_groups(), Names::Devices), (models, Names::Models)] {
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
+        for (groups, names) in
+            [(device_groups(), PickerCatalog::Devices), (models, PickerCatalog::Models)]
+        {
             for choice in groups.iter().flat_map(|group| &group.choices) {
                 for typed in [&choice.key, &choice.name] {
                     let first = choice_at(&found(&groups, typed, names), 0);

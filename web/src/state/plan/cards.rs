@@ -4,10 +4,11 @@ use calc_core::footprint::MemoryVerdict;
 use calc_core::provenance::Provenance;
 use calc_core::recommend::{Outcome, RecommendRequest, Recommendation};
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::{advice, factors_source, memory};
 
-use super::{Seen, batch, loss_parts, rate, workload};
+use super::{CardOutcome, batch, loss_parts, rate, workload};
 use crate::state::derived::Cell;
 use crate::state::model::answer::ModelAnswer;
 
@@ -28,10 +29,10 @@ pub struct Card {
 pub(super) fn cards(
     request: &RecommendRequest<'_>,
     answer: &Recommendation,
-    seen: &Seen<'_>,
+    seen: &CardOutcome<'_>,
     model: &ModelAnswer,
 ) -> Vec<Card> {
-    let mut cards = vec![fits(seen, model)];
+    let mut cards = vec![fits(request, seen, model)];
     if seen.outcome.verdict().may_fit() {
         cards.push(speed(request, seen, model));
     }
@@ -39,7 +40,7 @@ pub(super) fn cards(
     cards
 }
 
-fn fits(seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+fn fits(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAnswer) -> Card {
     let Outcome { memory: needs, usable, .. } = *seen.outcome;
     let most = if usable.is_known { "of" } else { "of at most" };
     let left = if needs <= usable.bytes {
@@ -47,6 +48,8 @@ fn fits(seen: &Seen<'_>, model: &ModelAnswer) -> Card {
     } else {
         memory::shortage(needs - usable.bytes, usable.bytes)
     };
+    let is_split = workload(request).is_some_and(|workload| workload.parallel.devices() > 1);
+    let each = if is_split { " of each device" } else { "" };
     let name = if seen.outcome.verdict().may_fit() { "Fits" } else { "Does not fit" };
     Card {
         name,
@@ -58,14 +61,15 @@ fn fits(seen: &Seen<'_>, model: &ModelAnswer) -> Card {
                 values: format!("{} of {} usable", text::bytes(needs), text::bytes(usable.bytes)),
                 provenance: Provenance::Derived,
                 source: "the formats and the shapes; the reserve is assumed".to_owned(),
+                lesson: lesson::MEMORY,
             },
         },
-        beside: format!("{most} {}", text::bytes(usable.bytes)),
+        beside: format!("{most} {}{each}", text::bytes(usable.bytes)),
         lines: vec![left, model.memory.brief_room()],
     }
 }
 
-fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+fn speed(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAnswer) -> Card {
     let Outcome { token, ttft, whole, .. } = seen.outcome;
     let rate = |time| rate(request, time);
     let interval = [token.expected.high, token.expected.low]
@@ -76,7 +80,8 @@ fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -
     let tokens = workload(request).map_or(1, |workload| workload.new_tokens);
     let whole = (tokens > 1).then(|| format!("whole answer {}", advice::expected(whole)));
     let roof = format!("{} at the roof{}", rate(token.ideal), energy.unwrap_or_default());
-    let first = format!("first token {}", advice::expected(ttft));
+    let alone = if batch(request) > 1.0 { ", one prompt at a time" } else { "" };
+    let first = format!("first token {}{alone}", advice::expected(ttft));
     Card {
         name: "Speed",
         number: Cell {
@@ -91,6 +96,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -
                 ),
                 provenance: token.expected.provenance,
                 source: factors_source(token.expected.provenance, &model.estimate.basis),
+                lesson: lesson::EXPECTED,
             },
         },
         beside: interval,
@@ -98,7 +104,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -
     }
 }
 
-fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
+fn quality(answer: &Recommendation, seen: &CardOutcome<'_>) -> Card {
     let base = &answer.baseline;
     let half = match base.verdict() {
         MemoryVerdict::DoesNotFit { missing } => {
@@ -120,6 +126,7 @@ fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
                 values: "a range for the size of the model; larger models lose less".to_owned(),
                 provenance: seen.quality.provenance,
                 source: seen.quality.source.to_owned(),
+                lesson: lesson::SCHEMES,
             },
         },
         beside: metric,

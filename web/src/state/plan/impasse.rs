@@ -16,7 +16,7 @@ use crate::state::goal::Bound;
 use crate::state::inputs::Inputs;
 use crate::state::model::answer::next as next_model;
 use crate::state::model::fields::Field;
-use crate::state::model::fit::{Change, DEVICES};
+use crate::state::model::fit::{DEVICES, FitChange};
 use crate::state::model::roles::Role;
 use crate::state::scenario::brief;
 
@@ -111,7 +111,7 @@ enum Step {
     /// No limit on the memory but the device's.
     AllMemory,
     /// A workload or format that needs less memory, or more devices.
-    Model(Change, Workload),
+    Model(FitChange, Workload),
     Device(&'static Device),
 }
 
@@ -163,15 +163,14 @@ pub fn remedies(shown: &PlanShown, inputs: &Inputs) -> Vec<Remedy> {
     }
     let model_of = next_model(None, &shown.taken.model, shown.taken.place());
     let memory = &model_of.answer.memory;
-    let of_model = |change: Change| Step::Model(change, memory.workload);
-    let fitting =
-        memory.changes.iter().copied().filter(|change| {
-            !matches!(change, Change::Format(Role::Weights, _) | Change::Devices(_))
-        });
+    let of_model = |change: FitChange| Step::Model(change, memory.workload);
+    let fitting = memory.changes.iter().copied().filter(|change| {
+        !matches!(change, FitChange::Format(Role::Weights, _) | FitChange::Devices(_))
+    });
     model.extend(fitting.map(of_model));
     found.extend(model.into_iter().filter_map(|step| tried(inputs, vec![step])));
     let more = DEVICES.into_iter().filter(|ways| *ways > memory.workload.parallel.tensor);
-    let mut split = more.map(|ways| vec![of_model(Change::Devices(ways))]);
+    let mut split = more.map(|ways| vec![of_model(FitChange::Devices(ways))]);
     found.extend(split.find_map(|steps| tried(inputs, steps)));
     found.extend(larger(inputs));
     found
@@ -255,14 +254,14 @@ fn tried(inputs: &Inputs, steps: Vec<Step>) -> Option<Remedy> {
 mod tests {
     use super::*;
     use crate::state::inputs::View;
-    use crate::state::model::inputs::Base;
+    use crate::state::model::inputs::ModelSource;
     use crate::state::plan::explained;
     use calc_core::catalog;
 
     fn inputs(device: &str, model: &str, bounds: &[(Bound, &str)]) -> Inputs {
         let mut inputs = Inputs { view: View::Plan, ..Inputs::default() };
         inputs.set_device(Cow::Borrowed(catalog::device(device).expect("catalog key")));
-        inputs.model.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.model.set_base(ModelSource::Catalog(catalog::model(model).expect("catalog key")));
         for (bound, text) in bounds {
             inputs.goal.set_text(*bound, (*text).to_owned());
         }

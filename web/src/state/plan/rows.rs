@@ -8,6 +8,7 @@ use chart::mark::{Mark, mark};
 use chart::schemes::{SchemePoint, Schemes};
 use report::number_text as text;
 use report::output::words::advice;
+use report::output::words::apply::engine_name;
 
 use super::{loss_parts, rate};
 
@@ -16,6 +17,8 @@ use super::{loss_parts, rate};
 pub struct SchemeRow {
     pub key: &'static str,
     pub name: String,
+    /// Engine that runs it, where not all schemes have the same one; else empty.
+    pub engine: &'static str,
     pub mark: Mark,
     /// Why one would take it: recommended, fastest and in what, best quality.
     pub picks: Vec<&'static str>,
@@ -58,12 +61,15 @@ fn scheme_mark(scheme: &Scheme) -> Mark {
 /// Ranked schemes, then those that are out of the question.
 pub(super) fn rows(request: &RecommendRequest<'_>, answer: &Recommendation) -> Vec<SchemeRow> {
     let picks = picks(answer, request.part);
+    let first = answer.ranked.first().map(|row| row.standing.engine);
+    let one_engine = answer.ranked.iter().all(|row| Some(row.standing.engine) == first);
     let ranked = answer.ranked.iter().map(|row| SchemeRow {
         picks: picks
             .iter()
             .filter(|(key, _)| *key == row.scheme.key)
             .map(|(_, pick)| *pick)
             .collect(),
+        engine: if one_engine { "" } else { engine_name(row.standing.engine) },
         ..timed(request, row.scheme, &row.outcome, &row.quality)
     });
     let dropped = answer.dropped.iter().map(|row| {
@@ -78,6 +84,7 @@ fn untimed(scheme: &'static Scheme, loss: &QualityLoss) -> SchemeRow {
     SchemeRow {
         key: scheme.key,
         name: advice::scheme_name(scheme),
+        engine: "",
         mark: scheme_mark(scheme),
         picks: Vec::new(),
         whole: String::new(),

@@ -4,6 +4,7 @@ use calc_core::quality::QualityLoss;
 use calc_core::recommend::{Dropped, Outcome, Recommendation, recommend};
 use calc_core::scheme::Scheme;
 use report::number_text as text;
+use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::advice;
 
@@ -11,7 +12,7 @@ use crate::state::advice::question::with_model;
 use crate::state::inputs::Inputs;
 
 /// The scheme in the cards: the one that was picked, else the recommended one.
-pub(super) struct Seen<'a> {
+pub(super) struct CardOutcome<'a> {
     pub(super) scheme: &'static Scheme,
     pub(super) outcome: &'a Outcome,
     pub(super) quality: &'a QualityLoss,
@@ -22,7 +23,7 @@ pub(super) struct Seen<'a> {
     pub(super) instead: Option<String>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CardOutcome<'a> {
     /// Like [`Self::of`], but a scheme that is out of the question gives way to the recommended one, if there is one.
     pub(super) fn runnable(
         answer: &'a Recommendation,
@@ -100,5 +101,6 @@ fn explained_drop(row: &Dropped) -> Explanation {
         values,
         provenance: row.quality.provenance,
         source: row.quality.source.to_owned(),
+        lesson: lesson::SCHEMES,
     }
 }

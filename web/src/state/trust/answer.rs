@@ -7,8 +7,8 @@ use chart::theme::Hue;
 use report::number_text::{NO_NUMBER, count, percent, ratio};
 use report::output::accuracy::{Errors, Pair as Judged, Percentiles, errors};
 
-use super::filter::{Filter, Part, chosen, device_name};
-use super::rows::{Row, rows};
+use super::filter::{Filter, FilterField, chosen, device_name};
+use super::rows::{PublishedRow, rows};
 use super::words::signed;
 use crate::state::model::url::Pair;
 
@@ -38,13 +38,13 @@ pub struct Wrong {
     pub name: String,
     /// Size of the error, and number of rows.
     pub words: String,
-    /// Filter values that select the group, in the order of [`Part::ALL`].
+    /// Filter values that select the group, in the order of [`FilterField::ALL`].
     pub chosen: [&'static str; 6],
 }
 
 /// All results of the view.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct TrustAnswer {
     /// Accuracy of the first set, in a sentence.
     pub sentence: String,
     /// Numbers of rows and devices, and the coverage of the intervals.
@@ -68,14 +68,14 @@ pub struct Answer {
     pub above_roof: Vec<usize>,
 }
 
-impl Answer {
+impl TrustAnswer {
     /// Computes the results for a filter.
     pub fn of(pairs: &[Pair]) -> Self {
         let filter = Filter::of(pairs);
         let unseen = filter.unseen;
         let all = &rows().rows;
         let shown: Vec<usize> = (0..all.len()).filter(|place| filter.holds(&all[*place])).collect();
-        let sorted = |size: &dyn Fn(&Row) -> f64| {
+        let sorted = |size: &dyn Fn(&PublishedRow) -> f64| {
             let mut places = shown.clone();
             places.sort_by(|a, b| size(&all[*a]).total_cmp(&size(&all[*b])));
             places
@@ -113,7 +113,7 @@ impl Answer {
     }
 }
 
-fn judge<'a>(rows: impl Iterator<Item = &'a Row>, unseen: bool) -> Option<Errors> {
+fn judge<'a>(rows: impl Iterator<Item = &'a PublishedRow>, unseen: bool) -> Option<Errors> {
     errors(rows.map(|row| Judged {
         device: row.device,
         error: row.error(unseen),
@@ -187,12 +187,12 @@ fn plural(number: usize, thing: &str) -> String {
 
 /// Names of the chosen filter values; "All rows" without a filter.
 fn filter_line(pairs: &[Pair]) -> String {
-    let name = |part: Part| {
+    let name = |part: FilterField| {
         let value = chosen(pairs, part);
         let found = part.choices().into_iter().find(|(key, _)| *key == value && !key.is_empty());
         found.map(|(_, name)| name)
     };
-    let names: Vec<String> = Part::ALL.into_iter().filter_map(name).collect();
+    let names: Vec<String> = FilterField::ALL.into_iter().filter_map(name).collect();
     if names.is_empty() { "All rows".to_owned() } else { names.join(" · ") }
 }
 
@@ -328,8 +328,8 @@ mod tests {
     use super::*;
     use crate::state::trust::filter::pairs;
 
-    fn answer(query: &str) -> Answer {
-        Answer::of(&pairs(&crate::state::url::read(query).0))
+    fn answer(query: &str) -> TrustAnswer {
+        TrustAnswer::of(&pairs(&crate::state::url::read(query).0))
     }
 
     #[test]
@@ -415,10 +415,10 @@ mod tests {
             let all = answer(query);
             assert_eq!(all.wrong.len(), WORST);
             for wrong in &all.wrong {
-                let chosen = Part::ALL.into_iter().zip(wrong.chosen);
+                let chosen = FilterField::ALL.into_iter().zip(wrong.chosen);
                 let pairs: Vec<Pair> =
                     chosen.map(|(part, value)| (part.key(), value.to_owned())).collect();
-                let own = Answer::of(&pairs);
+                let own = TrustAnswer::of(&pairs);
                 assert_eq!(own.wrong.len(), 1, "{}", wrong.name);
                 assert_eq!((&own.wrong[0].name, &own.wrong[0].words), (&wrong.name, &wrong.words));
             }

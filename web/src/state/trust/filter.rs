@@ -5,14 +5,14 @@ use calc_core::calibration::{Basis, MeasuredRows};
 use calc_core::catalog;
 
 use super::FILTER_KEYS;
-use super::rows::{Row, rows};
+use super::rows::{PublishedRow, rows};
 use crate::state::inputs::{Inputs, View};
 use crate::state::model::url::{self, Pair};
 use crate::state::url::Note;
 
 /// A part of the filter, in the order of [`FILTER_KEYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum FilterField {
     Set,
     Device,
     Engine,
@@ -21,7 +21,7 @@ pub enum Part {
     LeftOut,
 }
 
-impl Part {
+impl FilterField {
     /// All parts, in the order of the page.
     pub const ALL: [Self; 6] =
         [Self::Set, Self::Device, Self::Engine, Self::Format, Self::Tier, Self::LeftOut];
@@ -75,7 +75,10 @@ fn named(list: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
 }
 
 /// The distinct values of the rows, sorted by name.
-fn values(of: fn(&Row) -> &'static str, name: fn(&str) -> String) -> Vec<(&'static str, String)> {
+fn values(
+    of: fn(&PublishedRow) -> &'static str,
+    name: fn(&str) -> String,
+) -> Vec<(&'static str, String)> {
     let mut values: Vec<(&str, String)> = Vec::new();
     for key in rows().rows.iter().map(of) {
         if values.iter().all(|(known, _)| *known != key) {
@@ -100,15 +103,15 @@ pub fn format_name(key: &str) -> String {
 const IF_ANY: char = '~';
 
 /// The chosen value of a part; empty for none.
-pub fn chosen(pairs: &[Pair], part: Part) -> &str {
+pub fn chosen(pairs: &[Pair], part: FilterField) -> &str {
     let typed = given(pairs, part);
     let Some(value) = typed.strip_prefix(IF_ANY) else { return typed };
-    let is_left = |row: &&Row| {
-        let wanted = |other: Part| match given(pairs, other) {
+    let is_left = |row: &&PublishedRow| {
+        let wanted = |other: FilterField| match given(pairs, other) {
             value if value.starts_with(IF_ANY) => "",
             value => value,
         };
-        Part::ALL.into_iter().zip(cells(row)).all(|(other, own)| {
+        FilterField::ALL.into_iter().zip(cells(row)).all(|(other, own)| {
             let wanted = if other == part { value } else { wanted(other) };
             wanted.is_empty() || wanted == own
         })
@@ -117,12 +120,12 @@ pub fn chosen(pairs: &[Pair], part: Part) -> &str {
 }
 
 /// The value of a part as in the address.
-fn given(pairs: &[Pair], part: Part) -> &str {
+fn given(pairs: &[Pair], part: FilterField) -> &str {
     pairs.iter().find(|(key, _)| *key == part.key()).map_or("", |(_, value)| value)
 }
 
-/// The values of a row, in the order of [`Part::ALL`] without the last part.
-fn cells(row: &Row) -> [&'static str; 5] {
+/// The values of a row, in the order of [`FilterField::ALL`] without the last part.
+fn cells(row: &PublishedRow) -> [&'static str; 5] {
     let set = rows().sets.get(row.set).map_or("", |set| set.key);
     [set, row.device, row.engine, row.format, row.tier]
 }
@@ -140,17 +143,17 @@ pub fn behind(inputs: &Inputs, basis: &Basis, format: &str) -> Inputs {
         ""
     };
     let mut behind = Inputs { view: View::Trust, ..inputs.clone() };
-    for part in Part::ALL {
+    for part in FilterField::ALL {
         choose(&mut behind, part, "");
     }
-    choose(&mut behind, Part::Device, device);
-    choose(&mut behind, Part::Engine, engine);
-    choose(&mut behind, Part::Format, &format!("{IF_ANY}{format}"));
+    choose(&mut behind, FilterField::Device, device);
+    choose(&mut behind, FilterField::Engine, engine);
+    choose(&mut behind, FilterField::Format, &format!("{IF_ANY}{format}"));
     behind
 }
 
 /// Sets the value of a part; an empty value clears it.
-pub fn choose(inputs: &mut Inputs, part: Part, value: &str) {
+pub fn choose(inputs: &mut Inputs, part: FilterField, value: &str) {
     url::put(&mut inputs.model, part.key(), value);
 }
 
@@ -162,7 +165,7 @@ pub fn pairs(inputs: &Inputs) -> Vec<Pair> {
 /// Notes on filter values of the address that match no row.
 pub fn notes(pairs: &[Pair]) -> Vec<Note> {
     let mut notes = Vec::new();
-    for part in Part::ALL {
+    for part in FilterField::ALL {
         let value = chosen(pairs, part);
         let choices = part.choices();
         if !choices.iter().any(|(known, _)| *known == value) {
@@ -193,17 +196,17 @@ impl Filter {
 
     /// Parses pairs of the address.
     pub fn of(pairs: &[Pair]) -> Self {
-        let known = |part: Part| {
+        let known = |part: FilterField| {
             let value = chosen(pairs, part);
             let choices = part.choices();
             choices.iter().find(|(key, _)| *key == value).map_or("", |(key, _)| *key)
         };
-        let [a, b, c, d, e, left_out] = Part::ALL;
+        let [a, b, c, d, e, left_out] = FilterField::ALL;
         Self { values: [a, b, c, d, e].map(known), unseen: !known(left_out).is_empty() }
     }
 
     /// Whether a row passes the filter.
-    pub fn holds(&self, row: &Row) -> bool {
+    pub fn holds(&self, row: &PublishedRow) -> bool {
         self.values.iter().zip(cells(row)).all(|(wanted, own)| wanted.is_empty() || *wanted == own)
     }
 
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn every_choice_comes_back_from_the_address_and_leaves_rows() {
-        for part in Part::ALL {
+        for part in FilterField::ALL {
             for (value, _) in part.choices().iter().skip(1) {
                 let mut inputs = Inputs::default();
                 choose(&mut inputs, part, value);
@@ -230,7 +233,7 @@ mod tests {
                 let filter = Filter::of(&pairs(&inputs));
                 let left = rows().rows.iter().filter(|row| filter.holds(row)).count();
                 assert!(
-                    left > 0 && (left < rows().rows.len() || part == Part::LeftOut),
+                    left > 0 && (left < rows().rows.len() || part == FilterField::LeftOut),
                     "{query}: {left}"
                 );
                 choose(&mut inputs, part, "");
@@ -256,7 +259,8 @@ mod tests {
             let basis = answer.expect("valid").estimate.basis;
             let behind = behind(&inputs, &basis, weights);
             let found = pairs(&behind);
-            let said = [Part::Device, Part::Engine, Part::Format].map(|part| chosen(&found, part));
+            let said = [FilterField::Device, FilterField::Engine, FilterField::Format]
+                .map(|part| chosen(&found, part));
             assert_eq!((behind.view, said), (View::Trust, expected), "{}", device.key);
             let filter = Filter::of(&found);
             assert!(rows().rows.iter().any(|row| filter.holds(row)), "{}", device.key);
@@ -267,10 +271,11 @@ mod tests {
     #[test]
     fn two_choices_hold_together() {
         let mut inputs = Inputs::default();
-        choose(&mut inputs, Part::Device, "gb10");
-        choose(&mut inputs, Part::Set, "prefill");
+        choose(&mut inputs, FilterField::Device, "gb10");
+        choose(&mut inputs, FilterField::Set, "prefill");
         let filter = Filter::of(&pairs(&inputs));
-        let shown: Vec<&Row> = rows().rows.iter().filter(|row| filter.holds(row)).collect();
+        let shown: Vec<&PublishedRow> =
+            rows().rows.iter().filter(|row| filter.holds(row)).collect();
         assert!(!shown.is_empty());
         assert!(
             shown.iter().all(|row| row.device == "gb10" && rows().sets[row.set].key == "prefill")

@@ -8,7 +8,7 @@ const FILE: &str = include_str!("../../../assets/trust.csv");
 
 /// A set of rows that are evaluated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Set {
+pub struct RowSet {
     /// Key in the address.
     pub key: &'static str,
     pub name: &'static str,
@@ -27,7 +27,7 @@ pub struct Prediction {
 
 /// A published measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct PublishedRow {
     /// Unique id.
     pub id: &'static str,
     /// Index of its set.
@@ -58,7 +58,7 @@ pub struct Row {
     pub source: &'static str,
 }
 
-impl Row {
+impl PublishedRow {
     /// The URL without the remark.
     pub fn link(&self) -> &'static str {
         self.source.split(' ').next().unwrap_or_default()
@@ -72,25 +72,27 @@ impl Row {
 
 /// Contents of the file.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct PublishedRows {
     /// Sets, in the order of the tables.
-    pub sets: Vec<Set>,
+    pub sets: Vec<RowSet>,
     /// Rows, in the order of the source files.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PublishedRow>,
 }
 
 /// The rows, parsed on first access.
-pub fn rows() -> &'static Rows {
-    static ROWS: OnceLock<Rows> = OnceLock::new();
+pub fn rows() -> &'static PublishedRows {
+    static ROWS: OnceLock<PublishedRows> = OnceLock::new();
     ROWS.get_or_init(|| read(FILE))
 }
 
-fn read(file: &'static str) -> Rows {
-    let (mut found, mut sources) = (Rows::default(), Vec::new());
+fn read(file: &'static str) -> PublishedRows {
+    let (mut found, mut sources) = (PublishedRows::default(), Vec::new());
     for line in file.lines() {
         let Some((first, rest)) = line.split_once(',') else { continue };
         match first {
-            "set" => found.sets.extend(rest.split_once(',').map(|(key, name)| Set { key, name })),
+            "set" => {
+                found.sets.extend(rest.split_once(',').map(|(key, name)| RowSet { key, name }));
+            }
             "source" => sources.push(rest),
             "id" => {}
             id => found.rows.extend(row(id, rest, &found.sets, &sources)),
@@ -102,9 +104,9 @@ fn read(file: &'static str) -> Rows {
 fn row(
     id: &'static str,
     rest: &'static str,
-    sets: &[Set],
+    sets: &[RowSet],
     sources: &[&'static str],
-) -> Option<Row> {
+) -> Option<PublishedRow> {
     let mut cells = rest.split(',');
     let set = cells.next().and_then(|key| sets.iter().position(|set| set.key == key))?;
     let mut text = || cells.next();
@@ -123,7 +125,7 @@ fn row(
     };
     let predicted = [prediction()?, prediction()?];
     let source = usize::try_from(number()?).ok().and_then(|place| sources.get(place))?;
-    Some(Row {
+    Some(PublishedRow {
         id,
         set,
         tier,

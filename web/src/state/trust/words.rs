@@ -4,10 +4,10 @@ use calc_core::units::Seconds;
 use report::number_text::{count, percent, time, time_range};
 
 use super::filter::{device_name, format_name};
-use super::rows::{Row, rows};
+use super::rows::{PublishedRow, rows};
 
 /// The timed work: `llama-3.1-8b, batch 8, 2 048 cached`.
-pub fn work(row: &Row) -> String {
+pub fn work(row: &PublishedRow) -> String {
     let what = row.what;
     match (row.new, row.cached) {
         (0, _) => format!("{} x {what}", count(row.batch)),
@@ -23,12 +23,12 @@ pub fn work(row: &Row) -> String {
 }
 
 /// The measured time.
-pub fn measured(row: &Row) -> String {
+pub fn measured(row: &PublishedRow) -> String {
     time(Seconds::new(row.measured))
 }
 
 /// The predicted time.
-pub fn predicted(row: &Row, unseen: bool) -> String {
+pub fn predicted(row: &PublishedRow, unseen: bool) -> String {
     time(Seconds::new(row.predicted[usize::from(unseen)].time))
 }
 
@@ -53,7 +53,7 @@ pub const fn place(inside: bool) -> &'static str {
 }
 
 /// All values of a row in a sentence.
-pub fn spoken(row: &Row, unseen: bool) -> String {
+pub fn spoken(row: &PublishedRow, unseen: bool) -> String {
     let prediction = row.predicted[usize::from(unseen)];
     let (low, high) = prediction.ends;
     let end = |share: f64| Seconds::new(prediction.time * share);
@@ -73,7 +73,7 @@ pub fn spoken(row: &Row, unseen: bool) -> String {
 }
 
 /// The reason why a row is above the roof.
-pub const fn above_roof(row: &Row) -> &'static str {
+pub const fn above_roof(row: &PublishedRow) -> &'static str {
     if row.batch > 1 {
         "uniform routing counts more experts than a batch really reads"
     } else {

@@ -1,7 +1,7 @@
 //! Pinned scenarios in the address: `c`, once for each in the order of the columns, and `rows=all`.
 
 use super::{Note, read_pairs};
-use crate::state::fragment::{self, Carried};
+use crate::state::fragment::{self, Fragment, FragmentPart};
 use crate::state::inputs::{Inputs, Pins, View};
 use crate::state::percent;
 use crate::state::pins;
@@ -11,16 +11,16 @@ use super::reader::Reader;
 /// Longest scenario that is read, in characters.
 const LONGEST: usize = 2000;
 
-/// Reads a pinned scenario. `carried` are the parts of the fragment that the pinned scenarios share.
+/// Reads a pinned scenario. `fragment_parts` are the parts of the fragment that the pinned scenarios share.
 ///
 /// # Errors
 /// Returns all that cannot be read, as sentences.
-pub fn scenario(text: &str, carried: &[fragment::Part]) -> Result<Inputs, String> {
+pub fn scenario(text: &str, fragment_parts: &[FragmentPart]) -> Result<Inputs, String> {
     if text.chars().nth(LONGEST).is_some() {
         return Err(format!("This scenario is longer than {LONGEST} characters."));
     }
     let pairs = pins::pairs(text)?;
-    let (mut inputs, notes) = read_pairs(&pairs, &own_parts(&pairs, carried));
+    let (mut inputs, notes) = read_pairs(&pairs, &own_parts(&pairs, fragment_parts));
     if !notes.is_empty() {
         let mut faults = String::new();
         for note in &notes {
@@ -34,17 +34,17 @@ pub fn scenario(text: &str, carried: &[fragment::Part]) -> Result<Inputs, String
 }
 
 /// The parts of the fragment that a scenario names: it names a device by its key, and a model of the user's own by naming none.
-fn own_parts(pairs: &[(String, String)], carried: &[fragment::Part]) -> Carried {
+fn own_parts(pairs: &[(String, String)], fragment_parts: &[FragmentPart]) -> Fragment {
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     let device = value("d").unwrap_or_default();
-    let is_named = |(name, part): &&fragment::Part| match name.as_str() {
+    let is_named = |(name, part): &&FragmentPart| match name.as_str() {
         "device" => fragment::read_device(part).is_none_or(|own| *own.key == *device),
         "calibration" => fragment::read_own(part).is_some_and(|own| own.device == device),
         "model" => value("model").is_none(),
         _ => false,
     };
-    let parts: Vec<fragment::Part> = carried.iter().filter(is_named).cloned().collect();
-    if parts.is_empty() { Carried::Nothing } else { Carried::Parts(parts) }
+    let parts: Vec<FragmentPart> = fragment_parts.iter().filter(is_named).cloned().collect();
+    if parts.is_empty() { Fragment::Empty } else { Fragment::Parts(parts) }
 }
 
 /// The part of a note that says what is wrong. Nothing stands in for a value of a pinned scenario.
@@ -74,7 +74,7 @@ pub(super) fn encoded(key: &str, value: &str) -> String {
 impl Reader<'_> {
     /// Reads the pinned scenarios. In the Compare view an address without a device has the first of them as its own scenario.
     pub(super) fn pins(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        let carried = fragment::of_pins(self.carried);
+        let fragment_parts = fragment::of_pins(self.fragment);
         let has_own = pairs.iter().any(|(key, _)| key == "d");
         let mut count = 0;
         for (key, value) in pairs {
@@ -84,7 +84,7 @@ impl Reader<'_> {
                 ("c", value) => {
                     count += 1;
                     if count <= Pins::MOST {
-                        read_pin(inputs, value, &carried, has_own);
+                        read_pin(inputs, value, &fragment_parts, has_own);
                     }
                 }
                 _ => {}
@@ -98,14 +98,14 @@ impl Reader<'_> {
             self.notes.insert(0, Note { text });
         }
         if count > 0 {
-            inputs.pins.carried = carried;
+            inputs.pins.fragment_parts = fragment_parts;
         }
     }
 }
 
 /// Reads a pinned scenario; what cannot be read stays as it is. The first one is that of the inputs unless they have their own.
-fn read_pin(inputs: &mut Inputs, text: &str, carried: &[fragment::Part], has_own: bool) {
-    let Ok(found) = scenario(text, carried) else {
+fn read_pin(inputs: &mut Inputs, text: &str, fragment_parts: &[FragmentPart], has_own: bool) {
+    let Ok(found) = scenario(text, fragment_parts) else {
         inputs.pins.list.push(text.to_owned());
         return;
     };

@@ -8,7 +8,7 @@ use calc_core::error::Error;
 use report::input::device_file::lines;
 
 use super::{LONGEST_QUOTE, Note, view_without_key};
-use crate::state::fragment::{self, Carried};
+use crate::state::fragment::{self, Fragment};
 use crate::state::inputs::{Inputs, Tab, View};
 use crate::state::model::url as model_url;
 use crate::state::operator::{self, Field, Op};
@@ -17,7 +17,7 @@ use crate::state::points;
 /// Reads keys one by one and collects notes.
 pub(super) struct Reader<'a> {
     pub(super) notes: Vec<Note>,
-    pub(super) carried: &'a Carried,
+    pub(super) fragment: &'a Fragment,
 }
 
 impl Reader<'_> {
@@ -27,7 +27,7 @@ impl Reader<'_> {
 
     pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>, no_pairs: bool) {
         let Some(value) = value else {
-            inputs.view = view_without_key(no_pairs && *self.carried == Carried::Nothing);
+            inputs.view = view_without_key(no_pairs && *self.fragment == Fragment::Empty);
             return;
         };
         if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
@@ -51,21 +51,21 @@ impl Reader<'_> {
     }
 
     pub(super) fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        if *self.carried == Carried::Broken {
+        if *self.fragment == Fragment::Invalid {
             let text = "What the address carries behind # was cut off or changed on its way and cannot be read.";
             self.notes.push(Note { text: text.to_owned() });
         }
         let Some(value) = value else { return };
-        let carried = self.carried.part("device");
-        if carried.is_some() && !fragment::can_read_devices() {
+        let fragment = self.fragment.part("device");
+        if fragment.is_some() && !fragment::can_read_devices() {
             let text = "What reads the device in the address could not be fetched; load the page again when you are online.";
             self.notes.push(Note { text: text.to_owned() });
         }
         if let Some(device) =
-            carried.and_then(fragment::read_device).filter(|device| device.key == value)
+            fragment.and_then(fragment::read_device).filter(|device| device.key == value)
         {
             inputs.set_device(Cow::Owned(device));
-            let base = carried.and_then(lines::copy_of);
+            let base = fragment.and_then(lines::copy_of);
             inputs.copy_of = base.and_then(|key| catalog::device(key).ok());
             return;
         }
@@ -87,7 +87,7 @@ impl Reader<'_> {
 
     /// Reads the device's own measurements.
     pub(super) fn own(&mut self, inputs: &mut Inputs) {
-        let Some(part) = self.carried.part("calibration") else { return };
+        let Some(part) = self.fragment.part("calibration") else { return };
         let own = fragment::read_own(part).filter(|own| own.device == inputs.device.key);
         if own.is_none() {
             let text = "The measurements in the address cannot be read, or are of another device; the page uses published ones.";
@@ -238,10 +238,10 @@ impl Reader<'_> {
 
     /// Reads the custom model of the fragment: pairs of the Model view that are too long for a query.
     pub(super) fn model(&mut self, inputs: &mut Inputs) {
-        let part = self.carried.part("model").unwrap_or_default();
+        let part = self.fragment.part("model").unwrap_or_default();
         for (key, value) in part.lines().filter_map(|line| line.split_once('\t')) {
             // The fragment has only keys of a custom model; others are ignored.
-            if model_url::is_carried(key)
+            if model_url::is_in_fragment(key)
                 && let Some(Err(rest)) = model_url::read(&mut inputs.model, key, value)
             {
                 self.note(key, value, &rest);

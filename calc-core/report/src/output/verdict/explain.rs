@@ -10,6 +10,7 @@ use calc_core::units::{BytesPerSec, FlopsPerSec, Seconds};
 
 use super::class_name;
 use crate::number_text as text;
+use crate::output::lesson::{self, Lesson};
 use crate::output::words;
 
 /// Derivation and source of a number.
@@ -22,8 +23,18 @@ pub struct Explanation {
     /// The formula with its values inserted.
     pub values: String,
     pub provenance: Provenance,
-    /// Source of a fact, or the page that derives the formula.
+    /// Source of a fact, or what the formula assumes.
     pub source: String,
+    /// The page that explains the term.
+    pub lesson: Lesson,
+}
+
+impl Explanation {
+    /// Whether published measurements stand behind the number.
+    pub fn is_fitted(&self) -> bool {
+        matches!(self.provenance, Provenance::Fitted | Provenance::Mixed)
+            || (self.lesson == lesson::EXPECTED && self.provenance == Provenance::Assumed)
+    }
 }
 
 /// Formula of an operator's work.
@@ -63,6 +74,7 @@ pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
         } else {
             "each operand of each part moves once".to_owned()
         },
+        lesson: lesson::ROOFLINE,
     }
 }
 
@@ -87,6 +99,7 @@ fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
             precision.weights.name,
             text::short(precision.weights.bits_per_element(), 4)
         ),
+        lesson: lesson::PRODUCTS,
     }
 }
 
@@ -103,6 +116,7 @@ pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: "a multiply-add counts 2 FLOP; bytes are DRAM traffic".to_owned(),
+        lesson: lesson::ROOFLINE,
     }
 }
 
@@ -116,6 +130,7 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
             values: sum(answer, |part| part.time.ideal(), answer.ideal),
             provenance: Provenance::Derived,
             source: format!("the roofs of {}", device.name),
+            lesson: lesson::ROOFLINE,
         };
     }
     let (time, cost) = (answer.time, &answer.cost);
@@ -133,6 +148,7 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: format!("the roofs of {}", device.name),
+        lesson: lesson::ROOFLINE,
     }
 }
 
@@ -159,6 +175,7 @@ pub fn part(part: &OperatorPart, bandwidth: BytesPerSec) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: format!("{}-bound", crate::output::words::bound(part.time.bound())),
+        lesson: lesson::ROOFLINE,
     }
 }
 
@@ -175,6 +192,7 @@ pub fn memory_time(answer: &Analysis) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: "at the full bandwidth".to_owned(),
+        lesson: lesson::ROOFLINE,
     }
 }
 
@@ -197,6 +215,7 @@ pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: format!("at the full dense peak{fallback}"),
+        lesson: lesson::COMPUTE_PATH,
     }
 }
 
@@ -233,6 +252,7 @@ pub fn expected(answer: &Analysis) -> Explanation {
         values: format!("{values}; {interval}"),
         provenance: answer.expected.provenance,
         source: words::factors_source(answer.expected.provenance, &answer.basis),
+        lesson: lesson::EXPECTED,
     }
 }
 
@@ -244,6 +264,7 @@ pub fn floor(answer: &Analysis) -> Explanation {
         values: format!("{}, however small the operator", text::time(super::floors(answer))),
         provenance: answer.expected.provenance,
         source: "launch, first bytes, last bytes".to_owned(),
+        lesson: lesson::EXPECTED,
     }
 }
 
@@ -261,13 +282,14 @@ pub fn speedup(answer: &Analysis, baseline: &Analysis) -> Explanation {
         ),
         provenance: answer.expected.provenance,
         source: format!("weights and activations in {}", baseline.precision.weights.name),
+        lesson: lesson::EXPECTED,
     }
 }
 
 /// Explanation of a device's memory bandwidth.
 pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
     match mode {
-        None => fact("DRAM bandwidth", device.bandwidth.provenance, device),
+        None => fact("DRAM bandwidth", device.bandwidth.provenance, device, lesson::ROOFLINE),
         Some(mode) => Explanation {
             title: "DRAM bandwidth".to_owned(),
             formula: "memory clock × 2 × bus width; the GPU clock does not change it".to_owned(),
@@ -276,6 +298,7 @@ pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
                 .map_or_else(String::new, |clock| format!("memory at {}", text::clock(clock))),
             provenance: mode.provenance,
             source: mode_source(device, mode),
+            lesson: lesson::ROOFLINE,
         },
     }
 }
@@ -290,7 +313,7 @@ pub fn peak(
     let title = format!("{} peak, dense", class_name(class));
     let scaling = mode.and_then(|mode| Some((mode, mode.active_sm?, mode.gpu_clock?)));
     let Some((mode, active, clock)) = scaling else {
-        return fact(&title, own.provenance, device);
+        return fact(&title, own.provenance, device, lesson::COMPUTE_PATH);
     };
     let (all, full) =
         (device.sm_count.map(|fact| fact.value), device.tensor_clock.map(|fact| fact.value));
@@ -306,6 +329,7 @@ pub fn peak(
         ),
         provenance: Provenance::Derived,
         source: mode_source(device, mode),
+        lesson: lesson::COMPUTE_PATH,
     }
 }
 
@@ -316,18 +340,19 @@ pub fn memory(device: &Device) -> Explanation {
     let usable = text::capacity(usable.bytes);
     Explanation {
         values: format!("{}; a model may use {most}{usable}", device.memory_type),
-        ..fact("Memory", device.memory.provenance, device)
+        ..fact("Memory", device.memory.provenance, device, lesson::MEMORY)
     }
 }
 
 /// Explanation of any other fact of a device.
-pub fn fact(title: &str, provenance: Provenance, device: &Device) -> Explanation {
+pub fn fact(title: &str, provenance: Provenance, device: &Device, lesson: Lesson) -> Explanation {
     Explanation {
         title: title.to_owned(),
         formula: String::new(),
         values: String::new(),
         provenance,
         source: device.source.trim().to_owned(),
+        lesson,
     }
 }
 
@@ -337,53 +362,4 @@ fn mode_source(device: &Device, mode: &PowerMode) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use calc_core::analysis::{AnalyzeRequest, analyze};
-    use calc_core::calibration::Calibration;
-    use calc_core::catalog;
-    use calc_core::precision::PrecisionChoice;
-
-    fn int4() -> (Analysis, GemmShape) {
-        let shape = GemmShape { m: 1, n: 4096, k: 4096 };
-        let request = AnalyzeRequest {
-            device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
-            mode: None,
-            operator: Operator::Gemm(shape),
-            precision: PrecisionChoice::weights(catalog::format("int4_g128").expect("catalog key")),
-            engine: None,
-            calibration: &Calibration::FITTED,
-        };
-        (analyze(&request).expect("a valid request"), shape)
-    }
-
-    fn check(explanation: &Explanation, expected: &str) {
-        assert_eq!(explanation.values.replace(text::SPACE, " "), expected);
-    }
-
-    #[test]
-    fn explanations_hold_the_values_of_the_user() {
-        let (answer, shape) = int4();
-        check(&gemm_bytes(&answer, shape), "1 × 4 096 × 2 B + 8.91 MB + 1 × 4 096 × 2 B = 8.93 MB");
-        check(&intensity(&answer, &Operator::Gemm(shape)), "33.6 MFLOP ÷ 8.93 MB = 3.76 FLOP/B");
-        check(&memory_time(&answer), "8.93 MB ÷ 102.4 GB/s = 87.2 µs");
-        check(
-            &compute_time(&answer, &Operator::Gemm(shape)),
-            "33.6 MFLOP ÷ 16.7 TFLOP/s = 2.01 µs",
-        );
-        let said = expected(&answer).values.replace(text::SPACE, " ");
-        assert!(said.starts_with("max(87.2 µs ÷ 0.") && said.contains(", 2.01 µs ÷ 0."), "{said}");
-        let time = text::time(answer.expected.time).replace(text::SPACE, " ");
-        assert!(said.contains(&format!(" = {time}; interval ")), "{said}");
-    }
-
-    #[test]
-    fn a_power_mode_explains_its_scaling() {
-        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
-        let mode = device.power_mode("7w").expect("a mode");
-        let own = device.peaks.get(ComputeClass::Fp16).expect("a peak");
-        let scaled = peak(device, Some(mode), ComputeClass::Fp16, own);
-        check(&scaled, "16.7 TFLOP/s × (4 × 408 MHz) ÷ (8 × 1 020 MHz)");
-        assert_eq!(peak(device, None, ComputeClass::Fp16, own).provenance, own.provenance);
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@ use calc_core::workload::Workload;
 
 use super::explain::Explanation;
 use crate::number_text as text;
+use crate::output::lesson::{self, Lesson};
 use crate::output::words;
 
 /// Share of the expected time from which the fixed cost of kernels is named as the bound.
@@ -104,6 +105,7 @@ pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
         values: format!("{}; no overlap between operators", text::time(ideal)),
         provenance: Provenance::Derived,
         source: format!("the roofs of {device}"),
+        lesson: lesson::STEP,
     }
 }
 
@@ -130,6 +132,7 @@ pub fn expected_latency(
         ),
         provenance: expected.provenance,
         source: words::factors_source(expected.provenance, basis),
+        lesson: lesson::EXPECTED,
     }
 }
 
@@ -140,6 +143,7 @@ pub fn derived(
     values: String,
     provenance: Provenance,
     basis: &Basis,
+    lesson: Lesson,
 ) -> Explanation {
     Explanation {
         title: title.to_owned(),
@@ -151,6 +155,7 @@ pub fn derived(
         } else {
             words::factors_source(provenance, basis)
         },
+        lesson,
     }
 }
 
@@ -170,6 +175,7 @@ pub fn memory_part(
             Provenance::Assumed => "typical of runtimes on this kind of device".to_owned(),
             _ => "the geometry and the formats of the model".to_owned(),
         },
+        lesson: lesson::MEMORY,
     }
 }
 
@@ -194,6 +200,7 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
         ),
         provenance: totals.expected.provenance,
         source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound())),
+        lesson: lesson::STEP,
     }
 }
 
@@ -209,6 +216,7 @@ fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
         ),
         provenance: row.totals.expected.provenance,
         source: "part of expected times only, not of the roofs".to_owned(),
+        lesson: lesson::STEP,
     }
 }
 

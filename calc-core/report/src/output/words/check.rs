@@ -65,16 +65,16 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
     [
         [
             "DRAM".to_owned(),
-            n::bandwidth(answer.implied.bandwidth),
+            n::bandwidth_in_giga(answer.implied.bandwidth),
             n::published_bandwidth(datasheet.bandwidth),
-            n::bandwidth(sustained.bandwidth.value),
+            n::bandwidth_in_giga(sustained.bandwidth.value),
             sustained.bandwidth.provenance.key().to_owned(),
         ],
         [
             class_name(class),
-            n::rate(answer.implied.rate, class),
+            n::rate_in_tera(answer.implied.rate, class),
             n::published_rate(datasheet.peak, class),
-            n::rate(sustained.peak.value, class),
+            n::rate_in_tera(sustained.peak.value, class),
             sustained.peak.provenance.key().to_owned(),
         ],
     ]

@@ -26,28 +26,28 @@ const QUERY: &str = "?view=explore&d=t4&batches=1,8&v=1";
 #[test]
 fn the_table_has_the_front_or_the_best_of_each_and_a_brush_narrows_it() {
     let (_, answer) = answered(QUERY);
-    let front = answer.visible(Kept::Front, None);
+    let front = answer.visible(RowFilter::Front, None);
     assert!(front.len() > 2 && front.iter().all(|place| answer.rows[*place].is_on_front));
-    let each = answer.visible(Kept::Each, None);
+    let each = answer.visible(RowFilter::Each, None);
     let mut names: Vec<&str> = each.iter().map(|place| &*answer.rows[*place].name).collect();
     names.sort_unstable();
     let count = names.len();
     names.dedup();
     assert!(count > 30 && names.len() == count, "once each");
-    let best = answer.visible(Kept::Each, None)[0];
+    let best = answer.visible(RowFilter::Each, None)[0];
     assert!(front.contains(&best), "the fastest of all is on the front");
     let all = Brush { x: (0.0, f64::MAX), y: (0.0, f64::MAX) };
-    assert_eq!(answer.visible(Kept::Front, Some(&all)).len(), answer.rows.len());
+    assert_eq!(answer.visible(RowFilter::Front, Some(&all)).len(), answer.rows.len());
     let [x, y] = [0, 1].map(|axis| answer.value(&answer.rows[best], axis));
     let part = Brush { x: (0.99 * x, 1.01 * x), y: (0.0, y) };
-    let brushed = answer.visible(Kept::Each, Some(&part));
+    let brushed = answer.visible(RowFilter::Each, Some(&part));
     assert!(brushed.contains(&best) && brushed.len() < answer.rows.len());
 }
 
 #[test]
 fn columns_sort_up_and_down() {
     let (_, answer) = answered(QUERY);
-    let mut rows = answer.visible(Kept::Each, None);
+    let mut rows = answer.visible(RowFilter::Each, None);
     for column in PointColumn::ALL {
         assert!(!column.head(Subject::Devices).is_empty());
         sort(&mut rows, &answer, (column, true));

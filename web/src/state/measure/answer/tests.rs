@@ -142,7 +142,7 @@ fn fitted_shapes_do_not_test_their_calibration() {
     let text = r#"{"device":"epyc_9654","about":"a test","rows":[{"measured":"kernel","op":"gemm","eta_memory":0.5,"eta_compute":0.5,"floor_us":1.5,"low":0.9,"high":1.1,"points":40}]}"#;
     let measured = report::input::calibration_file::parse(text).expect("a calibration");
     let lines = report::input::calibration_file::lines::write(&measured);
-    let own = crate::state::place::Own::read(&lines).expect("own factors");
+    let own = crate::state::place::OwnCalibration::read(&lines).expect("own factors");
     let device = here();
     let place = Place { own: Some(&own), ..Place::of(&device) };
     let fitted = record("int8", 0.001);

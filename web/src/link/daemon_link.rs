@@ -11,20 +11,20 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::address::{self, Pairing};
 use super::client::Client;
-use super::connection::{Do, Event, Signed, State};
+use super::connection::{Action, Event, Signature, State};
 use super::from_wire;
 use crate::components::erased::later;
 use crate::state::program;
 
 thread_local! {
-    static LIVE: RefCell<Option<Live>> = const { RefCell::new(None) };
+    static LIVE: RefCell<Option<DaemonLink>> = const { RefCell::new(None) };
     /// JavaScript function that sends a text on the current socket.
-    static SAY: RefCell<Option<Function>> = const { RefCell::new(None) };
+    static SEND: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
 /// The page's daemon connection and the fields of its form.
 #[derive(Debug, Clone)]
-pub struct Live {
+pub struct DaemonLink {
     pub client: ArcRwSignal<Client>,
     /// Origin of the page as the browser reports it: host with port, and scheme.
     pub own: ArcRwSignal<(String, String)>,
@@ -36,7 +36,7 @@ pub struct Live {
     socket: ArcRwSignal<u32>,
 }
 
-impl Live {
+impl DaemonLink {
     /// The page's connection; created by the first call.
     pub fn of_page() -> Self {
         let known = LIVE.with_borrow(Clone::clone);
@@ -69,7 +69,7 @@ impl Live {
             self.typed.set(host.clone());
         }
         let Some(Pairing { address, code }) = address::pairing(&fragment) else {
-            if is_own && self.knows(&host).await {
+            if is_own && self.has_key(&host).await {
                 self.connect();
             }
             return;
@@ -82,7 +82,7 @@ impl Live {
         }
     }
 
-    async fn knows(&self, address: &str) -> bool {
+    async fn has_key(&self, address: &str) -> bool {
         let known = program::link("knows", &[&address.into()]).await;
         known.is_ok_and(|known| known.as_string().is_some_and(|known| !known.is_empty()))
     }
@@ -114,7 +114,7 @@ impl Live {
     }
 
     /// Draws a random request id, then acts with it.
-    fn act_with_request(&self, act: impl FnOnce(&mut Client, RequestId) -> Vec<Do> + 'static) {
+    fn act_with_request(&self, act: impl FnOnce(&mut Client, RequestId) -> Vec<Action> + 'static) {
         let this = self.clone();
         later(async move {
             let random = program::link("random", &[]).await.ok();
@@ -143,7 +143,7 @@ impl Live {
     /// Deletes the stored key of the daemon and disconnects.
     pub fn forget(&self) {
         let server = self.client.with_untracked(|client| client.connection.server);
-        self.on(Event::Leave);
+        self.on(Event::Disconnect);
         if let Some(server) = server {
             later(async move {
                 drop(program::link("forget", &[&server.to_string().into()]).await);
@@ -151,25 +151,25 @@ impl Live {
         }
     }
 
-    fn act(&self, change: impl FnOnce(&mut Client) -> Vec<Do>) {
-        let todo = self.client.try_update(change).unwrap_or_default();
-        for one in todo {
-            self.carry_out(one);
+    fn act(&self, change: impl FnOnce(&mut Client) -> Vec<Action>) {
+        let actions = self.client.try_update(change).unwrap_or_default();
+        for one in actions {
+            self.perform(one);
         }
     }
 
-    fn carry_out(&self, one: Do) {
+    fn perform(&self, one: Action) {
         match one {
-            Do::Open(address) => self.open(&address),
-            Do::Say(ask) => {
+            Action::Open(address) => self.open(&address),
+            Action::Send(ask) => {
                 // The request number is not shown anywhere, so no signal is notified.
                 let text = self.client.try_maybe_update(|client| (false, client.numbered(ask)));
                 if let Some(text) = text {
-                    call(&text.into());
+                    send(&text.into());
                 }
             }
-            Do::HangUp => call(&JsValue::UNDEFINED),
-            Do::Sign { server, code, text } => {
+            Action::Close => send(&JsValue::UNDEFINED),
+            Action::Sign { server, code, text } => {
                 let (this, socket) = (self.clone(), self.socket.get_untracked());
                 later(async move {
                     let signed = sign(server, &code, &text).await;
@@ -178,7 +178,7 @@ impl Live {
                     }
                 });
             }
-            Do::Keep { server, key, code, text } => {
+            Action::StoreKey { server, key, code, text } => {
                 let address = self.client.with_untracked(|it| it.connection.address.clone());
                 later(async move {
                     let values = [server.to_string(), key.to_string(), code, hex(&text), address];
@@ -186,47 +186,47 @@ impl Live {
                     drop(program::link("keep", &values.each_ref()).await);
                 });
             }
-            Do::Wait(ms) => {
+            Action::RetryAfter(ms) => {
                 let (this, socket) = (self.clone(), self.socket.get_untracked());
                 let again = move || {
                     if this.socket.get_untracked() == socket {
-                        this.on(Event::Again);
+                        this.on(Event::Retry);
                     }
                 };
                 set_timeout(again, core::time::Duration::from_millis(ms.into()));
             }
-            Do::Resume => {} // `Client` has replaced it by messages
+            Action::Resume => {} // `Client` has replaced it by messages
         }
     }
 
     fn open(&self, address: &str) {
-        call(&JsValue::UNDEFINED); // at most one socket
+        send(&JsValue::UNDEFINED); // at most one socket
         let socket = self.socket.get_untracked() + 1;
         self.socket.set(socket);
         let (own, scheme) = self.own.get_untracked();
         let url = address::socket(address, &own, scheme == "https:");
         let this = self.clone();
-        let heard = Closure::<dyn FnMut(Array)>::new(move |said: Array| {
+        let listener = Closure::<dyn FnMut(Array)>::new(move |event: Array| {
             if this.socket.get_untracked() == socket {
-                this.hear(&said);
+                this.on_socket_event(&event);
             }
         });
-        let heard = heard.into_js_value(); // freed together with the socket
+        let listener = listener.into_js_value(); // freed together with the socket
         let this = self.clone();
         later(async move {
-            let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &heard];
-            let say = program::link("open", &values).await.ok();
-            match say.and_then(|say| say.dyn_into::<Function>().ok()) {
-                Some(say) if this.socket.get_untracked() == socket => SAY.set(Some(say)),
-                Some(say) => drop(say.call0(&JsValue::NULL)),
+            let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &listener];
+            let send = program::link("open", &values).await.ok();
+            match send.and_then(|send| send.dyn_into::<Function>().ok()) {
+                Some(send) if this.socket.get_untracked() == socket => SEND.set(Some(send)),
+                Some(send) => drop(send.call0(&JsValue::NULL)),
                 None => this.on(Event::Closed { code: 1006, denied: false }),
             }
         });
     }
 
-    fn hear(&self, said: &Array) {
-        let [what, first, second] = texts(said);
-        match what.as_str() {
+    fn on_socket_event(&self, event: &Array) {
+        let [kind, first, second] = texts(event);
+        match kind.as_str() {
             "opened" => {
                 if let Some(nonce) = Hex::parse(&first) {
                     self.on(Event::Opened { nonce, origin: second });
@@ -234,12 +234,12 @@ impl Live {
             }
             "text" => {
                 if let Some((id, message)) = from_wire::message(&first) {
-                    self.act(|client| client.hear(id, message));
+                    self.act(|client| client.receive(id, message));
                 }
             }
             _ => {
-                SAY.set(None);
-                let code = said.get(1).as_f64().unwrap_or(1006.0);
+                SEND.set(None);
+                let code = event.get(1).as_f64().unwrap_or(1006.0);
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -258,18 +258,18 @@ impl Live {
 }
 
 /// Sends a text on the current socket; `undefined` closes it.
-fn call(text: &JsValue) {
-    let say = SAY.with_borrow(Clone::clone);
-    if let Some(say) = say {
-        drop(say.call1(&JsValue::NULL, text));
+fn send(text: &JsValue) {
+    let function = SEND.with_borrow(Clone::clone);
+    if let Some(function) = function {
+        drop(function.call1(&JsValue::NULL, text));
     }
 }
 
-async fn sign(server: Hex<16>, code: &str, text: &[u8]) -> Option<Signed> {
+async fn sign(server: Hex<16>, code: &str, text: &[u8]) -> Option<Signature> {
     let values = [server.to_string().into(), code.into(), hex(text).into()];
     let found = program::link("sign", &values.each_ref()).await.ok()?;
     let [key, proof] = texts(&found);
-    Some(Signed { key: Hex::parse(&key), proof: Hex::parse(&proof)? })
+    Some(Signature { key: Hex::parse(&key), proof: Hex::parse(&proof)? })
 }
 
 fn hex(bytes: &[u8]) -> String {

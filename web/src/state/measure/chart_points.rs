@@ -2,18 +2,18 @@
 
 use chart::roofline::Roofline;
 
-use super::answer::Answer;
+use super::answer::MeasureAnswer;
 
 /// Most points that are legible together.
-const CROWD: usize = 16;
+const MOST_POINTS: usize = 16;
 
 /// A precision to choose from: key and name.
-pub type Choice = (String, String);
+pub type PrecisionOption = (String, String);
 
 /// The precisions to choose from if an answer has too many points; empty if all are shown.
-pub fn choices(answer: &Answer) -> Vec<Choice> {
-    let mut found: Vec<Choice> = Vec::new();
-    if answer.chart.points.len() <= CROWD {
+pub fn choices(answer: &MeasureAnswer) -> Vec<PrecisionOption> {
+    let mut found: Vec<PrecisionOption> = Vec::new();
+    if answer.chart.points.len() <= MOST_POINTS {
         return found;
     }
     for row in answer.rows.iter().filter(|row| !row.weights.is_empty()) {
@@ -25,13 +25,13 @@ pub fn choices(answer: &Answer) -> Vec<Choice> {
 }
 
 /// The shown precision: the wanted one if the answer has it, else the first; `None` if all are shown.
-pub fn shown<'a>(choices: &'a [Choice], wanted: &str) -> Option<&'a str> {
+pub fn shown<'a>(choices: &'a [PrecisionOption], wanted: &str) -> Option<&'a str> {
     let known = choices.iter().find(|(key, _)| key == wanted).or(choices.first());
     known.map(|(key, _)| key.as_str())
 }
 
 /// The chart with the points of one precision, and the pointed one.
-pub fn chart(answer: &Answer, wanted: &str, pointed: Option<&str>) -> Roofline {
+pub fn chart(answer: &MeasureAnswer, wanted: &str, pointed: Option<&str>) -> Roofline {
     let choices = choices(answer);
     let Some(shown) = shown(&choices, wanted) else { return answer.chart.clone() };
     let is_shown = |key: &str| {
@@ -59,7 +59,7 @@ mod tests {
     use crate::state::measure::answer::tests::record;
     use crate::state::place::Place;
 
-    fn of(formats: &[&str]) -> Answer {
+    fn of(formats: &[&str]) -> MeasureAnswer {
         let records: Vec<_> = formats.iter().map(|format| record(format, 0.001)).collect();
         let mut device = catalog::device("epyc_9654").expect("catalog key").clone();
         device.name = "a processor (measured here)".into();

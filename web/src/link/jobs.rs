@@ -10,14 +10,14 @@ const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 
 /// Handling of a job's result (measured roofs or a calibration).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Find {
+pub enum ResultUse {
     /// It is only shown, because the job was not started here.
     Shown,
     /// It is applied on arrival, because this page started the job, or because it has the roofs of a machine that was just
     /// connected.
     Awaited,
     /// It was applied, or a later job's result was.
-    Taken,
+    Applied,
 }
 
 /// A job with the events received so far.
@@ -31,7 +31,7 @@ pub struct Job {
     /// The page has subscribed to its events.
     pub is_followed: bool,
     /// Whether its result is applied to the page's device.
-    pub find: Find,
+    pub result_use: ResultUse,
     /// Points done, points in total, and a note on the current one.
     pub progress: Option<(u32, u32, String)>,
     /// Predicted duration, in s.
@@ -57,7 +57,7 @@ impl Job {
             seq: 0,
             is_cut: false,
             is_followed: false,
-            find: Find::Shown,
+            result_use: ResultUse::Shown,
             progress: None,
             predicted_s: None,
             started_ms: None,
@@ -117,24 +117,24 @@ impl Job {
 
 /// Result of receiving an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum EventOutcome {
     /// It was the next one and was applied.
-    Next,
+    Applied,
     /// It was received before, or its job is unknown; it was ignored.
-    Known,
+    Ignored,
     /// Events before it are missing; subscribe again after this sequence number.
     Gap(u64),
 }
 
 /// All known jobs, newest first.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Book {
+pub struct JobList {
     jobs: Vec<Job>,
 }
 
-impl Book {
+impl JobList {
     /// The jobs, newest first.
-    pub fn jobs(&self) -> &[Job] {
+    pub fn all(&self) -> &[Job] {
         &self.jobs
     }
 
@@ -174,7 +174,7 @@ impl Book {
 
     /// Stores a job that this page started; its result is to be applied.
     pub fn accepted(&mut self, summary: JobSummary) {
-        self.known(summary).find = Find::Awaited;
+        self.known(summary).result_use = ResultUse::Awaited;
     }
 
     /// Stores the summary that confirms a subscription; the events after number `after` follow.
@@ -194,17 +194,17 @@ impl Book {
     }
 
     /// Applies an event if it is the next one of its job.
-    pub fn event(&mut self, event: NumberedEvent) -> Taken {
-        let Some(job) = self.at(event.job) else { return Taken::Known };
+    pub fn event(&mut self, event: NumberedEvent) -> EventOutcome {
+        let Some(job) = self.at(event.job) else { return EventOutcome::Ignored };
         if event.seq <= job.seq {
-            return Taken::Known;
+            return EventOutcome::Ignored;
         }
         if event.seq > job.seq + 1 {
-            return Taken::Gap(job.seq);
+            return EventOutcome::Gap(job.seq);
         }
         job.seq = event.seq;
         job.take(event.event, event.at_ms);
-        Taken::Next
+        EventOutcome::Applied
     }
 
     /// Marks all jobs as unsubscribed, because the socket was closed.
@@ -229,27 +229,27 @@ impl Book {
         };
         let done = |job: &&Job| job.summary.state == JobState::Done;
         let found = self.jobs.iter().filter(done).find(brings_roofs)?;
-        (found.find == Find::Shown).then_some(found.summary.job)
+        (found.result_use == ResultUse::Shown).then_some(found.summary.job)
     }
 
     /// Has the result of a job applied when it arrives.
     pub fn awaits(&mut self, id: JobId) {
         if let Some(job) = self.at(id) {
-            job.find = Find::Awaited;
+            job.result_use = ResultUse::Awaited;
         }
     }
 
     /// Marks the result of a job as applied; results of older jobs are then outdated.
     pub fn taken(&mut self, id: JobId) {
         for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
-            job.find = Find::Taken;
+            job.result_use = ResultUse::Applied;
         }
     }
 
     /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
-            let is_wanted = Some(job.summary.job) == shown || job.find == Find::Awaited;
+            let is_wanted = Some(job.summary.job) == shown || job.result_use == ResultUse::Awaited;
             let has_more = job.seq < job.summary.last_seq;
             !job.is_followed && (job.is_open() || is_wanted && has_more)
         };
@@ -289,71 +289,75 @@ mod tests {
 
     #[test]
     fn nothing_is_taken_twice_and_a_gap_is_asked_for() {
-        let mut book = Book::default();
-        book.snapshot(summary(7, JobState::Queued, 0), 0);
+        let mut jobs = JobList::default();
+        jobs.snapshot(summary(7, JobState::Queued, 0), 0);
         let log = || JobEvent::Log { line: String::new() };
         let all = [
-            (1, JobEvent::Started { predicted_s: Some(9.0) }, Taken::Next),
-            (1, log(), Taken::Known),
-            (2, progress(1), Taken::Next),
-            (4, log(), Taken::Gap(2)),
-            (3, progress(2), Taken::Next),
-            (4, ended(), Taken::Next),
-            (4, progress(1), Taken::Known),
+            (1, JobEvent::Started { predicted_s: Some(9.0) }, EventOutcome::Applied),
+            (1, log(), EventOutcome::Ignored),
+            (2, progress(1), EventOutcome::Applied),
+            (4, log(), EventOutcome::Gap(2)),
+            (3, progress(2), EventOutcome::Applied),
+            (4, ended(), EventOutcome::Applied),
+            (4, progress(1), EventOutcome::Ignored),
         ];
         for (seq, it, taken) in all {
-            assert_eq!(book.event(event(seq, it)), taken, "{seq}");
+            assert_eq!(jobs.event(event(seq, it)), taken, "{seq}");
         }
-        let job = book.job(JobId(7)).expect("known");
+        let job = jobs.job(JobId(7)).expect("known");
         assert_eq!((job.seq, job.summary.state), (4, JobState::Done));
         assert_eq!(job.progress.as_ref().map(|it| it.0), Some(2));
         let stranger = NumberedEvent { job: JobId(8), ..event(1, log()) };
-        assert_eq!(book.event(stranger), Taken::Known);
+        assert_eq!(jobs.event(stranger), EventOutcome::Ignored);
     }
 
     #[test]
     fn what_was_lost_goes_on_after_the_last_number() {
-        let mut book = Book::default();
-        book.listed(vec![
+        let mut jobs = JobList::default();
+        jobs.listed(vec![
             summary(7, JobState::Running, 2),
             summary(5, JobState::Done, 9),
             summary(9, JobState::Queued, 1),
         ]);
-        let ids: Vec<u64> = book.jobs().iter().map(|job| job.summary.job.0).collect();
+        let ids: Vec<u64> = jobs.all().iter().map(|job| job.summary.job.0).collect();
         assert_eq!(ids, [9, 7, 5], "the latest first");
-        assert_eq!(book.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
-        assert_eq!(book.follow(None), [], "asked for already");
-        book.event(event(1, JobEvent::Started { predicted_s: None }));
-        book.event(event(2, progress(1)));
-        book.lost();
-        assert_eq!(book.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
-        book.snapshot(summary(7, JobState::Done, 4), 3);
-        assert!(book.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
-        assert_eq!(book.event(event(4, ended())), Taken::Next);
-        assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false));
-        book.listed(vec![summary(7, JobState::Running, 2)]);
-        assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
+        assert_eq!(jobs.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
+        assert_eq!(jobs.follow(None), [], "asked for already");
+        jobs.event(event(1, JobEvent::Started { predicted_s: None }));
+        jobs.event(event(2, progress(1)));
+        jobs.lost();
+        assert_eq!(jobs.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
+        jobs.snapshot(summary(7, JobState::Done, 4), 3);
+        assert!(jobs.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
+        assert_eq!(jobs.event(event(4, ended())), EventOutcome::Applied);
+        assert_eq!(jobs.job(JobId(7)).map(Job::is_open), Some(false));
+        jobs.listed(vec![summary(7, JobState::Running, 2)]);
+        assert_eq!(jobs.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
     }
 
     #[test]
-    fn what_is_taken_over_makes_older_finds_late() {
-        let mut book = Book::default();
-        book.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
-        book.accepted(summary(9, JobState::Done, 1));
-        book.taken(JobId(7));
-        let finds: Vec<Find> = book.jobs().iter().map(|job| job.find).collect();
-        assert_eq!(finds, [Find::Awaited, Find::Taken, Find::Taken], "the latest first");
+    fn what_is_taken_over_makes_older_results_late() {
+        let mut jobs = JobList::default();
+        jobs.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
+        jobs.accepted(summary(9, JobState::Done, 1));
+        jobs.taken(JobId(7));
+        let uses: Vec<ResultUse> = jobs.all().iter().map(|job| job.result_use).collect();
+        assert_eq!(
+            uses,
+            [ResultUse::Awaited, ResultUse::Applied, ResultUse::Applied],
+            "the latest first"
+        );
     }
 
     #[test]
     fn the_time_left_follows_what_is_done() {
-        let mut book = Book::default();
-        book.snapshot(summary(7, JobState::Queued, 0), 0);
-        let left = |book: &Book| book.job(JobId(7)).and_then(Job::seconds_left);
-        assert_eq!(left(&book), None);
-        book.event(event(1, JobEvent::Started { predicted_s: Some(9.0) }));
-        assert_eq!(left(&book), Some(9.0));
-        book.event(event(2, progress(1)));
-        assert_eq!(left(&book), Some(3.0));
+        let mut jobs = JobList::default();
+        jobs.snapshot(summary(7, JobState::Queued, 0), 0);
+        let left = |jobs: &JobList| jobs.job(JobId(7)).and_then(Job::seconds_left);
+        assert_eq!(left(&jobs), None);
+        jobs.event(event(1, JobEvent::Started { predicted_s: Some(9.0) }));
+        assert_eq!(left(&jobs), Some(9.0));
+        jobs.event(event(2, progress(1)));
+        assert_eq!(left(&jobs), Some(3.0));
     }
 }

@@ -4,27 +4,27 @@ use calc_core::units::{Joules, Seconds, TokensPerSec};
 use report::number_text as text;
 use report::output::words::advice::{self, capital};
 
-use super::super::delta::{Delta, Number, Quantity, Tone, delta, speed, times};
+use super::super::delta::{ComparedNumber, Delta, Quantity, Tone, delta, speed, times};
 use super::reason::{REASON, why};
-use super::{Runner, listed};
+use super::{RunningColumn, listed};
 
 /// The sentence on the times of at least two columns, and its reason.
-pub(super) fn race(runners: &[Runner<'_>]) -> (String, String) {
-    let users = runners[0].found.users;
-    let mut sorted = runners.to_vec();
-    if runners.iter().any(|runner| runner.found.users != users) {
+pub(super) fn speeds(running: &[RunningColumn<'_>]) -> (String, String) {
+    let users = running[0].found.users;
+    let mut sorted = running.to_vec();
+    if running.iter().any(|column| column.found.users != users) {
         sorted.sort_by(|a, b| b.rate().total_cmp(&a.rate()));
         return match sorted.as_slice() {
-            [most, other] => (crowd(most, other), String::new()),
-            all => (crowds(all), winners(all)),
+            [most, other] => (two_throughputs(most, other), String::new()),
+            all => (throughputs(all), winners(all)),
         };
     }
     sorted.sort_by(|a, b| a.time().value.total_cmp(&b.time().value));
     match sorted.as_slice() {
         [fastest, other] => {
-            (duel(fastest, other), both(&[trade(fastest, other), why(fastest, other)]))
+            (two_times(fastest, other), both(&[trade(fastest, other), why(fastest, other)]))
         }
-        all => (field(all), winners(all)),
+        all => (all_times(all), winners(all)),
     }
 }
 
@@ -35,16 +35,16 @@ fn both(parts: &[String]) -> String {
 }
 
 /// Part of the request that the times are of.
-fn part(runner: &Runner<'_>) -> &'static str {
-    if runner.answered.new_tokens() > 1 { "the whole answer" } else { "a token" }
+fn part(column: &RunningColumn<'_>) -> &'static str {
+    if column.answered.new_tokens() > 1 { "the whole answer" } else { "a token" }
 }
 
-fn time_text(runner: &Runner<'_>) -> String {
-    text::time(Seconds::new(runner.time().value))
+fn time_text(column: &RunningColumn<'_>) -> String {
+    text::time(Seconds::new(column.time().value))
 }
 
 /// The faster of two columns against the slower one.
-fn duel(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
+fn two_times(fastest: &RunningColumn<'_>, other: &RunningColumn<'_>) -> String {
     let (own, slower) = (fastest.time(), other.time());
     let [a, b] = [fastest, other].map(time_text);
     let what = part(fastest);
@@ -64,7 +64,7 @@ fn duel(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
 }
 
 /// The less of energy that the slower of two columns takes; empty if it takes no less.
-fn trade(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
+fn trade(fastest: &RunningColumn<'_>, other: &RunningColumn<'_>) -> String {
     let energies = (fastest.answered.energy(), other.answered.energy());
     let (Some(more), Some(less)) = energies else { return String::new() };
     match delta(Quantity::Cost, &more, &less) {
@@ -80,15 +80,15 @@ fn trade(fastest: &Runner<'_>, other: &Runner<'_>) -> String {
 }
 
 /// The fastest of three columns or more, with the times of all of them.
-fn field(sorted: &[Runner<'_>]) -> String {
+fn all_times(sorted: &[RunningColumn<'_>]) -> String {
     let best = sorted[0].time();
-    let is_level = |runner: &&Runner<'_>| {
-        let found = delta(Quantity::Time, &best, &runner.time());
+    let is_level = |column: &&RunningColumn<'_>| {
+        let found = delta(Quantity::Time, &best, &column.time());
         found.is_none_or(|found| found.tone == Tone::Unclear)
     };
     let level = sorted.iter().take_while(is_level).count();
     let (first, others) = sorted.split_at(level.max(1));
-    let names: Vec<String> = first.iter().map(|runner| runner.name.to_owned()).collect();
+    let names: Vec<String> = first.iter().map(|column| column.name.to_owned()).collect();
     let own: Vec<String> = first.iter().map(time_text).collect();
     let (names, own, what) = (listed(&names), listed(&own), part(&sorted[0]));
     if others.is_empty() {
@@ -96,14 +96,14 @@ fn field(sorted: &[Runner<'_>]) -> String {
             "No clear difference between {names}: {own} for {what}, within the intervals."
         );
     }
-    let behind = others.iter().map(|runner| format!("{} for {}", time_text(runner), runner.name));
+    let behind = others.iter().map(|column| format!("{} for {}", time_text(column), column.name));
     let behind = listed(&behind.collect::<Vec<_>>());
     let verb = if level > 1 { "are equally fast and ahead" } else { "is the fastest" };
     format!("{} {verb}: {own} for {what}, against {behind}.", capital(&names))
 }
 
 /// Two scenarios with different numbers of users: the most tokens in all, and what each user gets.
-fn crowd(most: &Runner<'_>, other: &Runner<'_>) -> String {
+fn two_throughputs(most: &RunningColumn<'_>, other: &RunningColumn<'_>) -> String {
     let share = each(other) / each(most);
     let own = if share >= REASON {
         format!("each of them is {}", speed(share, false))
@@ -121,11 +121,11 @@ fn crowd(most: &Runner<'_>, other: &Runner<'_>) -> String {
 }
 
 /// Three scenarios or more with different numbers of users, those with the most tokens in all first.
-fn crowds(sorted: &[Runner<'_>]) -> String {
+fn throughputs(sorted: &[RunningColumn<'_>]) -> String {
     let most = &sorted[0];
     let rate = |value: f64| text::token_rate(TokensPerSec::new(value));
     let others =
-        sorted[1..].iter().map(|runner| format!("{} for {}", rate(runner.rate()), runner.name));
+        sorted[1..].iter().map(|column| format!("{} for {}", rate(column.rate()), column.name));
     let others = listed(&others.collect::<Vec<_>>());
     let served = sorted.iter().max_by(|a, b| each(a).total_cmp(&each(b))).unwrap_or(most);
     format!(
@@ -139,19 +139,19 @@ fn crowds(sorted: &[Runner<'_>]) -> String {
 }
 
 /// Tokens per second of one user.
-fn each(runner: &Runner<'_>) -> f64 {
-    runner.rate() / runner.found.users as f64
+fn each(column: &RunningColumn<'_>) -> f64 {
+    column.rate() / column.found.users as f64
 }
 
-fn get(runner: &Runner<'_>) -> &'static str {
-    if runner.found.users > 1 { "get" } else { "gets" }
+fn get(column: &RunningColumn<'_>) -> &'static str {
+    if column.found.users > 1 { "get" } else { "gets" }
 }
 
 /// The columns with the least energy and the least loss, where that is clear.
-fn winners(runners: &[Runner<'_>]) -> String {
-    let all_known = runners.iter().all(|runner| runner.answered.energy().is_some());
-    let what = part(&runners[0]);
-    let energy = match winner(runners, |runner| runner.answered.energy()) {
+fn winners(running: &[RunningColumn<'_>]) -> String {
+    let all_known = running.iter().all(|column| column.answered.energy().is_some());
+    let what = part(&running[0]);
+    let energy = match winner(running, |column| column.answered.energy()) {
         Some((name, number)) => {
             let energy = text::energy(Joules::new(number.value));
             format!("Least energy for {what}: {name}, {energy}.")
@@ -159,25 +159,25 @@ fn winners(runners: &[Runner<'_>]) -> String {
         None if all_known => format!("No clear winner in energy for {what}."),
         None => String::new(),
     };
-    let loss = winner(runners, |runner| {
-        let loss = runner.found.quality;
-        Some(Number { value: loss.high, low: loss.low, high: loss.high })
+    let loss = winner(running, |column| {
+        let loss = column.found.quality;
+        Some(ComparedNumber { low: loss.low, ..ComparedNumber::exact(loss.high) })
     });
     let loss = loss.and_then(|(name, _)| {
-        let runner = runners.iter().find(|runner| runner.name == name)?;
-        Some(format!("Least loss: {name}, {}.", advice::quality(&runner.found.quality)))
+        let column = running.iter().find(|column| column.name == name)?;
+        Some(format!("Least loss: {name}, {}.", advice::quality(&column.found.quality)))
     });
     both(&[energy, loss.unwrap_or_default()])
 }
 
 /// The column with the least of something, if all have it and no other one has about as little.
 fn winner<'a>(
-    runners: &[Runner<'a>],
-    number: impl Fn(&Runner<'a>) -> Option<Number>,
-) -> Option<(&'a str, Number)> {
-    let mut all: Vec<(&'a str, Number)> = Vec::new();
-    for runner in runners {
-        all.push((runner.name, number(runner)?));
+    running: &[RunningColumn<'a>],
+    number: impl Fn(&RunningColumn<'a>) -> Option<ComparedNumber>,
+) -> Option<(&'a str, ComparedNumber)> {
+    let mut all: Vec<(&'a str, ComparedNumber)> = Vec::new();
+    for column in running {
+        all.push((column.name, number(column)?));
     }
     all.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
     let [(name, least), (_, next), ..] = all.as_slice() else { return None };
