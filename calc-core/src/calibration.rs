@@ -183,6 +183,8 @@ impl Calibration {
             is_named,
             kind: MemoryKind::of(device),
             in_fit: scale.is_some(),
+            is_covered: scale.is_some() || is_covered(device),
+            has_own: self.rows.iter().any(|row| row.is_of(device)),
             device: fitted::MEASURED.iter().map(|rows| rows.device).find(|key| *key == known),
             ceilings: shares(device),
         };
@@ -201,6 +203,10 @@ pub struct Basis {
     pub kind: MemoryKind,
     /// True if measurements of this device were in the fit.
     pub in_fit: bool,
+    /// True if devices like it are in the fit: NVIDIA GPUs. For others the constants are extrapolated.
+    pub is_covered: bool,
+    /// True if the user measured this device.
+    pub has_own: bool,
     /// Catalog key of the device in [`fitted::MEASURED`].
     pub device: Option<&'static str>,
     /// Ceilings of the device measured by others.
@@ -248,16 +254,11 @@ impl Tuned<'_> {
     }
 
     fn provenance(&self) -> Provenance {
-        if self.is_covered() { Provenance::Fitted } else { Provenance::Assumed }
-    }
-
-    /// True if devices like it are in the fit: NVIDIA GPUs. For others the constants are extrapolated.
-    fn is_covered(&self) -> bool {
-        self.basis.in_fit || is_covered(self.device)
+        if self.basis.is_covered { Provenance::Fitted } else { Provenance::Assumed }
     }
 
     fn interval(&self, setting: Setting) -> Interval {
-        if !self.is_covered() {
+        if !self.basis.is_covered {
             let Factors { low, high, .. } = Factors::ASSUMED;
             return Interval { low, high };
         }

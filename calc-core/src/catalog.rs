@@ -38,7 +38,8 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
             .take(OFFERED_ALIKE)
             .map(|device| device.key.clone().into())
             .collect();
-        let written = if open.is_empty() { near(key) } else { open };
+        let written = [open, device_names::numbered(key, OFFERED_ALIKE), near(key)];
+        let written = written.into_iter().find(|keys| !keys.is_empty()).unwrap_or_default();
         // The words that tell devices apart are few in a name such as `NVIDIA Jetson AGX Orin Developer Kit`.
         let nearest = if written.is_empty() { near(&device_names::plain(key)) } else { written };
         Error::UnknownKey { catalog: "hardware", key: clipped(key), nearest }
@@ -173,6 +174,8 @@ mod tests {
         let boards = ["jetson_agx_orin_32gb", "jetson_agx_orin_64gb"];
         assert_eq!(near("NVIDIA Jetson AGX Orin Developer Kit"), boards);
         assert_eq!(near("RTX 4090 48GB")[0], "rtx_4090");
+        assert_eq!(near("rtx 3090 ti"), ["rtx_3090"]);
+        assert_eq!(near("h100 xyz")[0], "h100_sxm");
         // Laptops have other chips than the desktop cards of their name.
         assert!(near("NVIDIA GeForce RTX 4090 Laptop GPU").is_empty());
         let file = format("q4km").expect_err("no such name");

@@ -7,7 +7,7 @@ use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::software::{FormatFamily, expert_kernels, usual_engine};
+use crate::software::{FormatFamily, expert_kernels, usual_engine_of};
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,16 +86,26 @@ impl PrecisionChoice {
 
     /// The usual engine of a device for these formats.
     pub(crate) fn usual_engine(&self, device: &Device) -> Engine {
-        usual_engine(device, self.weights, self.experts.unwrap_or(self.weights))
+        usual_engine_of(device, self.family())
     }
 
-    /// The family of these formats in the table of kernels.
+    /// The family of these formats in the table of kernels. MXFP4 experts are those of a GGUF file, too, unless the request
+    /// states another format of their input than llama.cpp's INT8.
     pub(crate) fn family(&self) -> FormatFamily {
+        let is_of_file = self.activations.is_none_or(|inputs| inputs == &f::INT8);
+        match self.stored_family() {
+            FormatFamily::Mxfp4Experts if !is_of_file => FormatFamily::Mxfp4,
+            family => family,
+        }
+    }
+
+    /// The family of the stored formats, for any input.
+    fn stored_family(&self) -> FormatFamily {
         FormatFamily::of(self.weights, self.experts.unwrap_or(self.weights))
     }
 
     fn of_engine(mut self, engine: Engine, device: &Device, roofs: &Roofs) -> Self {
-        let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
+        let has_mxfp4_experts = self.stored_family() == FormatFamily::Mxfp4Experts;
         // Models with MXFP4 experts are published with layers in BF16; others are stated in the request.
         let is_published = has_mxfp4_experts && self.weights == &f::BF16;
         if is_published && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {

@@ -6,6 +6,8 @@
 pub enum Provenance {
     /// Read in the named source.
     Read,
+    /// Measured by others, as the named source reports.
+    Reported,
     /// Computed from other facts.
     Derived,
     /// From memory; no source was opened.
@@ -25,6 +27,7 @@ impl Provenance {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Reported => "reported",
             Self::Derived => "derived",
             Self::Recalled => "recalled",
             Self::Fitted => "fitted",
@@ -46,6 +49,11 @@ impl<T> Fact<T> {
     /// A value read in the row's source.
     pub const fn read(value: T) -> Self {
         Self { value, provenance: Provenance::Read }
+    }
+
+    /// A value that others measured, read in the row's source.
+    pub const fn reported(value: T) -> Self {
+        Self { value, provenance: Provenance::Reported }
     }
 
     /// A value computed from other facts.

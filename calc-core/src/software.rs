@@ -27,18 +27,24 @@ pub enum NoKernel {
     OtherEngine(Engine),
     /// The engine that the request names has no build for this device.
     NoBuild(Engine),
+    /// The request names no engine, and neither llama.cpp nor vLLM has kernels for the format on this device.
+    NoUsualEngine,
 }
 
 /// The engine that serves a model with weights and experts in these formats if the user names none: vLLM on devices with HBM
 /// and llama.cpp elsewhere, if it has kernels for the formats on the device; otherwise the other one, if it has. Where neither
 /// has kernels, the first one that reads the formats stands for them.
 pub fn usual_engine(device: &Device, weights: &QuantFormat, experts: &QuantFormat) -> Engine {
+    usual_engine_of(device, FormatFamily::of(weights, experts))
+}
+
+/// [`usual_engine`] for formats of a family.
+pub(crate) fn usual_engine_of(device: &Device, family: FormatFamily) -> Engine {
     let usual = match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,
         MemoryKind::Unified | MemoryKind::Gddr => Engine::LlamaCpp,
     };
     let others = [usual, Engine::LlamaCpp, Engine::Vllm];
-    let family = FormatFamily::of(weights, experts);
     let has_kernels = |engine: &Engine| family.served_by(*engine, device, false).is_ok();
     let reads = |engine: &Engine| family.is_of(*engine) && engine_runs(*engine, device);
     let found = others.into_iter().find(has_kernels);

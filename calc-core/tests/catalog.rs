@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::device::Device;
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass as C;
 
 #[test]
@@ -286,6 +287,27 @@ fn a_mode_never_has_more_than_the_device() {
             assert!(clock.is_none_or(|share| share <= 1.001), "{} {}", device.key, mode.name);
             let bandwidth = mode.bandwidth.map(|mode| mode / device.bandwidth.value);
             assert!(bandwidth.is_none_or(|share| share <= 1.001), "{} {}", device.key, mode.name);
+        }
+    }
+}
+
+#[test]
+fn what_others_measured_is_no_datasheet() {
+    let gb10 = catalog::device("gb10").expect("catalog key");
+    for class in [C::Fp16, C::Bf16, C::Fp8] {
+        let origin = gb10.peaks.get(class).map(|peak| peak.provenance);
+        assert_eq!(origin, Some(Provenance::Reported), "{}", class.key());
+    }
+}
+
+#[test]
+fn sources_and_notes_of_devices_are_for_readers() {
+    for device in devices::all() {
+        let modes = device.power_modes.iter().map(|mode| &mode.notes);
+        for text in modes.chain([&device.source, &device.notes]) {
+            for word in ["(read", "read)", "recalled", "SEED", "seed ", "#", "()"] {
+                assert!(!text.contains(word), "{}: {text}", device.key);
+            }
         }
     }
 }

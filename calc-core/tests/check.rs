@@ -353,6 +353,37 @@ fn a_slow_claim_on_a_board_finds_its_power_mode() {
 }
 
 #[test]
+fn the_widest_format_that_makes_a_claim_possible_is_of_any_software() {
+    let request =
+        |weights| asked(device("h100_sxm"), model("llama-3.1-70b"), weights, Workload::new(1, 512));
+    for (weights, token_per_s) in [
+        (&formats::FP8_E4M3, 60.0),
+        (&formats::FP8_E4M3, 80.0),
+        (&formats::GGUF_Q8_0, 60.0),
+        (&formats::GGUF_Q8_0, 100.0),
+    ] {
+        let answer = judge(Work::Token(request(weights)), rate(token_per_s));
+        assert_eq!(answer.verdict, ClaimVerdict::AboveTheRoof, "{} {token_per_s}", weights.key);
+        let widest = answer.explanations.iter().find_map(|found| match found {
+            Explanation::Format { bits, .. } => Some(*bits),
+            _ => None,
+        });
+        let widest = widest.expect("a narrower format makes it possible");
+        for other in
+            [&formats::GGUF_Q6_K, &formats::GGUF_Q5_K, &formats::GGUF_Q4_K, &formats::INT4_G32]
+        {
+            let again = judge(Work::Token(request(other)), rate(token_per_s));
+            let is_wider = other.bits_per_element() > widest;
+            assert!(
+                !is_wider || again.verdict == ClaimVerdict::AboveTheRoof,
+                "{} makes {token_per_s} token/s possible and is wider than {widest} bits",
+                other.key
+            );
+        }
+    }
+}
+
+#[test]
 fn ceilings_are_measured_where_somebody_measured_them() {
     use calc_core::provenance::Provenance::{Fitted, Measured};
     let orin = device("jetson_orin_nano_8gb_super");

@@ -41,6 +41,64 @@ fn schemes_without_kernels_in_the_engine_or_for_the_vendor_are_dropped() {
 }
 
 #[test]
+fn without_a_named_engine_no_scheme_is_dropped_for_an_engine_that_another_one_replaces() {
+    let workload = Workload { new_tokens: 64, ..Workload::new(1, 512) };
+    for device in calc_core::catalog::devices::all() {
+        for model in ["llama-3.1-8b", "qwen3-30b-a3b", "mixtral-8x7b", "gpt-oss-20b"] {
+            for row in answer(&model_task(device, model, workload), RankedPart::Whole).dropped {
+                assert!(
+                    !matches!(row.reason, Drop::Kernel(NoKernel::OtherEngine(_))),
+                    "{} {model}: {} {:?}",
+                    device.key,
+                    row.scheme.key,
+                    row.reason
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn mxfp4_weights_of_a_mixture_of_experts_run_in_vllm() {
+    let workload = Workload::new(1, 512);
+    for (key, scheme) in
+        [("gb10", "mxfp4_w4a16"), ("gb10", "mxfp4_w4a4"), ("rtx_4090", "mxfp4_w4a16")]
+    {
+        let mut task = model_task(device(key), "mixtral-8x7b", workload);
+        let open = answer(&task, RankedPart::Decode);
+        let time = |answer: &calc_core::recommend::Recommendation| {
+            let dropped = answer.dropped.iter().find(|row| row.scheme.key == scheme);
+            let ranked = answer.ranked.iter().find(|row| row.scheme.key == scheme);
+            let ranked = ranked.map(|row| row.outcome.token.expected);
+            ranked.or_else(|| Some(dropped?.outcome?.token.expected))
+        };
+        if let Task::Model(task) = &mut task {
+            task.request.engine = Some(Engine::Vllm);
+        }
+        let named = time(&answer(&task, RankedPart::Decode));
+        assert!(named.is_some() && time(&open) == named, "{key} {scheme}");
+    }
+}
+
+#[test]
+fn the_published_format_is_listed_once() {
+    for key in ["gb10", "b200", "h100_sxm", "rtx_4090", "apple_m4_max"] {
+        for engine in [None, Some(Engine::Vllm), Some(Engine::LlamaCpp)] {
+            let mut task = model_task(device(key), "gpt-oss-20b", Workload::new(1, 512));
+            if let Task::Model(task) = &mut task {
+                task.request.engine = engine;
+            }
+            let answer = answer(&task, RankedPart::Decode);
+            let ranked = answer.ranked.iter().map(|row| row.scheme.key);
+            let all: Vec<&str> =
+                ranked.chain(answer.dropped.iter().map(|row| row.scheme.key)).collect();
+            assert!(all.contains(&"as_published"), "{key} {engine:?}");
+            assert!(!all.contains(&"mxfp4_w4a16"), "{key} {engine:?}: {all:?}");
+        }
+    }
+}
+
+#[test]
 fn schemes_of_two_engines_are_compared_by_the_ratio_of_their_times() {
     // Q8_0 loses 0.037 %, INT8 weights with vLLM 0.043 %, and is faster. On mi325x 16 bits were faster than the Q8_0 before them.
     for (key, model, workload) in [

@@ -1,5 +1,6 @@
 //! User measurements, which take precedence over the model.
 
+use crate::device::Device;
 use crate::op::{OpKind, Shape};
 use crate::provenance::Provenance;
 use crate::quant_format::ComputeClass;
@@ -76,6 +77,11 @@ impl FactorRow {
         floor: None,
         interval: None,
     };
+
+    /// Whether the row is about a device.
+    pub(super) fn is_of(&self, device: &Device) -> bool {
+        self.device.as_ref().is_none_or(|key| *key == device.key)
+    }
 
     /// Specificity of a matching row; `None` if it does not match. The device has the largest weight, then the engine.
     fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {

@@ -166,6 +166,28 @@ pub(super) fn open(name: &str) -> impl Iterator<Item = &'static Device> {
     })
 }
 
+/// Smallest length of a number that names devices: `3090`, `h100`.
+const LONG_NUMBER: usize = 3;
+/// Words after a number that mean another chip.
+const OTHER_CHIPS: [&str; 2] = ["laptop", "mobile"];
+
+/// Keys of the devices with the same number as a name whose other words none of them has: the RTX 3090 for `rtx 3090 ti`.
+pub(super) fn numbered(name: &str, most: usize) -> Vec<String> {
+    let words = WrittenName::of(name).map_or_else(Vec::new, |asked| asked.words);
+    let is_number = |word: &&String| {
+        word.bytes().filter(u8::is_ascii_digit).count() >= LONG_NUMBER
+            && word.ends_with(|last: char| last.is_ascii_digit())
+    };
+    let is_other = words.iter().any(|word| OTHER_CHIPS.contains(&word.as_str()));
+    let Some(number) = words.iter().find(is_number).filter(|_| !is_other) else {
+        return Vec::new();
+    };
+    let has_number = |device: &&Device| {
+        WrittenName::of(&device.key).is_some_and(|own| own.words.contains(number))
+    };
+    devices::all().filter(has_number).take(most).map(|device| device.key.clone().into()).collect()
+}
+
 /// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
 pub(super) fn plain(name: &str) -> String {
     WrittenName::of(name).map_or_else(String::new, |found| found.words.join("_"))

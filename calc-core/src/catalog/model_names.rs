@@ -141,6 +141,31 @@ pub fn plain(name: &str) -> String {
     Name::of(name).words.join("-")
 }
 
+/// The name of another release that a typed name means, where the row has it beside its own: the geometry is the same.
+///
+/// ```
+/// use calc_core::catalog::model_names::{find, other_release};
+/// let model = find("llama 3.3").unwrap().model;
+/// assert_eq!(model.name, "Llama-3.1 70B");
+/// assert_eq!(other_release("llama 3.3", model), Some("Llama-3.3-70B-Instruct"));
+/// assert_eq!(other_release("llama 3.1", model), None);
+/// ```
+pub fn other_release(typed: &str, model: &CatalogModel) -> Option<&'static str> {
+    let asked = Name::of(typed).words;
+    let has_all = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        asked.iter().all(|word| name.contains(word.as_str()))
+    };
+    let own = [model.key, model.hf_id, model.name];
+    if asked.is_empty() || own.into_iter().any(has_all) {
+        return None;
+    }
+    let is_own = |name: &str| own.iter().any(|own| Name::of(own).words == Name::of(name).words);
+    let other = |name: &&&'static str| has_all(name) && !is_own(name);
+    let found = model.other_names.iter().filter(other).max_by_key(|name| name.contains('/'))?;
+    found.rsplit('/').next()
+}
+
 /// Key, hub id and other names of a row.
 fn published_as(model: &'static CatalogModel) -> impl Iterator<Item = &'static str> {
     [model.key, model.hf_id].into_iter().chain(model.other_names.iter().copied())

@@ -116,7 +116,7 @@ impl<'a> Case<'_, 'a> {
         }
     }
 
-    /// A format of the same software if one explains the claim, otherwise of any.
+    /// The best of the other formats that explain the claim.
     fn format(&self) -> Option<Explanation> {
         let mut best: Option<(StoredWork<'a>, Span)> = None;
         for other in stored(self.work(), self.own) {
@@ -124,12 +124,7 @@ impl<'a> Case<'_, 'a> {
             if !self.explains(&span) || !other.work.fits() {
                 continue;
             }
-            let is_first = best.as_ref().is_none_or(|best| match (other.is_kin, best.0.is_kin) {
-                (true, false) => true,
-                (false, true) => false,
-                _ => self.is_better((&other, &span), best),
-            });
-            if is_first {
+            if best.as_ref().is_none_or(|best| self.is_better((&other, &span), best)) {
                 best = Some((other, span));
             }
         }
@@ -137,13 +132,15 @@ impl<'a> Case<'_, 'a> {
         Some(Explanation::Format { format, activations, bits, span })
     }
 
-    /// Prefers wider formats for a claim above the roof, and the less quantized of equals; otherwise the nearer time.
+    /// Prefers wider formats for a claim above the roof, of any software, and the less quantized of equals; otherwise those of
+    /// the same software, and the nearer time.
     fn is_better(&self, new: (&StoredWork<'_>, &Span), old: &(StoredWork<'_>, Span)) -> bool {
         let quantized = |stored: &StoredWork<'_>| u8::from(stored.activations.is_some());
         match self.pace {
             Pace::AboveTheRoof => (new.0.bits, quantized(&old.0)) > (old.0.bits, quantized(new.0)),
             Pace::Fast | Pace::AsExpected | Pace::Slow => {
-                self.distance(new.1) < self.distance(&old.1)
+                let order = |stored: &StoredWork<'_>, span| (!stored.is_kin, self.distance(span));
+                order(new.0, new.1) < order(&old.0, &old.1)
             }
         }
     }

@@ -29,7 +29,7 @@ pub enum Explanation {
         needs: Bytes,
         usable: Bytes,
     },
-    /// Other formats. For a claim above the roof the widest that allow it, otherwise those whose expected time matches.
+    /// Other formats. For a claim above the roof the widest of the tried ones that allow it, otherwise those whose expected time matches.
     Format {
         /// Format of most of the data that the work reads.
         format: &'static QuantFormat,

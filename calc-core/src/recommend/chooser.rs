@@ -17,7 +17,7 @@ use crate::precision::{Precision, PrecisionChoice};
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights, reads_cache};
+use crate::scheme::{FormatFamily, Method, NoKernel, Scheme, SchemeWeights, reads_cache};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -58,9 +58,11 @@ impl<'a> Chooser<'a> {
             (SchemeWeights::Half, _) | (SchemeWeights::Format(_), Task::Shape(_)) => true,
             (SchemeWeights::Published, Task::Shape(_)) => false,
             (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
+            // A GGUF file of the published formats is another way to serve them; other formats are the published files.
             (SchemeWeights::Format(_), Task::Model(_)) => {
-                self.engine_as_published(scheme).is_none()
-                    || self.engine_as_published(scheme) != self.engine_as_published(&AS_PUBLISHED)
+                let own = self.engine_as_published(scheme);
+                let is_file = scheme.family() == FormatFamily::Gguf;
+                own.is_none() || is_file && own != self.engine_as_published(&AS_PUBLISHED)
             }
         }
     }
@@ -72,8 +74,13 @@ impl<'a> Chooser<'a> {
         if !is_quantized(&task.published) {
             return None;
         }
-        let own = self.task.estimate_request(&self.roofs, scheme)?;
-        let (engine, formats) = self.formats(&own);
+        let mut own = self.task.estimate_request(&self.roofs, scheme)?;
+        let engine = own.engine();
+        // Inputs that neither states are the engine's.
+        if scheme.activations.is_none() && task.published.activations.is_none() {
+            own.precision.activations = None;
+        }
+        let (_, formats) = self.formats(&EstimateRequest { engine: Some(engine), ..own });
         let published = self.task.estimate_request(&self.roofs, &AS_PUBLISHED)?;
         let (_, same) = self.formats(&EstimateRequest { engine: Some(engine), ..published });
         (formats == same).then_some(engine)
@@ -148,11 +155,22 @@ impl<'a> Chooser<'a> {
         family.check(device, quantized).map_err(Drop::Kernel)?;
         let request = self.task.estimate_request(&self.roofs, scheme);
         if let Some(engine) = request.map(|request| request.engine()).or(self.task.engine()) {
-            family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
+            let served = family.served_by(engine, device, quantized);
+            served.map_err(|reason| Drop::Kernel(self.of_all_engines(reason)))?;
         }
         self.admit_engine(scheme)?;
         self.task.shapes(scheme).map_err(Drop::Shape)?;
         self.admit_source(scheme)
+    }
+
+    /// The reason of every engine that was tried: where the request names none, it is of both usual ones.
+    const fn of_all_engines(&self, reason: NoKernel) -> NoKernel {
+        match reason {
+            NoKernel::OtherEngine(_) | NoKernel::NoBuild(_) if self.task.engine().is_none() => {
+                NoKernel::NoUsualEngine
+            }
+            reason => reason,
+        }
     }
 
     /// Checks that the engine of a scheme has the KV cache of the request, and splits the model in its way.

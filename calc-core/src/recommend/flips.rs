@@ -39,6 +39,8 @@ pub enum Cause {
 pub struct Flip {
     pub when: Change,
     pub cause: Cause,
+    /// The scheme that is first until there.
+    pub from: &'static Scheme,
     /// The new first scheme; `None` if no scheme meets the bounds.
     pub to: Option<&'static Scheme>,
 }
@@ -137,7 +139,7 @@ fn walk(
             Ok(_) => Cause::Passes,
             Err(_) => Cause::TheOtherDrops,
         };
-        flips.push(Flip { when: change(axis, here), cause, to: holder });
+        flips.push(Flip { when: change(axis, here), cause, from: scheme, to: holder });
     }
 }
 
@@ -176,23 +178,25 @@ fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mu
         if winner.key == holder.key {
             continue;
         }
-        holder = winner;
+        let from = core::mem::replace(&mut holder, winner);
         if is_admitted {
             let when = Change::LossAllowed(asked);
-            flips.push(Flip { when, cause: Cause::Admitted, to: Some(winner) });
+            flips.push(Flip { when, cause: Cause::Admitted, from, to: Some(winner) });
         }
     }
     if first.quality.high > 0.0 {
         let loss = round_down(first.quality.high, LOSS_DIGITS);
         let to = chooser.winner_at_quality(loss * (1.0 - 1e-6));
-        flips.push(Flip { when: Change::LossBelow(loss), cause: Cause::TheOtherDrops, to });
+        let when = Change::LossBelow(loss);
+        flips.push(Flip { when, cause: Cause::TheOtherDrops, from: first.scheme, to });
     }
     for row in dropped {
         let Drop::Memory { needs, .. } = row.reason else { continue };
         let needs = Bytes::new(round_up(needs.get(), MEMORY_DIGITS));
         if is(chooser.winner_with_memory(needs), row.scheme) {
             let when = Change::Memory(needs);
-            flips.push(Flip { when, cause: Cause::Admitted, to: Some(row.scheme) });
+            let (from, to) = (first.scheme, Some(row.scheme));
+            flips.push(Flip { when, cause: Cause::Admitted, from, to });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of predictions relative to measurements.
 
 use report::output::accuracy::{self, Pair};
-pub use report::output::accuracy::{Errors, percentile};
+pub use report::output::accuracy::{Errors, Percentiles, percentile};
 
 use crate::row::{PublishedRow, Set, Tier};
 

@@ -9,6 +9,7 @@ use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals, Pair
 use calc_core::catalog;
 use calc_core::device::MemoryKind;
 use calc_core::text::List;
+use report::number_text::NO_NUMBER;
 use validation::counts::counts;
 use validation::predict::Prepared;
 use validation::row::Set;
@@ -221,7 +222,8 @@ fn targets(text: &mut String, tables: &[(String, Vec<Scored<'_>>)]) {
     );
     for (name, set, table, median, p90) in TARGETS {
         let scored = tables.get(table).map_or(&[] as &[_], |(_, scored)| scored);
-        let Some(found) = errors(scored.iter().filter(|row| row.row.set() == set)) else {
+        let found = errors(scored.iter().filter(|row| row.row.set() == set));
+        let Some((found, shown)) = found.and_then(|found| Some((found, found.percentiles?))) else {
             continue;
         };
         let judged = |share: f64, target: f64| {
@@ -233,8 +235,8 @@ fn targets(text: &mut String, tables: &[(String, Vec<Scored<'_>>)]) {
             text,
             "| {name} | {} | {} | {} |",
             found.rows,
-            judged(found.median, median),
-            judged(found.p90, p90)
+            judged(shown.median, median),
+            judged(shown.p90, p90)
         );
     }
 }
@@ -250,16 +252,25 @@ fn head(text: &mut String, name: &str) {
 fn line(text: &mut String, name: &str, errors: Option<Errors>) {
     let Some(e) = errors else { return };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let shown = e.percentiles.map_or_else(
+        || {
+            format!(
+                "{NO_NUMBER} | largest {} | {NO_NUMBER} | {NO_NUMBER} | {NO_NUMBER}",
+                percent(e.largest)
+            )
+        },
+        |found| {
+            let (median, p90, bias) =
+                (percent(found.median), percent(found.p90), found.bias * 100.0);
+            let (macro_median, macro_p90) = (percent(e.macro_median), percent(e.macro_p90));
+            format!("{median} | {p90} | {bias:+.1} % | {macro_median} | {macro_p90}")
+        },
+    );
     let _ = writeln!(
         text,
-        "| {name} | {} | {} | {} | {} | {:+.1} % | {} | {} | {:.0} % |",
+        "| {name} | {} | {} | {shown} | {:.0} % |",
         e.rows,
         e.devices,
-        percent(e.median),
-        percent(e.p90),
-        e.bias * 100.0,
-        percent(e.macro_median),
-        percent(e.macro_p90),
         e.inside * 100.0
     );
 }

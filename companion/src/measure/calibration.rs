@@ -15,6 +15,7 @@ use kernels::pack::Layout;
 use kernels::stats::median;
 use protocol::bench::Shape;
 use report::input::calibration_file::{OwnMeasurements, OwnRow};
+use report::output::accuracy::Typical;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
@@ -216,6 +217,16 @@ impl Calibrated {
         median_of(&self.held_out_matrices)
     }
 
+    /// `median error 8.1 % of 11 GEMV points, largest error 4.0 % of 3 GEMM points`
+    pub(crate) fn held_out_in_words(&self) -> String {
+        let words = |errors: &[f64], kernel: &str| {
+            let typical = Typical::of(errors.iter().copied());
+            let (name, percent) = (typical.name(), typical.error() * 100.0);
+            format!("{name} {percent:.1} % of {} {kernel} points", errors.len())
+        };
+        format!("{}, {}", words(&self.held_out, "GEMV"), words(&self.held_out_matrices, "GEMM"))
+    }
+
     /// The calibration file's content.
     pub(crate) fn own(&self) -> OwnMeasurements {
         let faster = match self.faster.len() {
@@ -225,16 +236,13 @@ impl Calibrated {
         OwnMeasurements {
             device: KEY.into(),
             about: format!(
-                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; median error {:.1} % on {} held-out GEMV points and {:.1} % on {} held-out GEMM points{faster}",
+                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; held-out points: {}{faster}",
                 self.device,
                 self.version,
                 self.kernel_hash,
                 self.points,
                 self.flagged,
-                self.error() * 100.0,
-                self.held_out.len(),
-                self.error_of_matrices() * 100.0,
-                self.held_out_matrices.len(),
+                self.held_out_in_words(),
             ),
             rows: self.rows.clone(),
         }

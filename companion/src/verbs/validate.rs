@@ -12,19 +12,19 @@ use report::output::table::{Align, Table};
 use serde_json::{Value, json};
 use validation::predict::Prepared;
 use validation::read::{File, read};
-use validation::score::{Errors, Group, Scored, errors};
+use validation::score::{Errors, Group, Percentiles, Scored, errors};
 
 use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 
-/// Thresholds on the errors of every set: flag, description, and the error that is compared.
-type Threshold = (&'static str, &'static str, fn(&Errors) -> f64);
+/// Thresholds on the errors of every set: flag, description, and the percentile that is compared.
+type Threshold = (&'static str, &'static str, fn(&Percentiles) -> f64);
 
 const THRESHOLDS: [Threshold; 2] = [
-    ("max-median-percent", "median error", |errors| errors.median),
-    ("max-p90-percent", "90th percentile of the error", |errors| errors.p90),
+    ("max-median-percent", "median error", |found| found.median),
+    ("max-p90-percent", "90th percentile of the error", |found| found.p90),
 ];
 /// Number of worst rows in a table.
 const WORST: usize = 10;
@@ -45,7 +45,7 @@ pub(super) fn command() -> Command {
             .long(flag)
             .value_name("PERCENT")
             .allow_negative_numbers(true)
-            .help(format!("Limit of the {what} of every set; exit code 4 if exceeded"))
+            .help(format!("Limit of the {what} of every set, or of the largest error of fewer than ten rows; exit code 4 if exceeded"))
     };
     Command::new("validate")
         .about("Score expected times on a file of published or own measurements, per set and per row")
@@ -112,10 +112,11 @@ fn hold(
     scored: &[Scored<'_>],
     most: f64,
     what: &str,
-    of: fn(&Errors) -> f64,
+    of: fn(&Percentiles) -> f64,
 ) -> Result<(), Failure> {
     for (group, errors) in sets(scored) {
-        let found = of(&errors);
+        let (what, found) =
+            errors.percentiles.map_or(("largest error", errors.largest), |all| (what, of(&all)));
         if found > most {
             return Err(Failure::NotMet(format!(
                 "{}: {what} {:.1} %; the limit is {:.1} %",
@@ -160,11 +161,12 @@ fn set(name: &str, errors: &Errors) -> Value {
         "set": name,
         "rows": errors.rows,
         "devices": errors.devices,
-        "median_error": errors.median,
-        "p90_error": errors.p90,
-        "bias": errors.bias,
-        "median_over_devices": errors.macro_median,
-        "p90_over_devices": errors.macro_p90,
+        "median_error": errors.percentiles.map(|found| found.median),
+        "p90_error": errors.percentiles.map(|found| found.p90),
+        "largest_error": errors.largest,
+        "bias": errors.percentiles.map(|found| found.bias),
+        "median_over_devices": errors.percentiles.map(|_| errors.macro_median),
+        "p90_over_devices": errors.percentiles.map(|_| errors.macro_p90),
         "inside_interval": errors.inside,
     })
 }
@@ -203,13 +205,20 @@ fn document(name: &str, file: &File, scored: &[Scored<'_>]) -> Document {
     let heads = ["set", "rows", "devices", "median", "p90", "bias", "inside the interval"];
     let mut table = Table::new(&heads.map(|head| (head, right_but(head, "set"))));
     for (group, errors) in sets(scored) {
+        let [median, p90, bias] = errors.percentiles.map_or_else(
+            || {
+                let none = || n::NO_NUMBER.to_owned();
+                [none(), format!("largest {}", n::percent(errors.largest)), none()]
+            },
+            |found| [n::percent(found.median), n::percent(found.p90), signed(found.bias)],
+        );
         table.push(vec![
             group.name(),
             errors.rows.to_string(),
             errors.devices.to_string(),
-            n::percent(errors.median),
-            n::percent(errors.p90),
-            signed(errors.bias),
+            median,
+            p90,
+            bias,
             n::percent(errors.inside),
         ]);
     }

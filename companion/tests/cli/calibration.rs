@@ -38,7 +38,7 @@ fn own_measurements_determine_the_expected_time() {
     assert!((0.0395..0.0415).contains(&tpot), "{tpot}");
     assert!((before["tpot_s"].as_f64().expect("s") / tpot - 1.0).abs() > 0.05);
     let source = after["factors"]["source"].as_str().expect("a source");
-    assert!(source.starts_with("own measurements"), "{source}");
+    assert!(source.starts_with("your own measurements"), "{source}");
     let prefill = |value: &Value| value["ttft_s"].as_f64().expect("s");
     assert!((prefill(&before) / prefill(&after) - 1.0).abs() < 0.2, "prefill was not measured");
 }

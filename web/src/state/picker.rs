@@ -24,8 +24,20 @@ pub struct PickerOption {
     pub name: String,
     /// Short remark, shown at the right.
     pub detail: String,
-    /// Text that the search matches, in lower case.
+    /// Names that the search matches in any part, in lower case.
     pub haystack: String,
+    /// Vendor, chip or family, whose words the search matches from their start, in lower case.
+    pub kind: String,
+    /// Year of release and version, by which equal matches are ordered; zeros without.
+    pub released: (u16, u16),
+}
+
+impl PickerOption {
+    /// An option that has no kind and no date.
+    fn plain(key: &str, name: String, detail: String, haystack: &str) -> Self {
+        let (key, haystack) = (key.to_owned(), haystack.to_ascii_lowercase());
+        Self { key, name, detail, haystack, kind: String::new(), released: (0, 0) }
+    }
 }
 
 /// Options under a title.
@@ -68,11 +80,9 @@ pub fn numbered(groups: Vec<OptionGroup>) -> Vec<(String, Vec<(usize, PickerOpti
 
 /// All schemes, and the choice of the recommended one.
 pub fn scheme_groups() -> Vec<OptionGroup> {
-    let choice = |key: &str, name: String| PickerOption {
-        key: key.to_owned(),
-        haystack: format!("{name} {key}").to_ascii_lowercase(),
-        name,
-        detail: String::new(),
+    let choice = |key: &str, name: String| {
+        let haystack = format!("{name} {key}");
+        PickerOption::plain(key, name, String::new(), &haystack)
     };
     let all = schemes::SCHEMES.iter().map(|scheme| choice(scheme.key, scheme_name(scheme)));
     vec![
@@ -104,19 +114,12 @@ pub fn device_groups() -> Vec<OptionGroup> {
 }
 
 fn device_choice(device: &Device) -> PickerOption {
+    let detail = number_text::published_bandwidth(device.bandwidth.value);
+    let haystack = format!("{} {} {}", device.name, device.key, device.aliases.join(" "));
     PickerOption {
-        key: device.key.to_string(),
-        name: device.name.to_string(),
-        detail: number_text::published_bandwidth(device.bandwidth.value),
-        haystack: format!(
-            "{} {} {} {} {}",
-            device.name,
-            device.key,
-            device.aliases.join(" "),
-            device.vendor,
-            device.architecture
-        )
-        .to_ascii_lowercase(),
+        kind: format!("{} {}", device.vendor, device.architecture).to_ascii_lowercase(),
+        released: (device.release_year.unwrap_or(0), 0),
+        ..PickerOption::plain(&device.key, device.name.to_string(), detail, &haystack)
     }
 }
 
@@ -166,12 +169,8 @@ pub fn cache_groups(rule: &str) -> Vec<OptionGroup> {
 }
 
 fn by_rule(rule: &str) -> OptionGroup {
-    let choice = PickerOption {
-        key: String::new(),
-        name: format!("{rule}, by the rule"),
-        detail: String::new(),
-        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
-    };
+    let haystack = format!("{rule} by the rule default automatic");
+    let choice = PickerOption::plain("", format!("{rule}, by the rule"), String::new(), &haystack);
     OptionGroup { title: "Default".to_owned(), choices: vec![choice] }
 }
 
@@ -181,12 +180,12 @@ pub fn model_groups(chosen: &ModelSource) -> Vec<OptionGroup> {
     if let ModelSource::File(model) = chosen {
         groups.push(OptionGroup {
             title: "opened".to_owned(),
-            choices: vec![PickerOption {
-                key: String::new(),
-                name: model.name.clone(),
-                detail: parameters(&model.arch),
-                haystack: model.name.to_ascii_lowercase(),
-            }],
+            choices: vec![PickerOption::plain(
+                "",
+                model.name.clone(),
+                parameters(&model.arch),
+                &model.name,
+            )],
         });
     }
     groups.extend(catalog_models());
@@ -195,30 +194,26 @@ pub fn model_groups(chosen: &ModelSource) -> Vec<OptionGroup> {
 
 /// The models that can draft, after the option of none.
 pub fn drafter_groups() -> Vec<OptionGroup> {
-    let none = PickerOption {
-        key: String::new(),
-        name: "none, drafts cost nothing".to_owned(),
-        detail: String::new(),
-        haystack: "none".to_owned(),
-    };
+    let none =
+        PickerOption::plain("", "none, drafts cost nothing".to_owned(), String::new(), "none");
     let none = OptionGroup { title: "Default".to_owned(), choices: vec![none] };
     core::iter::once(none).chain(catalog_models()).collect()
 }
 
 fn catalog_models() -> Vec<OptionGroup> {
-    let choice = |model: &'static CatalogModel| PickerOption {
-        key: model.key.to_owned(),
-        name: model.name.to_owned(),
-        detail: parameters(&model.arch),
-        haystack: format!(
-            "{} {} {} {} {}",
-            model.name,
-            model.key,
-            model.hf_id,
-            model.other_names.join(" "),
-            model.family
-        )
-        .to_ascii_lowercase(),
+    let choice = |model: &'static CatalogModel| {
+        let others = model.other_names.join(" ");
+        let haystack = format!("{} {} {} {others}", model.name, model.key, model.hf_id);
+        PickerOption {
+            kind: model.family.to_ascii_lowercase(),
+            released: (model.release_year, version(model.key)),
+            ..PickerOption::plain(
+                model.key,
+                model.name.to_owned(),
+                parameters(&model.arch),
+                &haystack,
+            )
+        }
     };
     let mut groups: Vec<OptionGroup> = Vec::new();
     for model in models::all() {
@@ -232,18 +227,27 @@ fn catalog_models() -> Vec<OptionGroup> {
     groups
 }
 
+/// Ten times the version in a key: 31 of `llama-3.1-8b`, 30 of `llama-3-8b`.
+fn version(key: &str) -> u16 {
+    let digits = |text: &str| {
+        let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        (text[..end].parse().unwrap_or(0), end)
+    };
+    let Some(from) = key.find(|letter: char| letter.is_ascii_digit()) else { return 0 };
+    let (whole, end): (u16, usize) = digits(&key[from..]);
+    let tenths = key[from + end..].strip_prefix('.').map_or(0, |rest| digits(rest).0);
+    whole.saturating_mul(10).saturating_add(tenths.min(9))
+}
+
 /// All formats for a role, and the default; `rule` names the default's present choice.
 pub fn role_groups(role: Role, rule: &str) -> Vec<OptionGroup> {
     match role {
         Role::Activations => activation_groups(rule),
         Role::Experts | Role::KvCache | Role::Embedding => cache_groups(rule),
         Role::Weights => {
-            let choice = PickerOption {
-                key: String::new(),
-                name: format!("{rule}, as stored"),
-                detail: String::new(),
-                haystack: format!("{} as stored default", rule.to_ascii_lowercase()),
-            };
+            let name = format!("{rule}, as stored");
+            let choice =
+                PickerOption::plain("", name, String::new(), &format!("{rule} as stored default"));
             let usual = OptionGroup { title: "Default".to_owned(), choices: vec![choice] };
             core::iter::once(usual).chain(weight_groups()).collect()
         }
@@ -251,13 +255,8 @@ pub fn role_groups(role: Role, rule: &str) -> Vec<OptionGroup> {
 }
 
 fn format_choice(format: &'static QuantFormat) -> PickerOption {
-    PickerOption {
-        key: format.key.to_owned(),
-        name: format.short_name.to_owned(),
-        detail: bits(format),
-        haystack: format!("{} {} {}", format.short_name, format.name, format.key)
-            .to_ascii_lowercase(),
-    }
+    let haystack = format!("{} {} {}", format.short_name, format.name, format.key);
+    PickerOption::plain(format.key, format.short_name.to_owned(), bits(format), &haystack)
 }
 
 /// Bits per element, as in `4.25 bit`.

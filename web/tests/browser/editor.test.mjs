@@ -20,7 +20,7 @@ pageTest('a copy is edited, every number shows its origin, and a reload keeps it
   await assertAccessible(page);
   assert.equal(await page.locator('#bandwidth_gb_s').inputValue(), '320');
   const catalogs = await badge(page, 'bandwidth_gb_s');
-  assert.ok(['datasheet', 'recalled', 'derived'].includes(catalogs), catalogs);
+  assert.ok(['datasheet', 'from memory', 'derived'].includes(catalogs), catalogs);
   await page.locator('#bandwidth_gb_s').fill('640');
   assert.equal(await badge(page, 'bandwidth_gb_s'), 'yours');
   await page.waitForURL(/#s=/);
@@ -40,7 +40,7 @@ pageTest('a copy is edited, every number shows its origin, and a reload keeps it
   await page.locator('main').waitFor();
   assert.deepEqual(await readTable(page), after);
   assert.match(await page.locator('aside.limits').textContent(), /yours/);
-  assert.match(await page.locator('aside.limits').textContent(), /datasheet|recalled/);
+  assert.match(await page.locator('aside.limits').textContent(), /datasheet|from memory/);
 });
 
 for (const [id, wrong, says] of [

@@ -40,6 +40,11 @@ pub struct NamedModel {
     pub remarks: Vec<Remark>,
 }
 
+/// Name of another release in a catalog row: `Llama-3.3-70B-Instruct (geometry of Llama-3.1 70B)`.
+pub fn geometry_of(other: &str, model: &CatalogModel) -> String {
+    format!("{other} (geometry of {})", model.name)
+}
+
 impl NamedModel {
     /// Finds the catalog model of a published name: a key, a repository of the hub or a copy in another format, a
     /// tag of Ollama.
@@ -51,7 +56,12 @@ impl NamedModel {
         let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
         let named = model_names::repository(name);
         let original = model_names::original(name, found.model);
+        let other = model_names::other_release(name, found.model);
         Ok(Self {
+            name: other.map_or_else(
+                || found.model.name.to_owned(),
+                |other| geometry_of(other, found.model),
+            ),
             stored: found.stored(),
             remarks: format.into_iter().collect(),
             hub_id: named.filter(|_| found.format.is_none()).unwrap_or(original).into(),

@@ -1,5 +1,10 @@
 //! Errors of predictions against measurements: the same figures in the tables of the docs and on the page.
 
+use crate::number_text as n;
+
+/// Fewest rows that have percentiles: of fewer, a single row is the 90th.
+const FEWEST: usize = 10;
+
 /// Error of one prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
@@ -15,18 +20,40 @@ pub struct Pair<'a> {
 pub struct Errors {
     pub rows: usize,
     pub devices: usize,
-    /// Median absolute error over all rows.
-    pub median: f64,
-    /// 90th percentile of the absolute error over all rows.
-    pub p90: f64,
-    /// Median error: above 0 where predictions are too slow.
-    pub bias: f64,
+    /// Percentiles over all rows; `None` of fewer than ten.
+    pub percentiles: Option<Percentiles>,
+    /// Largest absolute error.
+    pub largest: f64,
     /// Mean over the devices of each one's median absolute error.
     pub macro_median: f64,
-    /// Mean over the devices of each one's 90th percentile.
+    /// Mean over the devices of each one's 90th percentile, or largest error of fewer than ten rows.
     pub macro_p90: f64,
     /// Share of the measurements inside the interval.
     pub inside: f64,
+}
+
+/// Percentiles of the errors of at least ten rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percentiles {
+    /// Median absolute error.
+    pub median: f64,
+    /// 90th percentile of the absolute error.
+    pub p90: f64,
+    /// Median error: above 0 where predictions are too slow.
+    pub bias: f64,
+}
+
+impl Errors {
+    /// Number of rows and largest error: the words for rows that have no percentiles.
+    ///
+    /// `1 measurement, 6 % off`, or `7 measurements, the largest error 12 %`
+    pub fn largest_in_words(&self) -> String {
+        let largest = n::percent(self.largest);
+        match self.rows {
+            1 => format!("1 measurement, {largest} off"),
+            rows => format!("{} measurements, the largest error {largest}", n::count(rows as u64)),
+        }
+    }
 }
 
 /// Errors of rows; `None` without any.
@@ -35,8 +62,10 @@ pub struct Errors {
 /// use report::output::accuracy::{Pair, errors};
 /// let pair = |device, error| Pair { device, error, inside: true };
 /// let found = errors([pair("a", 0.1), pair("a", -0.3), pair("b", 0.5)]).expect("rows");
-/// assert!((found.median - 0.3).abs() < 1e-12); // of 0.1, 0.3 and 0.5
 /// assert!((found.macro_median - 0.35).abs() < 1e-12); // of 0.2 on a and 0.5 on b
+/// assert!(found.percentiles.is_none() && found.largest == 0.5); // three rows have no percentiles
+/// let many = errors((1..=11).map(|tenths| pair("a", f64::from(tenths) / 10.0))).expect("rows");
+/// assert!((many.percentiles.expect("eleven rows").median - 0.6).abs() < 1e-12); // of 0.1, 0.2, ... 1.1
 /// ```
 pub fn errors<'a>(pairs: impl IntoIterator<Item = Pair<'a>>) -> Option<Errors> {
     let (mut signed, mut inside) = (Vec::new(), 0);
@@ -56,20 +85,70 @@ pub fn errors<'a>(pairs: impl IntoIterator<Item = Pair<'a>>) -> Option<Errors> {
     let mut absolute: Vec<f64> = signed.iter().map(|error| error.abs()).collect();
     of_device.sort_unstable_by_key(|(device, _)| *device); // the sums below have one order
     let devices = of_device.len();
-    let mut mean = |share: f64| {
-        let each = of_device.iter_mut().map(|(_, errors)| percentile(errors, share));
+    let mut mean = |of: &dyn Fn(&mut [f64]) -> f64| {
+        let each = of_device.iter_mut().map(|(_, errors)| of(errors));
         each.sum::<f64>() / devices as f64
+    };
+    let p90_or_largest = |errors: &mut [f64]| {
+        if has_percentiles(errors) { percentile(errors, 0.9) } else { largest(errors) }
     };
     Some(Errors {
         rows: signed.len(),
         devices,
-        macro_median: mean(0.5),
-        macro_p90: mean(0.9),
-        median: percentile(&mut absolute, 0.5),
-        p90: percentile(&mut absolute, 0.9),
-        bias: percentile(&mut signed, 0.5),
+        macro_median: mean(&|errors| percentile(errors, 0.5)),
+        macro_p90: mean(&p90_or_largest),
+        largest: largest(&absolute),
+        percentiles: has_percentiles(&absolute).then(|| Percentiles {
+            median: percentile(&mut absolute, 0.5),
+            p90: percentile(&mut absolute, 0.9),
+            bias: percentile(&mut signed, 0.5),
+        }),
         inside: inside as f64 / signed.len() as f64,
     })
+}
+
+/// The absolute error that stands for several.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Typical {
+    Median(f64),
+    /// Of fewer than ten errors.
+    Largest(f64),
+}
+
+impl Typical {
+    /// The one of some errors, whose signs are dropped.
+    pub fn of(errors: impl IntoIterator<Item = f64>) -> Self {
+        let mut absolute: Vec<f64> = errors.into_iter().map(f64::abs).collect();
+        if has_percentiles(&absolute) {
+            Self::Median(percentile(&mut absolute, 0.5))
+        } else {
+            Self::Largest(largest(&absolute))
+        }
+    }
+
+    /// Its name in a sentence.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Median(_) => "median error",
+            Self::Largest(_) => "largest error",
+        }
+    }
+
+    /// Its size.
+    pub const fn error(self) -> f64 {
+        match self {
+            Self::Median(error) | Self::Largest(error) => error,
+        }
+    }
+}
+
+const fn has_percentiles(errors: &[f64]) -> bool {
+    errors.len() >= FEWEST
+}
+
+/// The largest of absolute errors; not a number without any.
+fn largest(absolute: &[f64]) -> f64 {
+    absolute.iter().copied().fold(f64::NAN, f64::max)
 }
 
 /// The value below which a share of the values lies, interpolated linearly.

@@ -129,6 +129,7 @@ impl ProvenanceJson {
             Provenance::Recalled => "from memory, not checked against a source",
             Provenance::Assumed => "assumed",
             Provenance::Read
+            | Provenance::Reported
             | Provenance::Derived
             | Provenance::Fitted
             | Provenance::Measured

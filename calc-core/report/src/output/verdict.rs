@@ -28,8 +28,9 @@ pub fn class_name(class: ComputeClass) -> String {
 pub const fn badge(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "datasheet",
+        Provenance::Reported => "reported",
         Provenance::Derived => "derived",
-        Provenance::Recalled => "recalled",
+        Provenance::Recalled => "from memory",
         Provenance::Fitted => "fitted",
         Provenance::Measured => "measured here",
         Provenance::Assumed => "assumed",
@@ -41,8 +42,9 @@ pub const fn badge(provenance: Provenance) -> &'static str {
 pub const fn badge_meaning(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "read in the named source",
+        Provenance::Reported => "measured by others, as the named source reports",
         Provenance::Derived => "computed from other facts",
-        Provenance::Recalled => "recalled, not checked against a source",
+        Provenance::Recalled => "from memory; no source was opened",
         Provenance::Fitted => "fitted on measurements",
         Provenance::Measured => "measured on this device",
         Provenance::Assumed => "assumed until something better is known",

@@ -40,7 +40,7 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text(""),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read)"),
+        source: text("the book ml-engineering"),
         notes: text("24 x 100 GbE"),
     },
     Device {
@@ -77,7 +77,7 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text(""),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read)"),
+        source: text("the book ml-engineering"),
         notes: text(
             "whitepaper 1835 at 1750 MHz; shipping at 1600 MHz = 1677. FP16 is slower than BF16",
         ),
@@ -99,7 +99,7 @@ pub(super) static DEVICES: [Device; 8] = [
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(13.7)))
             .with(C::Fp16, Fact::derived(tera(109.4)))
-            .with(C::Bf16, Fact::read(tera(109.4)))
+            .with(C::Bf16, Fact::derived(tera(109.4)))
             .with(C::Int8, Fact::derived(tera(218.7)))
             .with(C::Int4, Fact::recalled(tera(437.4))),
         fp16_accumulate_fp16: None,
@@ -116,7 +116,7 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text("PCIe 4.0 x8"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("hmc-tech: FP32 13.67, INT4 437.45 at 2670 MHz (read)"),
+        source: text("hmc-tech: FP32 13.67, INT4 437.45 at 2670 MHz"),
         notes: text("Intel advertises 233 INT8 TOPS at 2850 MHz; no FP8"),
     },
     Device {
@@ -132,7 +132,7 @@ pub(super) static DEVICES: [Device; 8] = [
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
         memory_platform: MemoryPlatform::Dedicated,
-        bandwidth: Fact::read(BytesPerSec::from_gb(1228.0)),
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(1228.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(275.0)))
             .with(C::Int8, Fact::read(tera(275.0))),
@@ -150,9 +150,9 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text("ICI"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering; jax scaling-book (read)"),
+        source: text("the book ml-engineering; jax scaling-book"),
         notes: text(
-            "per chip; bandwidth exact digits recalled (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
+            "per chip; bandwidth exact digits from memory, not opened (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
         ),
     },
     Device {
@@ -168,7 +168,7 @@ pub(super) static DEVICES: [Device; 8] = [
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("HBM"),
         memory_platform: MemoryPlatform::Dedicated,
-        bandwidth: Fact::read(BytesPerSec::from_gb(819.0)),
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(819.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(197.0)))
             .with(C::Int8, Fact::read(tera(394.0))),
@@ -186,9 +186,9 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text("ICI"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering; jax scaling-book (read)"),
+        source: text("the book ml-engineering; jax scaling-book"),
         notes: text(
-            "per chip; bandwidth exact digits recalled (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
+            "per chip; bandwidth exact digits from memory, not opened (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
         ),
     },
     Device {
@@ -204,7 +204,7 @@ pub(super) static DEVICES: [Device; 8] = [
         memory: Fact::recalled(Bytes::from_gib(95.0)),
         memory_type: text("HBM"),
         memory_platform: MemoryPlatform::Dedicated,
-        bandwidth: Fact::read(BytesPerSec::from_gb(2765.0)),
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(2765.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(459.0)))
             .with(C::Int8, Fact::read(tera(918.0))),
@@ -222,9 +222,9 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text("ICI"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering; jax scaling-book (read)"),
+        source: text("the book ml-engineering; jax scaling-book"),
         notes: text(
-            "per chip; bandwidth exact digits recalled (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
+            "per chip; bandwidth exact digits from memory, not opened (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
         ),
     },
     Device {
@@ -240,7 +240,7 @@ pub(super) static DEVICES: [Device; 8] = [
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
         memory_platform: MemoryPlatform::Dedicated,
-        bandwidth: Fact::read(BytesPerSec::from_gb(1640.0)),
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(1640.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(918.0)))
             .with(C::Fp8, Fact::read(tera(918.0)))
@@ -259,9 +259,9 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text("ICI"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering; jax scaling-book (read)"),
+        source: text("the book ml-engineering; jax scaling-book"),
         notes: text(
-            "per chip; bandwidth exact digits recalled (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
+            "per chip; bandwidth exact digits from memory, not opened (books round 1.2e12/8.1e11/2.8e12/1.6e12)",
         ),
     },
     Device {
@@ -298,7 +298,7 @@ pub(super) static DEVICES: [Device; 8] = [
         interconnect: text(""),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read)"),
+        source: text("the book ml-engineering"),
         notes: text("2563 TFLOPS with 16:4 sparsity"),
     },
 ];

@@ -42,7 +42,7 @@ pub(super) static DEVICES: [Device; 6] = [
         interconnect: text("Infinity Fabric"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read); fp64/fp32 matrix recalled"),
+        source: text("the book ml-engineering; fp64/fp32 matrix from memory, not opened"),
         notes: text("one process sees one GCD: halve everything (191.5 TFLOPS, 1638 GB/s)"),
     },
     Device {
@@ -63,10 +63,10 @@ pub(super) static DEVICES: [Device; 6] = [
             .with(C::Fp64, Fact::recalled(tera(163.4)))
             .with(C::Fp32, Fact::recalled(tera(163.4)))
             .with(C::Tf32, Fact::recalled(tera(653.7)))
-            .with(C::Fp16, Fact::read(tera(1307.4)))
-            .with(C::Bf16, Fact::read(tera(1307.4)))
-            .with(C::Fp8, Fact::read(tera(2614.9)))
-            .with(C::Int8, Fact::read(tera(2614.9))),
+            .with(C::Fp16, Fact::recalled(tera(1307.4)))
+            .with(C::Bf16, Fact::recalled(tera(1307.4)))
+            .with(C::Fp8, Fact::recalled(tera(2614.9)))
+            .with(C::Int8, Fact::recalled(tera(2614.9))),
         fp16_accumulate_fp16: None,
         fp8_accumulate_fp16: None,
         sparse_multiplier: 2.0,
@@ -81,7 +81,9 @@ pub(super) static DEVICES: [Device; 6] = [
         interconnect: text("Infinity Fabric 896 GB/s"),
         link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (1300/2610 rounded; read); exact values recalled"),
+        source: text(
+            "the book ml-engineering (1300 and 2610, rounded); exact values from memory, not opened",
+        ),
         notes: text(
             "304 CU x 2100 MHz x 2048 = 1307.4. FP8 is fnuz. l2_mb is the Infinity Cache (L2 4 MB per XCD)",
         ),
@@ -122,7 +124,7 @@ pub(super) static DEVICES: [Device; 6] = [
         interconnect: text("Infinity Fabric 896 GB/s"),
         link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read)"),
+        source: text("the book ml-engineering"),
         notes: text(""),
     },
     Device {
@@ -142,12 +144,12 @@ pub(super) static DEVICES: [Device; 6] = [
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(78.6)))
             .with(C::Fp32, Fact::recalled(tera(157.3)))
-            .with(C::Fp16, Fact::read(tera(2516.6)))
-            .with(C::Bf16, Fact::read(tera(2516.6)))
-            .with(C::Fp8, Fact::read(tera(5033.2)))
+            .with(C::Fp16, Fact::recalled(tera(2516.6)))
+            .with(C::Bf16, Fact::recalled(tera(2516.6)))
+            .with(C::Fp8, Fact::recalled(tera(5033.2)))
             .with(C::Fp6, Fact::recalled(tera(10_066.3)))
-            .with(C::Fp4, Fact::read(tera(10_066.3)))
-            .with(C::Int8, Fact::read(tera(5033.2))),
+            .with(C::Fp4, Fact::recalled(tera(10_066.3)))
+            .with(C::Int8, Fact::recalled(tera(5033.2))),
         fp16_accumulate_fp16: None,
         fp8_accumulate_fp16: None,
         sparse_multiplier: 2.0,
@@ -162,7 +164,9 @@ pub(super) static DEVICES: [Device; 6] = [
         interconnect: text("Infinity Fabric 1075 GB/s"),
         link: Some(both_directions(1075.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (2500/5000/10100 rounded; read); exact recalled"),
+        source: text(
+            "the book ml-engineering (2500, 5000 and 10100, rounded); exact values from memory, not opened",
+        ),
         notes: text(
             "256 CU x 2400 MHz x 4096 = 2516.6; FP6 runs at the FP4 rate; fp4/fp6 are dense on AMD's page",
         ),
@@ -185,7 +189,7 @@ pub(super) static DEVICES: [Device; 6] = [
             .with(C::Fp32, Fact::recalled(tera(61.4)))
             .with(C::Fp16, Fact::read(tera(122.8)))
             .with(C::Bf16, Fact::read(tera(122.8)))
-            .with(C::Int8, Fact::read(tera(122.8)))
+            .with(C::Int8, Fact::recalled(tera(122.8)))
             .with(C::Int4, Fact::recalled(tera(245.6))),
         fp16_accumulate_fp16: None,
         fp8_accumulate_fp16: None,
@@ -202,7 +206,7 @@ pub(super) static DEVICES: [Device; 6] = [
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
         source: text(
-            "fpsbench: 61.39 FP32, 122.8 FP16, 960 GB/s, 96 CU (read); INT8/INT4 WMMA recalled",
+            "fpsbench: 61.39 FP32, 122.8 FP16, 960 GB/s, 96 CU; INT8/INT4 WMMA from memory, not opened",
         ),
         notes: text("FP32 61.4 assumes dual issue (30.7 otherwise); 96 MB Infinity Cache; no FP8"),
     },
@@ -240,7 +244,7 @@ pub(super) static DEVICES: [Device; 6] = [
         interconnect: text(""),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("softab Strix Halo spec page: 59.4, 256 GB/s, ~215 GB/s measured (read)"),
+        source: text("softab Strix Halo spec page: 59.4, 256 GB/s, ~215 GB/s measured"),
         notes: text("32 MB MALL"),
     },
 ];

@@ -42,7 +42,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -80,7 +80,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -118,7 +118,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -156,7 +156,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -194,7 +194,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -232,7 +232,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -270,7 +270,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -308,7 +308,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -346,7 +346,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -384,7 +384,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -422,7 +422,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -460,7 +460,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -498,7 +498,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -536,7 +536,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
@@ -574,7 +574,7 @@ pub(super) static DEVICES: [Device; 16] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+            "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",

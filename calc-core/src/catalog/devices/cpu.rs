@@ -121,7 +121,7 @@ pub(super) static DEVICES: [Device; 3] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "4x A76 2.4 GHz, LPDDR4X-4267 (read); arithmetic 4 B x 4267 MT/s; 2x128-bit FMA, 2x SDOT per clock",
+            "4x A76 2.4 GHz, LPDDR4X-4267; arithmetic 4 B x 4267 MT/s; 2x128-bit FMA, 2x SDOT per clock",
         ),
         notes: text("sm_count = cores; GPU (VideoCore VII) not useful for LLMs"),
     },

@@ -43,7 +43,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("formula; SM/clock recalled"),
+        source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -83,7 +83,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x16, NVLink 112.5 GB/s"),
         link: Some(both_directions(112.5)),
         power_modes: List::Borrowed(&[]),
-        source: text("GA102 whitepaper values as quoted (read, public source)"),
+        source: text("GA102 whitepaper values as quoted"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -124,7 +124,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x8"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("formula; SM/clock recalled"),
+        source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -165,7 +165,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("formula; SM/clock recalled"),
+        source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -206,9 +206,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text(
-            "76 SM, 2505 MHz, 48.7, 390(780) sparse, 717 GB/s (read, holynerdvana/cputronic)",
-        ),
+        source: text("76 SM, 2505 MHz, 48.7, 390(780) sparse, 717 GB/s (holynerdvana/cputronic)"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -249,7 +247,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA Ada whitepaper v2.1 Appendix A as quoted (read, public source)"),
+        source: text("NVIDIA Ada whitepaper v2.1 Appendix A as quoted"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Whitepaper < v2.02 printed FP8/FP32acc as 660.6 (corrected to 330.3 by NVIDIA)",
         ),
@@ -291,7 +289,9 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 5.0 x16"),
         link: Some(pcie(50.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("formula (988 AI TOPS sparse FP4); SM/clock recalled"),
+        source: text(
+            "SMs x clock x FLOP per clock (NVIDIA prints 988 AI TOPS, sparse FP4); SMs and clock from memory, not opened",
+        ),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Same SM count as GB10: this is where 61.7 comes from",
         ),
@@ -333,7 +333,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 5.0 x16"),
         link: Some(pcie(50.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("hmc-tech: FP32 56.28, FP4 900.42 dense (read)"),
+        source: text("hmc-tech: FP32 56.28, FP4 900.42 dense"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
@@ -375,7 +375,7 @@ pub(super) static DEVICES: [Device; 9] = [
         interconnect: text("PCIe 5.0 x16"),
         link: Some(pcie(50.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("209.5/419/838/1676 dense (read, public source)"),
+        source: text("209.5/419/838/1676 dense"),
         notes: text(
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. INT4 tensor path removed",
         ),

@@ -101,14 +101,14 @@ pub(super) const ORIN_NANO_8GB_SUPER: Device = Device {
                     default: false,
                     provenance: Provenance::Mixed,
                     notes: text(
-                        "id/name read (JetPack 6.2.1+/7.x boards); clocks as in the non-Super 7W, recalled",
+                        "number and name of the mode: boards with JetPack 6.2.1 or 7; clocks as in the 7W mode without Super, from memory, not opened",
                     ),
                 },
             ]
         },
     ),
     source: text(
-        "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied in ROS/Seeed docs (read): 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read)",
+        "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied by documents of ROS and Seeed: 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA)",
     ),
     notes: text(
         "same silicon and module, other nvpmodel conf (nvpmodel_p3767_0003_super.conf) plus bootloader update",
@@ -180,7 +180,7 @@ pub(super) static DEVICES: [Device; 15] = [
                 ]
             },
         ),
-        source: text("NVIDIA Jetson module table as copied by docs (Ultralytics/Seeed; read) "),
+        source: text("NVIDIA's table of Jetson modules, as copied by Ultralytics and Seeed"),
         notes: text(
             "no tensor cores, no INT8 dot product (DP4A is cc 6.1+): INT8 runs as FP16/FP32. 472 GFLOPS FP16 is the datasheet number",
         ),
@@ -231,7 +231,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 1,
@@ -245,7 +247,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 2,
@@ -259,7 +263,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: true,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 3,
@@ -273,7 +279,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 4,
@@ -287,7 +295,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 5,
@@ -301,7 +311,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 6,
@@ -315,7 +327,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 7,
@@ -329,7 +343,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 8,
@@ -343,16 +359,18 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: None,
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("ids/names read (JetPack 5.0.2 log); clocks recalled"),
+                        notes: text(
+                            "numbers and names of the modes: a log of JetPack 5.0.2; clocks from memory, not opened",
+                        ),
                     },
                 ]
             },
         ),
         source: text(
-            "NVIDIA Jetson module table as copied by docs (Ultralytics/Seeed; read) ; peaks derived",
+            "NVIDIA's table of Jetson modules, as copied by Ultralytics and Seeed; peaks derived",
         ),
         notes: text(
-            "'21 TOPS' = GPU 12.3 + 2 DLA x 4.5 (NVIDIA blog, recalled). bandwidth early docs say 51.2 (EMC 1600)",
+            "'21 TOPS' = GPU 12.3 + 2 DLA x 4.5 (NVIDIA blog, from memory, not opened). bandwidth early docs say 51.2 (EMC 1600)",
         ),
     },
     Device {
@@ -401,7 +419,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(2265.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 1,
@@ -415,7 +433,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(1200.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("TPC_PG_MASK 5; read (jetson_stats tests/nvpmodel)"),
+                        notes: text("TPC_PG_MASK 5: tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 2,
@@ -429,7 +447,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(1200.0)),
                         default: true,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 3,
@@ -443,7 +461,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(1200.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 4,
@@ -457,7 +475,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(1450.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 5,
@@ -471,7 +489,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(1780.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                     PowerMode {
                         id: 6,
@@ -485,13 +503,13 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(2100.0)),
                         default: false,
                         provenance: Provenance::Read,
-                        notes: text("read (jetson_stats tests/nvpmodel)"),
+                        notes: text("tests of jetson_stats (nvpmodel)"),
                     },
                 ]
             },
         ),
         source: text(
-            "NVIDIA Jetson module table as copied by docs (Ultralytics/Seeed; read) ; GPU 22 INT8 TOPS / 11 FP16 TFLOPS recalled",
+            "NVIDIA's table of Jetson modules, as copied by Ultralytics and Seeed; GPU 22 INT8 TOPS / 11 FP16 TFLOPS from memory, not opened",
         ),
         notes: text("'32 TOPS' adds 2 DLAs (10 TOPS). BF16/TF32 not supported"),
     },
@@ -577,7 +595,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); datasheet '34 GB/s, 20 sparse TOPS' recalled",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); datasheet '34 GB/s, 20 sparse TOPS' from memory, not opened",
         ),
         notes: text("datasheet rounds 34 GB/s"),
     },
@@ -663,7 +681,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); 34 TOPS sparse / 17 dense read (module comparison, ()",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); 34 TOPS sparse, 17 dense: a comparison of modules",
         ),
         notes: text("MAXN_SUPER"),
     },
@@ -716,7 +734,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         default: true,
                         provenance: Provenance::Read,
                         notes: text(
-                            "GPU/CPU/EMC uncapped in the conf (-1/0); 624.75 and 1510.4 read from jetson_clocks --show on this board",
+                            "the nvpmodel file caps neither GPU, CPU nor memory (-1/0); 624.75 and 1510.4 MHz: jetson_clocks --show on such a board",
                         ),
                     },
                     PowerMode {
@@ -739,10 +757,10 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied in ROS/Seeed docs (read): 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read)",
+            "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied by documents of ROS and Seeed: 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA)",
         ),
         notes: text(
-            "THE SEED'S 60 GB/s, 2.7 TFLOPS FP16 and 5.5 TOPS INT8 are wrong: datasheet 68 GB/s, dense 10 TFLOPS FP16 and 20 TOPS INT8. 2.56 TFLOPS is the CUDA-core FP16 rate and 5.12 TOPS the DP4A rate at 625 MHz. INT4 MMA exists in PTX for sm_87 but NVIDIA publishes no rate (derived 2x INT8 = 41 TOPS)",
+            "The datasheet has 68 GB/s, dense 10 TFLOP/s in FP16 and 20 TOP/s in INT8, and not 60 GB/s, 2.7 TFLOP/s and 5.5 TOP/s. 2.56 TFLOP/s is the FP16 rate of the CUDA cores and 5.12 TOP/s that of DP4A at 625 MHz. INT4 matrix instructions exist in PTX for sm_87, but NVIDIA publishes no rate (derived: 2 x INT8 = 41 TOP/s)",
         ),
     },
     ORIN_NANO_8GB_SUPER,
@@ -842,7 +860,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); 70 TOPS total incl. DLA recalled",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); 70 TOPS total incl. DLA from memory, not opened",
         ),
         notes: text("GPU 50 sparse INT8 + DLA 20"),
     },
@@ -956,7 +974,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); 117 TOPS total, 38 dense read (public source)",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); 117 TOPS total, 38 dense",
         ),
         notes: text(""),
     },
@@ -1058,7 +1076,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); NVIDIA Jetson module table as copied by docs (Ultralytics/Seeed; read) ",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); NVIDIA's table of Jetson modules, as copied by Ultralytics and Seeed",
         ),
         notes: text("'100 TOPS' = GPU 60 sparse + 2 DLA 40 sparse"),
     },
@@ -1172,7 +1190,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); 157 TOPS total, 38 dense read (public source)",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); 157 TOPS total, 38 dense",
         ),
         notes: text(""),
     },
@@ -1224,7 +1242,9 @@ pub(super) static DEVICES: [Device; 15] = [
                         cpu_clock: Some(mhz(2188.8)),
                         default: false,
                         provenance: Provenance::Mixed,
-                        notes: text("read (clock from datasheet, recalled)"),
+                        notes: text(
+                            "nvpmodel file; clock of the datasheet, from memory, not opened",
+                        ),
                     },
                     PowerMode {
                         id: 1,
@@ -1272,7 +1292,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); NVIDIA Jetson module table as copied by docs (Ultralytics/Seeed; read) ; 54 dense INT8 read (public source)",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); NVIDIA's table of Jetson modules, as copied by Ultralytics and Seeed; 54 dense INT8",
         ),
         notes: text(""),
     },
@@ -1372,7 +1392,7 @@ pub(super) static DEVICES: [Device; 15] = [
             },
         ),
         source: text(
-            "LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read); NVIDIA/Deep-Learning-Accelerator-SW README: GPU sparse INT8 171/109/41/14 TOPS at MAXN/50W/30W/15W (read)",
+            "nvpmodel files of LineageOS/android_device_nvidia_concord (by NVIDIA); NVIDIA/Deep-Learning-Accelerator-SW README: GPU sparse INT8 171/109/41/14 TOPS at MAXN/50W/30W/15W",
         ),
         notes: text(
             "'275 TOPS' = GPU 170 sparse + 2 DLA 105 sparse. The README's 14 TOPS at 15W implies 4 SMs, the conf's TPC mask 248 implies 6 (20.7 sparse): unresolved",
@@ -1430,7 +1450,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         default: false,
                         provenance: Provenance::Mixed,
                         notes: text(
-                            "ids/names read (test fixture public source); clocks not found",
+                            "numbers and names of the modes: a published test file; no source has their clocks",
                         ),
                     },
                     PowerMode {
@@ -1446,7 +1466,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         default: true,
                         provenance: Provenance::Mixed,
                         notes: text(
-                            "ids/names read (test fixture public source); clocks not found",
+                            "numbers and names of the modes: a published test file; no source has their clocks",
                         ),
                     },
                     PowerMode {
@@ -1462,7 +1482,7 @@ pub(super) static DEVICES: [Device; 15] = [
                         default: false,
                         provenance: Provenance::Mixed,
                         notes: text(
-                            "ids/names read (test fixture public source); clocks not found",
+                            "numbers and names of the modes: a published test file; no source has their clocks",
                         ),
                     },
                     PowerMode {
@@ -1478,17 +1498,17 @@ pub(super) static DEVICES: [Device; 15] = [
                         default: false,
                         provenance: Provenance::Mixed,
                         notes: text(
-                            "ids/names read (test fixture public source); clocks not found",
+                            "numbers and names of the modes: a published test file; no source has their clocks",
                         ),
                     },
                 ]
             },
         ),
         source: text(
-            "NVIDIA Thor devkit table: 2070 sparse FP4 | 1035 dense FP4 / sparse FP8 / sparse INT8 | 517 dense FP8 / sparse FP16 (read, public source)",
+            "NVIDIA Thor devkit table: 2070 sparse FP4 | 1035 dense FP4 / sparse FP8 / sparse INT8 | 517 dense FP8 / sparse FP16",
         ),
         notes: text(
-            "tcgen05 needed for the full rate: legacy mma.sync measured 123 TFLOPS FP16, 190 FP8 (mmapeak README, read). cc is 10.1 in CUDA 12, 11.0 in CUDA 13. INT4 MMA 7.7 TOPS (emulated)",
+            "tcgen05 needed for the full rate: legacy mma.sync measured 123 TFLOPS FP16, 190 FP8 (mmapeak README). cc is 10.1 in CUDA 12, 11.0 in CUDA 13. INT4 MMA 7.7 TOPS (emulated)",
         ),
     },
     Device {
@@ -1528,9 +1548,7 @@ pub(super) static DEVICES: [Device; 15] = [
         interconnect: text(""),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text(
-            "same table: 1200 sparse FP4 | 600 | 300 (read, public source); 1.53 GHz, 40-70 W (read, public source)",
-        ),
+        source: text("NVIDIA Thor devkit table: 1200 sparse FP4 | 600 | 300; 1.53 GHz, 40 to 70 W"),
         notes: text("12 SMs inferred from 1536 cores"),
     },
 ];

@@ -27,9 +27,9 @@ pub(super) static DEVICES: [Device; 27] = [
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(29.7)))
             .with(C::Tf32, Fact::derived(tera(53.0)))
-            .with(C::Fp16, Fact::read(tera(213.0)))
-            .with(C::Bf16, Fact::read(tera(213.0)))
-            .with(C::Fp8, Fact::read(tera(213.7)))
+            .with(C::Fp16, Fact::reported(tera(213.0)))
+            .with(C::Bf16, Fact::reported(tera(213.0)))
+            .with(C::Fp8, Fact::reported(tera(213.7)))
             .with(C::Fp6, Fact::derived(tera(213.0)))
             .with(C::Fp4, Fact::derived(tera(500.0)))
             .with(C::Int8, Fact::derived(tera(213.0))),
@@ -48,10 +48,10 @@ pub(super) static DEVICES: [Device; 27] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "273 GB/s, 48 SM, sm_121: NVIDIA dgx-spark-playbooks (read). '1 PFLOP FP4' is WITH sparsity (product page; read in huggingface.js#1861). FP16/BF16 212.9, FP8 213.7, FP4 dense 427: register-resident mma microbenchmark reported on the NVIDIA forum 2025-11, quoted by three repositories (public source; read). FP32 29.71 read in huggingface.js",
+            "273 GB/s, 48 SMs, sm_121: NVIDIA's dgx-spark-playbooks. FP16 and BF16 212.9, FP8 213.7, dense FP4 427 TFLOP/s: a microbenchmark of mma instructions on registers, reported on NVIDIA's forum in November 2025 and quoted by three repositories. FP32 29.71 TFLOP/s: huggingface.js. The 1 PFLOP of FP4 on the product page is with sparsity (quoted on GitHub, huggingface.js 1861)",
         ),
         notes: text(
-            "The name B10 is not a product; it is taken to mean GB10. fp4=500 is NVIDIA's sparse 1000/2 (needs 2.54 GHz); measured dense 427 at ~2.17 GHz (48 x 4096 x 2.172 GHz). FP16 2048 FLOP/clk/SM at 2.14-2.17 GHz (NVIDIA blog lists SM frequency 2.14 GHz; read). Library GEMM reaches only ~90-100 TFLOPS BF16 (NVIDIA playbook FMHA 89.5; B300/GB10 matmul ratio 18.9x, 1745/18.9=92): use a calibration factor. 62.5 = 1000/16, a community estimate assuming GeForce halving; 125 = 1000/8, assuming 1:2:4:8. int8/fp6/tf32 derived by ratio",
+            "The FP4 peak of 500 TFLOP/s is half of NVIDIA's 1000 with sparsity, which needs 2.54 GHz; 427 were measured at about 2.17 GHz (48 SMs x 4096 FLOP per clock x 2.172 GHz). The FP16 peak is 2048 FLOP per clock and SM at 2.14 to 2.17 GHz; a blog of NVIDIA lists 2.14 GHz. Matrix products of libraries reach only about 90 to 100 TFLOP/s in BF16 (attention in NVIDIA's playbook 89.5; a B300 is 18.9 times as fast in products, and 1745 / 18.9 = 92). Two other figures for FP16 are estimates: 62.5 = 1000 / 16, as if FP16 were halved as on GeForce, and 125 = 1000 / 8, for rates of 1:2:4:8. INT8, FP6 and TF32 are derived by ratio. The alias b10 is no name of a product and is taken to mean GB10",
         ),
     },
     Device {
@@ -87,9 +87,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 3.0 x16"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("hmc-tech/sysrqmts (read)"),
+        source: text("hmc-tech/sysrqmts"),
         notes: text(
-            "memory as nvidia-smi shows it (recalled); the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both read, public source). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
+            "memory as nvidia-smi shows it (from memory, not opened); the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both were opened). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
         ),
     },
     Device {
@@ -124,7 +124,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 3.0 x16"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("llm-analysis gpu_configs (read)"),
+        source: text("llm-analysis gpu_configs"),
         notes: text(""),
     },
     Device {
@@ -159,7 +159,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink2 300 GB/s"),
         link: Some(both_directions(300.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA A100 whitepaper table (read, public source)"),
+        source: text("NVIDIA A100 whitepaper table"),
         notes: text("no INT8 tensor cores (DP4A 62 TOPS), no BF16"),
     },
     Device {
@@ -194,7 +194,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink2 300 GB/s"),
         link: Some(both_directions(300.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("same"),
+        source: text("NVIDIA A100 whitepaper table"),
         notes: text("V100S (PCIe) has 1134 GB/s"),
     },
     Device {
@@ -232,9 +232,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("llm-analysis gpu_configs (read)"),
+        source: text("llm-analysis gpu_configs"),
         notes: text(
-            "memory as nvidia-smi shows it (recalled); A10G (AWS) is half: 70 FP16 with FP32 acc",
+            "memory as nvidia-smi shows it (from memory, not opened); A10G (AWS) is half: 70 FP16 with FP32 acc",
         ),
     },
     Device {
@@ -273,7 +273,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink 200 GB/s, PCIe 4.0"),
         link: Some(both_directions(200.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("aiconfigurator a30.yaml (read)"),
+        source: text("aiconfigurator a30.yaml"),
         notes: text("fp64 is the tensor-core rate (5.2 on CUDA cores)"),
     },
     Device {
@@ -312,7 +312,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink3 600 GB/s"),
         link: Some(both_directions(600.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
     },
     Device {
@@ -351,7 +351,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
         link: Some(both_directions(600.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
     },
     Device {
@@ -390,7 +390,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink3 600 GB/s"),
         link: Some(both_directions(600.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
     },
     Device {
@@ -429,7 +429,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
         link: Some(both_directions(600.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
     },
     Device {
@@ -467,8 +467,8 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
         link: Some(both_directions(112.5)),
         power_modes: List::Borrowed(&[]),
-        source: text("hmc-tech (read)"),
-        notes: text("memory as nvidia-smi shows it (recalled); "),
+        source: text("hmc-tech"),
+        notes: text("memory as nvidia-smi shows it (from memory, not opened)"),
     },
     Device {
         key: text("rtx_a6000"),
@@ -505,7 +505,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
         link: Some(both_directions(112.5)),
         power_modes: List::Borrowed(&[]),
-        source: text("LLM-Viewer, llm-analysis (read)"),
+        source: text("LLM-Viewer, llm-analysis"),
         notes: text("full-rate FP32 accumulate, unlike the 3090"),
     },
     Device {
@@ -544,9 +544,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("aiconfigurator l4.yaml (read)"),
+        source: text("aiconfigurator l4.yaml"),
         notes: text(
-            "memory as nvidia-smi shows it (recalled); INT4 not in the datasheet; ratio 2x INT8. Measured on a real L4: FP16 85-87, FP8 188, INT8 165 (72 W cap; public source, read)",
+            "memory as nvidia-smi shows it (from memory, not opened); INT4 not in the datasheet; ratio 2x INT8. Measured on a real L4: FP16 85-87, FP8 188, INT8 165 (72 W cap)",
         ),
     },
     Device {
@@ -585,9 +585,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 4.0 x16"),
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("stas00/ml-engineering; aiconfigurator l40s.yaml (read)"),
+        source: text("the book ml-engineering (stas00); aiconfigurator l40s.yaml"),
         notes: text(
-            "memory as nvidia-smi shows it (recalled); datasheet prints INT4 733 | 1466 (recalled); silicon ratio would give 1466 dense",
+            "memory as nvidia-smi shows it (from memory, not opened); datasheet prints INT4 733 | 1466 (from memory, not opened); silicon ratio would give 1466 dense",
         ),
     },
     Device {
@@ -627,9 +627,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 5.0 x16"),
         link: Some(pcie(50.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("hmc-tech (read)"),
+        source: text("hmc-tech"),
         notes: text(
-            "full-rate FP32 accumulate. Server edition seen at 2430 MHz: 467.8/935.6/1871 (aiconfigurator, read)",
+            "full-rate FP32 accumulate. Server edition seen at 2430 MHz: 467.8/935.6/1871 (aiconfigurator)",
         ),
     },
     Device {
@@ -669,7 +669,7 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(both_directions(900.0)),
         power_modes: List::Borrowed(&[]),
         source: text(
-            "glennklockwood.com H100 (read); ml-engineering (read); FlashMLA#75 'why 990' (read)",
+            "glennklockwood.com on the H100; the book ml-engineering; FlashMLA on GitHub (75)",
         ),
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). fp64 is tensor (33.5 CUDA). Tensor boost 1830 MHz",
@@ -711,7 +711,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("PCIe 5.0 x16"),
         link: Some(pcie(50.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("aiconfigurator h100_pcie.yaml (read; 2.0 TB/s rounded there)"),
+        source: text("aiconfigurator h100_pcie.yaml (2.0 TB/s rounded there)"),
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
         ),
@@ -752,9 +752,9 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink bridge 600 GB/s, PCIe 5.0"),
         link: Some(both_directions(600.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("datasheet values recalled"),
+        source: text("datasheet, from memory, not opened"),
         notes: text(
-            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). mmapeak on a real NVL measured 978 FP16, 1410 INT8 (mma.sync), 28 INT4 (read): the card can boost above the datasheet clock, so do not treat 835 as a hard ceiling",
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). mmapeak on a real NVL measured 978 FP16, 1410 INT8 (mma.sync), 28 INT4: the card can boost above the datasheet clock, so do not treat 835 as a hard ceiling",
         ),
     },
     Device {
@@ -793,7 +793,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink4 900 GB/s"),
         link: Some(both_directions(900.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering; aiconfigurator (read)"),
+        source: text("the book ml-engineering; aiconfigurator"),
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
         ),
@@ -834,7 +834,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink-C2C 900 GB/s"),
         link: None,
         power_modes: List::Borrowed(&[]),
-        source: text("ml-engineering (read)"),
+        source: text("the book ml-engineering"),
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). plus 480 GB LPDDR5X at 512 GB/s over NVLink-C2C 900 GB/s",
         ),
@@ -876,7 +876,7 @@ pub(super) static DEVICES: [Device; 27] = [
         link: None,
         power_modes: List::Borrowed(&[]),
         source: text(
-            "ml-engineering lists 141 GB / 4.8 TB/s (read); NVIDIA 144 GB / 4.9 TB/s recalled",
+            "the book ml-engineering lists 141 GB / 4.8 TB/s; NVIDIA 144 GB / 4.9 TB/s from memory, not opened",
         ),
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
@@ -920,7 +920,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink5 1800 GB/s"),
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("Blackwell datasheet recalled"),
+        source: text("Blackwell datasheet, from memory, not opened"),
         notes: text("dense = datasheet/2; hardly shipped"),
     },
     Device {
@@ -962,10 +962,10 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
         source: text(
-            "HGX B200 table /8: FP4 72|144 PF, FP8 72 sparse, FP16 36 sparse, FP32 600, FP64 296 (read, fibermall; columns swapped there); aiconfigurator (read); 148 SM: NVIDIA blog (read)",
+            "HGX B200 table /8: FP4 72|144 PF, FP8 72 sparse, FP16 36 sparse, FP32 600, FP64 296 (fibermall; columns swapped there); aiconfigurator; 148 SM: NVIDIA blog",
         ),
         notes: text(
-            "seed 4500/9000 are sparse FP16/INT8. 192 GB physical, 180 usable; aiconfigurator uses 7.7 TB/s",
+            "4500 TFLOP/s in FP16 and 9000 TOP/s in INT8 are rates with sparsity. 192 GB are installed and 180 usable; aiconfigurator uses 7.7 TB/s",
         ),
     },
     Device {
@@ -1006,7 +1006,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink5 1800 GB/s, NVLink-C2C 900 GB/s"),
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("aiconfigurator gb200.yaml; ml-engineering (read)"),
+        source: text("aiconfigurator gb200.yaml; the book ml-engineering"),
         notes: text("FP64 45/FP32 90 in an early brief (glennklockwood)"),
     },
     Device {
@@ -1048,10 +1048,10 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
         source: text(
-            "aiconfigurator b300_sxm.yaml from the Blackwell Ultra datasheet: INT8 307 sparse, FP4 18 sparse|14 dense (read); HGX B300 FP64 10 TF/8 (read)",
+            "aiconfigurator b300_sxm.yaml from the Blackwell Ultra datasheet: INT8 307 sparse, FP4 18 sparse|14 dense; HGX B300 FP64 10 TF/8",
         ),
         notes: text(
-            "memory as nvidia-smi shows it (recalled); INT8 conflict: ml-engineering and OpCompass print 4500, NVIDIA's datasheet gives 307 sparse -> 153.5. FP4 dense conflict: 12.6 / 13.1 / 13.5 / 14 / 15 PF in different NVIDIA documents. SM count conflict: playbook says 132, full chip 160, 148 recalled",
+            "memory as nvidia-smi shows it (from memory, not opened); INT8 conflict: ml-engineering and OpCompass print 4500, NVIDIA's datasheet gives 307 sparse -> 153.5. FP4 dense conflict: 12.6 / 13.1 / 13.5 / 14 / 15 PF in different NVIDIA documents. SM count conflict: playbook says 132, full chip 160, 148 from memory, not opened",
         ),
     },
     Device {
@@ -1092,7 +1092,7 @@ pub(super) static DEVICES: [Device; 27] = [
         interconnect: text("NVLink5 1800 GB/s"),
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
-        source: text("aiconfigurator gb300.yaml (read)"),
-        notes: text("memory as nvidia-smi shows it (recalled); "),
+        source: text("aiconfigurator gb300.yaml"),
+        notes: text("memory as nvidia-smi shows it (from memory, not opened)"),
     },
 ];

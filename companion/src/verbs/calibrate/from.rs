@@ -8,10 +8,10 @@ use calc_core::catalog;
 use clap::ArgMatches;
 use report::input::calibration_file::{OwnMeasurements, write};
 use report::number_text as n;
+use report::output::accuracy::Typical;
 use validation::own;
 use validation::predict::Prepared;
 use validation::read::read;
-use validation::score::percentile;
 
 use crate::failure::Failure;
 use crate::files;
@@ -45,12 +45,13 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let [before, after] = [Calibration::FITTED, own.calibration()].map(|c| error(&prepared, &c));
     say(&format!(
-        "{}: {} measurements, {} rows; their median error is {} without the calibration and {} with it",
+        "{}: {} measurements, {} rows; their {} is {} without the calibration and {} with it",
         own.device,
         prepared.len(),
         own.rows.len(),
-        n::percent(before),
-        n::percent(after)
+        after.name(),
+        n::percent(before.error()),
+        n::percent(after.error())
     ));
     Ok(())
 }
@@ -78,10 +79,9 @@ fn device(rows: &[Prepared<'_>], named: Option<&str>) -> Result<String, String> 
     }
 }
 
-/// Median error of the rows.
-fn error(rows: &[Prepared<'_>], calibration: &Calibration) -> f64 {
-    let errors = rows
-        .iter()
-        .map(|row| (row.expected(calibration).time.get() / row.row.measured.get() - 1.0).abs());
-    percentile(&mut errors.collect::<Vec<_>>(), 0.5)
+/// The error that stands for the rows.
+fn error(rows: &[Prepared<'_>], calibration: &Calibration) -> Typical {
+    let error =
+        |row: &Prepared<'_>| row.expected(calibration).time.get() / row.row.measured.get() - 1.0;
+    Typical::of(rows.iter().map(error))
 }

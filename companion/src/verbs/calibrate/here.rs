@@ -87,13 +87,7 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
     }
     document.table(table);
     document.table(matrices);
-    document.line(format!(
-        "Median error of held-out points: {} over {} GEMV points, {} over {} GEMM points.",
-        n::percent(calibrated.error()),
-        calibrated.held_out.len(),
-        n::percent(calibrated.error_of_matrices()),
-        calibrated.held_out_matrices.len(),
-    ));
+    document.line(format!("Held-out points: {}.", calibrated.held_out_in_words()));
     if !calibrated.faster.is_empty() {
         let names: Vec<&str> = calibrated.faster.iter().map(|(name, _)| name.as_str()).collect();
         let most = calibrated.faster.iter().fold(1.0, |most, (_, times)| times.max(most));

@@ -1,7 +1,6 @@
 //! Model picker with the number of parameters.
 
 use leptos::prelude::*;
-use report::output::verdict::{badge, badge_meaning};
 
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::focus::focus_unfolded;
@@ -26,14 +25,13 @@ pub fn ModelField() -> impl IntoView {
         }
     };
     let brief = block(move || {
-        let (name, sure) = session.inputs.with(|inputs| {
+        let (name, (badge, meaning)) = session.inputs.with(|inputs| {
             let size =
                 changed(&inputs.model).map_or_else(|_| String::new(), |arch| parameters(&arch));
             let changed = if inputs.model.is_custom() { " · changed" } else { "" };
-            (format!("{size} parameters{changed} "), inputs.model.base.provenance())
+            (format!("{size} parameters{changed} "), inputs.model.base.badge())
         });
-        view! { {name} <span class="badge" title=badge_meaning(sure)>{badge(sure)}</span> }
-            .into_any()
+        view! { {name} <span class="badge" title=meaning>{badge}</span> }.into_any()
     });
     view! {
         <Picker

@@ -58,7 +58,7 @@ pub fn Wrong() -> impl IntoView {
         <aside class="limits" aria-label="Where it is known to be wrong">
             <div>
                 <h2>"Where it is known to be wrong"</h2>
-                <p class="formats-line">"Groups of device, engine and set with the largest median error. A click shows the rows."</p>
+                <p class="formats-line">"Groups of device, engine and set with the largest errors. A click shows the rows."</p>
                 <ul>{groups}</ul>
                 <h2>"Above the roof"</h2>
                 <p class="formats-line">"Rows that imply more than the datasheet allows. They count like the others."</p>

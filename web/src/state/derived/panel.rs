@@ -196,11 +196,12 @@ pub fn weakest(facts: &[DeviceFact]) -> Provenance {
     let rank = |provenance: Provenance| match provenance {
         Provenance::Read => 0,
         Provenance::Measured => 1,
-        Provenance::Derived => 2,
-        Provenance::Fitted => 3,
-        Provenance::Mixed => 4,
-        Provenance::Recalled => 5,
-        Provenance::Assumed => 6,
+        Provenance::Reported => 2,
+        Provenance::Derived => 3,
+        Provenance::Fitted => 4,
+        Provenance::Mixed => 5,
+        Provenance::Recalled => 6,
+        Provenance::Assumed => 7,
     };
     facts
         .iter()

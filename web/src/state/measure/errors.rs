@@ -1,6 +1,9 @@
-//! Errors of the expectations in a sentence: the median, the worst, and the median before a calibration.
+//! Errors of the expectations in a sentence: the median and the largest, or of few points the largest alone; and the same before a
+//! calibration.
 
 use report::number_text::percent;
+use report::output::accuracy::Typical;
+use report::output::words::advice::capital;
 
 /// Absolute values of relative errors.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,38 +34,35 @@ impl Errors {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The lower median, without sorting: fewer than half are smaller, and at least half are no larger.
-    fn median(&self) -> Option<f64> {
-        let half = self.0.len().div_ceil(2);
-        let is_median = |it: &f64| {
-            let smaller = self.0.iter().filter(|other| *other < it).count();
-            let no_larger = self.0.iter().filter(|other| *other <= it).count();
-            smaller < half && half <= no_larger
-        };
-        self.0.iter().copied().find(is_median)
+    /// The error that stands for all; `None` without errors.
+    fn typical(&self) -> Option<Typical> {
+        (!self.is_empty()).then(|| Typical::of(self.0.iter().copied()))
     }
 
-    /// The median, the worst, and the median before a calibration; empty without errors. `fitted` is the number of further points,
-    /// to whose shapes the calibration was fitted.
+    /// The median and the largest error, and the former before a calibration; of few points the largest alone; empty without
+    /// errors. `fitted` is the number of further points, to whose shapes the calibration was fitted.
     pub fn sentence(&self, before: &Self, fitted: usize) -> String {
         let part = match fitted {
             0 => "",
             _ => " that took no part in the calibration",
         };
-        let Some(median) = self.median() else { return none_left(fitted) };
-        let now = match self.0.len() {
-            1 => format!("The expected time{part} is off by {}.", percent(median)),
-            many => format!(
-                "Of {many} expected times{part} half are off by at most {}, the worst by {}.",
-                percent(median),
-                percent(self.worst())
-            ),
+        let Some(typical) = self.typical() else { return none_left(fitted) };
+        let (off, worst) = (percent(typical.error()), percent(self.worst()));
+        let now = match (typical, self.0.len()) {
+            (_, 1) => format!("The expected time{part} is off by {off}."),
+            (Typical::Largest(_), few) => {
+                format!("{few} expected times{part} are off by at most {worst}.")
+            }
+            (Typical::Median(_), many) => {
+                let half = format!("Of {many} expected times{part} half are off by at most {off}");
+                format!("{half}, the worst by {worst}.")
+            }
         };
-        match before.median() {
+        match before.typical() {
             Some(before) => format!(
-                "{now} Median error of these points: {} before, {} with the calibration.",
-                percent(before),
-                percent(median)
+                "{now} {} of these points: {} before, {off} with the calibration.",
+                capital(typical.name()),
+                percent(before.error())
             ),
             None => now,
         }
@@ -103,14 +103,29 @@ mod tests {
     #[test]
     fn the_median_is_that_of_the_sizes() {
         assert_eq!(of(&[]).sentence(&of(&[]), 0), "");
-        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[]), 0);
-        assert!(said.contains(&percent(0.1)) && said.contains(&percent(0.5)), "{said}");
-        assert!(!said.contains("before"), "{said}");
+        let mut many = [0.1; 10];
+        (many[3], many[6]) = (-0.5, 0.02);
+        let said = of(&many).sentence(&of(&[]), 0);
+        assert!(said.contains(&format!("half are off by at most {}", percent(0.1))), "{said}");
+        assert!(said.contains(&percent(0.5)) && !said.contains("before"), "{said}");
+    }
+
+    #[test]
+    fn fewer_than_ten_points_have_no_median() {
+        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[0.6, 0.6, 0.6, 0.7]), 0);
+        let (before, worst) = (percent(0.7), percent(0.5));
+        assert!(
+            said.starts_with(&format!("4 expected times are off by at most {worst}. ")),
+            "{said}"
+        );
+        assert!(
+            said.contains(&format!("Largest error of these points: {before} before, {worst} with"))
+        );
     }
 
     #[test]
     fn a_calibration_says_what_the_median_was_before() {
-        let said = of(&[0.05, -0.04, 0.06]).sentence(&of(&[0.31, 0.3, 0.6]), 0);
+        let said = of(&[-0.05; 11]).sentence(&of(&[0.31; 11]), 0);
         let (before, after) = (percent(0.31), percent(0.05));
         assert!(
             said.ends_with(&format!(
@@ -123,7 +138,7 @@ mod tests {
     #[test]
     fn the_headline_is_of_points_that_took_no_part() {
         let said = of(&[0.05, 0.2]).sentence(&of(&[]), 33);
-        assert!(said.starts_with("Of 2 expected times that took no part in the"), "{said}");
+        assert!(said.starts_with("2 expected times that took no part in the"), "{said}");
         assert!(of(&[]).sentence(&of(&[]), 33).contains("do not test it"));
     }
 

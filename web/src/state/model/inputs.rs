@@ -13,6 +13,7 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
 use report::input::model_file::word::FileModel;
 use report::input::named_model::{NamedModel, folder, is_half};
+use report::output::verdict::{badge, badge_meaning};
 
 use super::fields::{Field, real};
 use super::file_name;
@@ -67,6 +68,23 @@ impl ModelSource {
         match self {
             Self::Catalog(model) => model.provenance,
             Self::File(model) => model.provenance,
+        }
+    }
+
+    /// Badge of the geometry's source, and its explanation.
+    pub fn badge(&self) -> (&'static str, &'static str) {
+        match (self, self.provenance()) {
+            (Self::Catalog(_), Provenance::Read) => {
+                ("published", "read in the configuration that its makers publish")
+            }
+            (Self::Catalog(_), sure) => (badge(sure), badge_meaning(sure)),
+            (Self::File(_), Provenance::Read) => {
+                ("your file", "read in the file that you opened, pasted or fetched")
+            }
+            (Self::File(_), _) => (
+                "yours, in part assumed",
+                "of your file or link; what it does not state is assumed",
+            ),
         }
     }
 
@@ -240,6 +258,26 @@ impl ModelInputs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_the_readers_and_no_datasheet() {
+        let model = models::all().next().expect("a model");
+        let file = |provenance| {
+            ModelSource::File(Arc::new(FileModel {
+                name: "config.json".to_owned(),
+                source: "config.json (llama)".to_owned(),
+                provenance,
+                arch: model.arch.clone(),
+                stored: model.stored.choice(),
+                notes: Vec::new(),
+            }))
+        };
+        assert_eq!(file(Provenance::Read).badge().0, "your file");
+        assert_eq!(file(Provenance::Assumed).badge().0, "yours, in part assumed");
+        for model in models::all() {
+            assert_ne!(ModelSource::Catalog(model).badge().0, "datasheet", "{}", model.key);
+        }
+    }
 
     #[test]
     fn the_memory_limit_is_a_number_nothing_or_wrong() {

@@ -1,7 +1,12 @@
 //! Search of a list: by the words of an option, and by the names that the catalogs know.
 
+use core::cmp::Reverse;
+
 use calc_core::catalog;
+use calc_core::catalog::model_names::other_release;
+use calc_core::device::Device;
 use calc_core::error::Error;
+use report::input::named_model::geometry_of;
 
 use super::{OptionGroup, PickerOption};
 
@@ -77,8 +82,23 @@ pub fn split_count(key: &str) -> (Option<u64>, &str) {
     parts.map_or((None, key), |(count, key)| (count.parse().ok(), key))
 }
 
-/// The options that a typed name means or whose texts contain its words; without any, those with the nearest names.
+/// The options that a typed name means or whose texts contain its words; without any, those with the nearest names. A model
+/// that is found by the name of another release of its geometry says so.
 pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
+    let mut found = matching(groups, typed, names);
+    if matches!(names, PickerCatalog::Models | PickerCatalog::Drafters) {
+        for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
+            if let Ok(model) = catalog::model(&choice.key)
+                && let Some(other) = other_release(typed, model)
+            {
+                choice.name = geometry_of(other, model);
+            }
+        }
+    }
+    found
+}
+
+fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
     if let Some((count, name)) = counted(typed).filter(|_| names == PickerCatalog::Machines) {
         let mut found = found(groups, name, PickerCatalog::Devices);
         for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
@@ -102,10 +122,12 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
     }) else {
         return found;
     };
-    // The meant option comes first, before the others of its group.
-    let mut first = OptionGroup { title: title.clone(), choices: vec![meant.clone()] };
+    // The meant option comes first, before the others of its group, and only behind newer modes of the same board.
+    let newer = newer_modes(typed.trim(), &key, names);
+    let choices = newer.iter().filter_map(|newer| choice_of(groups, newer)).chain([meant]);
+    let mut first = OptionGroup { title: title.clone(), choices: choices.cloned().collect() };
     for group in &mut found {
-        group.choices.retain(|choice| choice.key != key);
+        group.choices.retain(|choice| choice.key != key && !newer.contains(&choice.key));
         if group.title == first.title {
             first.choices.append(&mut group.choices);
         }
@@ -115,18 +137,32 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
     found
 }
 
+/// The option with a key.
+fn choice_of<'a>(groups: &'a [OptionGroup], key: &str) -> Option<&'a PickerOption> {
+    groups.iter().flat_map(|group| &group.choices).find(|choice| choice.key == key)
+}
+
+/// Keys of the same board with newer modes, where a name leaves them open: Super for `orin nano`.
+fn newer_modes(typed: &str, key: &str, names: PickerCatalog) -> Vec<String> {
+    let is_device = matches!(names, PickerCatalog::Devices | PickerCatalog::Machines);
+    let Some(meant) = catalog::device(key).ok().filter(|_| is_device) else { return Vec::new() };
+    if typed.eq_ignore_ascii_case(&meant.name) {
+        return Vec::new();
+    }
+    let parts = |device: &Device| (device.memory.value, device.sm_count.map(|count| count.value));
+    catalog::devices_left_open(typed, meant)
+        .into_iter()
+        .filter(|other| parts(other) == parts(meant) && other.release_year > meant.release_year)
+        .map(|other| other.key.to_string())
+        .collect()
+}
+
 /// The options with these keys, and the ways to bring a model that no list has.
 fn near(groups: &[OptionGroup], keys: &[String], names: PickerCatalog) -> Vec<OptionGroup> {
-    let all = || groups.iter().flat_map(|group| &group.choices);
     let choices: Vec<PickerOption> =
-        keys.iter().filter_map(|key| all().find(|choice| choice.key == *key)).cloned().collect();
+        keys.iter().filter_map(|key| choice_of(groups, key)).cloned().collect();
     let nearest = OptionGroup { title: format!("{NOTHING} The nearest:"), choices };
-    let own = |key: &str, name: &str| PickerOption {
-        key: key.to_owned(),
-        name: name.to_owned(),
-        detail: String::new(),
-        haystack: String::new(),
-    };
+    let own = |key: &str, name: &str| PickerOption::plain(key, name.to_owned(), String::new(), "");
     let own = (names == PickerCatalog::Models).then(|| OptionGroup {
         title: if nearest.choices.is_empty() { NOTHING } else { "A model of your own" }.to_owned(),
         choices: vec![own(PASTE, "Paste its config.json"), own(OPEN, "Open its config.json")],
@@ -135,24 +171,36 @@ fn near(groups: &[OptionGroup], keys: &[String], names: PickerCatalog) -> Vec<Op
 }
 
 /// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
-/// come first: `t4` finds the T4 before the T4000.
+/// come first (`t4` finds the T4 before the T4000), then those whose names have its words; of equal ones the newest.
 pub(super) fn filtered(groups: &[OptionGroup], query: &str) -> Vec<OptionGroup> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
-    let matches = |choice: &&PickerOption| words.iter().all(|word| choice.haystack.contains(word));
-    let is_exact =
-        |choice: &PickerOption| choice.haystack.split_whitespace().any(|word| word == query);
+    if words.is_empty() {
+        return groups.iter().filter(|group| !group.choices.is_empty()).cloned().collect();
+    }
+    let is_of_kind = |choice: &PickerOption, word: &str| {
+        let mut kinds = choice.kind.split(|letter: char| !letter.is_alphanumeric());
+        kinds.any(|kind| kind.starts_with(word))
+    };
+    let matches = |choice: &&PickerOption| {
+        words.iter().all(|word| choice.haystack.contains(word) || is_of_kind(choice, word))
+    };
+    let rank = |choice: &PickerOption| {
+        let is_exact = choice.haystack.split_whitespace().any(|word| word == query);
+        (is_exact, words.iter().all(|word| choice.haystack.contains(word)))
+    };
     let remaining = |group: &OptionGroup| {
-        let found = group.choices.iter().filter(matches).cloned();
-        let (mut choices, others): (Vec<_>, Vec<_>) = found.partition(is_exact);
-        choices.extend(others);
+        let mut choices: Vec<PickerOption> =
+            group.choices.iter().filter(matches).cloned().collect();
+        choices.sort_by_key(|choice| Reverse((rank(choice), choice.released)));
         OptionGroup { title: group.title.clone(), choices }
     };
     let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
-    let (mut first, others): (Vec<_>, Vec<_>) =
-        found.partition(|group| group.choices.iter().any(is_exact));
-    first.extend(others);
-    first
+    let mut found: Vec<OptionGroup> = found.collect();
+    let first =
+        |group: &OptionGroup| group.choices.first().map(|best| (rank(best), best.released.0));
+    found.sort_by_key(|group| Reverse(first(group)));
+    found
 }
 
 #[cfg(test)]
@@ -202,10 +250,42 @@ mod tests {
             (&device_groups(), PickerCatalog::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
             (&device_groups(), PickerCatalog::Devices, "M4 Max", "apple_m4_max"),
             (&device_groups(), PickerCatalog::Devices, "Tesla T4", "t4"),
+            (&device_groups(), PickerCatalog::Devices, "h100", "h100_sxm"),
+            (&device_groups(), PickerCatalog::Devices, "orin nano", "jetson_orin_nano_8gb_super"),
+            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090"),
+            (&models, PickerCatalog::Models, "70b", "llama-3.1-70b"),
             (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
             let first = choice_at(&found(groups, typed, names), 0);
             assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
+        }
+    }
+
+    #[test]
+    fn chips_are_searched_from_the_start_of_their_words() {
+        let keys = |typed: &str| -> Vec<String> {
+            let found = found(&device_groups(), typed, PickerCatalog::Devices);
+            found.into_iter().flat_map(|group| group.choices).map(|choice| choice.key).collect()
+        };
+        assert_eq!(keys("h100"), ["h100_sxm", "h100_nvl", "h100_pcie"]);
+        assert!(!keys("100").contains(&"a30".to_owned()), "its chip is a GA100");
+        for typed in ["gh100", "hopper", "nvidia hopper"] {
+            assert!(keys(typed).contains(&"h200_sxm".to_owned()), "{typed}");
+        }
+        let blackwell = keys("blackwell");
+        assert!(blackwell.contains(&"b200".to_owned()), "{blackwell:?}");
+    }
+
+    #[test]
+    fn a_name_of_another_release_says_whose_geometry_it_is() {
+        let models = model_groups(&ModelSource::Catalog(models::all().next().expect("a model")));
+        for (typed, name) in [
+            ("llama 3.3", "Llama-3.3-70B-Instruct (geometry of Llama-3.1 70B)"),
+            ("llama 3.1 70b", "Llama-3.1 70B"),
+            ("llama3.1:8b", "Llama-3.1 8B"),
+        ] {
+            let first = choice_at(&found(&models, typed, PickerCatalog::Models), 0);
+            assert_eq!(first.map(|choice| choice.name).as_deref(), Some(name), "{typed}");
         }
     }
 
@@ -268,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_whole_word_comes_before_a_part_of_one() {
-        for (query, expected) in [("t4", "t4"), ("l4", "l4"), ("h100", "h100_sxm")] {
+        for (query, expected) in [("t4", "t4"), ("l4", "l4")] {
             let found = filtered(&device_groups(), query);
             assert_eq!(choice_at(&found, 0).expect("a device").key, expected, "{query}");
         }

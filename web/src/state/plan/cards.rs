@@ -130,6 +130,8 @@ fn quality(answer: &Recommendation, seen: &CardOutcome<'_>) -> Card {
             },
         },
         beside: metric,
-        lines: vec![half],
+        lines: core::iter::once(half)
+            .chain(advice::loss_origin(seen.quality).map(str::to_owned))
+            .collect(),
     }
 }

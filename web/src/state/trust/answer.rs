@@ -4,12 +4,12 @@ use chart::mark::{Mark, Shape};
 use chart::scatter::{Dot, Ends, Scatter};
 use chart::sheet::NamedMark;
 use chart::theme::Hue;
-use report::number_text::{count, percent, ratio};
-use report::output::accuracy::{Errors, Pair as Judged, errors};
+use report::number_text::{NO_NUMBER, count, percent, ratio};
+use report::output::accuracy::{Errors, Pair as Judged, Percentiles, errors};
 
 use super::filter::{Filter, FilterField, chosen, device_name};
 use super::rows::{PublishedRow, rows};
-use super::words::{signed, too};
+use super::words::signed;
 use crate::state::model::url::Pair;
 
 /// Most groups in the list of large errors.
@@ -21,10 +21,13 @@ pub const COLUMNS: [(&str, &str); 9] = [
     ("rows", ""),
     ("devices", ""),
     ("median", "half of the errors are smaller"),
-    ("p90", "nine of ten errors are smaller"),
+    ("p90", "nine of ten errors are smaller; of fewer than ten rows the largest error"),
     ("bias", "median with its sign: + where predictions are too slow"),
     ("median by device", "mean over the devices of each one's median"),
-    ("p90 by device", "mean over the devices of each one's p90"),
+    (
+        "p90 by device",
+        "mean over the devices of each one's p90, or largest error of fewer than ten rows",
+    ),
     ("inside", "measurements in the interval, which is made for 80 %"),
 ];
 
@@ -119,16 +122,25 @@ fn judge<'a>(rows: impl Iterator<Item = &'a PublishedRow>, unseen: bool) -> Opti
 }
 
 fn cells(found: &Errors) -> [String; 8] {
-    [
-        count(found.rows as u64),
-        count(found.devices as u64),
-        percent(found.median),
-        percent(found.p90),
-        signed(found.bias),
-        percent(found.macro_median),
-        percent(found.macro_p90),
-        percent(found.inside),
-    ]
+    let (rows, devices) = (count(found.rows as u64), count(found.devices as u64));
+    let none = || NO_NUMBER.to_owned();
+    let inside = percent(found.inside);
+    match found.percentiles {
+        None => {
+            let largest = format!("largest {}", percent(found.largest));
+            [rows, devices, none(), largest, none(), none(), none(), inside]
+        }
+        Some(Percentiles { median, p90, bias }) => [
+            rows,
+            devices,
+            percent(median),
+            percent(p90),
+            signed(bias),
+            percent(found.macro_median),
+            percent(found.macro_p90),
+            inside,
+        ],
+    }
 }
 
 /// Accuracy of the chosen set; without a choice, of the first set with rows, which is the one most users ask about.
@@ -144,12 +156,19 @@ fn words(filter: &Filter, shown: &[usize]) -> (String, String) {
         return ("No published row has all of this.".to_owned(), line);
     };
     let left = if filter.unseen { "on devices that were" } else { "on rows that were" };
-    let sentence = format!(
-        "{} is within {} half of the time, and within {} nine times in ten, {left} left out of the fit.",
-        said(sets[first].key),
-        percent(found.median),
-        percent(found.p90),
-    );
+    let name = said(sets[first].key);
+    let sentence = match found.percentiles {
+        None => format!(
+            "{}: {}, {left} left out of the fit.",
+            name.trim_end_matches(','),
+            found.largest_in_words()
+        ),
+        Some(Percentiles { median, p90, .. }) => format!(
+            "{name} is within {} half of the time, and within {} nine times in ten, {left} left out of the fit.",
+            percent(median),
+            percent(p90),
+        ),
+    };
     let whole = judge(shown.iter().map(|place| &all[*place]), filter.unseen);
     let (devices, inside) = whole.map_or((0, 0.0), |whole| (whole.devices, whole.inside));
     let (row, device) = (plural(shown.len(), "row"), plural(devices, "device"));
@@ -279,22 +298,20 @@ fn wrong(shown: &[usize], unseen: bool, also: (&'static str, &'static str)) -> V
             Some((group, found))
         })
         .collect();
-    judged.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
+    // A group is of one device, so the mean over its devices is its own median.
+    judged.sort_by(|(_, a), (_, b)| b.macro_median.total_cmp(&a.macro_median));
     judged.truncate(WORST);
     let group = |(((device, engine, set), _), found): &(Group, Errors)| {
         let set = rows().sets[*set];
         let left_out = if unseen { "device" } else { "" };
         let chosen = [set.key, device, engine, also.0, also.1, left_out];
-        let rows = plural(found.rows, "row");
-        let words = if found.rows == 1 {
-            format!("{}, {rows}", too(found.bias))
-        } else {
-            format!(
-                "{} off in the median, {} over {rows}",
-                percent(found.median),
-                signed(found.bias)
-            )
-        };
+        let words = found.percentiles.map_or_else(
+            || found.largest_in_words(),
+            |Percentiles { median, bias, .. }| {
+                let rows = plural(found.rows, "row");
+                format!("{} off in the median, {} over {rows}", percent(median), signed(bias))
+            },
+        );
         Wrong { name: format!("{}, {engine}, {}", device_name(device), set.name), words, chosen }
     };
     judged.iter().map(group).collect()
@@ -335,6 +352,24 @@ mod tests {
         let one = answer("?fs=prefill&fd=gb10");
         assert!(one.sentence.starts_with("Prefill is within "), "{}", one.sentence);
         assert_eq!(one.errors.len(), 1);
+    }
+
+    #[test]
+    fn fewer_than_ten_rows_have_their_largest_error_and_no_percentile() {
+        for (query, said) in [
+            ("?fd=t4", "Decode with one sequence: 1 measurement, "),
+            ("?fd=rtx_5070", "Decode with one sequence: 6 measurements, the largest error "),
+        ] {
+            let few = answer(query);
+            assert!(few.sentence.starts_with(said), "{query}: {}", few.sentence);
+            for (_, set, [_, _, median, p90, bias, ..]) in &few.errors {
+                assert_eq!([median.as_str(), bias], [NO_NUMBER; 2], "{query}: {set}");
+                assert!(p90.starts_with("largest "), "{query}: {p90}");
+            }
+            assert!(!few.wrong.iter().any(|group| group.words.contains("median")), "{query}");
+        }
+        let many = answer("?fs=gemm&fd=h100_sxm");
+        assert!(many.wrong.iter().any(|group| group.words.contains("off in the median")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use calc_core::expected::Expected;
 use calc_core::lowering::Phase;
+use calc_core::provenance::Provenance;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
     Axis, Cause, Change, End, FirstBy, Flip, Largest, Objective, Outcome, PhaseWork, Ranked,
@@ -92,6 +93,15 @@ pub fn quality(loss: &QualityLoss) -> String {
     }
 }
 
+/// Models that a loss is known of; `None` without a loss.
+pub fn loss_origin(loss: &QualityLoss) -> Option<&'static str> {
+    let origin = match loss.provenance {
+        Provenance::Assumed => "prior for 8B models, scaled to this size",
+        _ => "published for 8B models, scaled to this size",
+    };
+    (loss.high > 0.0).then_some(origin)
+}
+
 /// Bound of a row's time, and the effect of fewer bits on it.
 pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
     let longer = row.outcome.longer_phase(part);
@@ -129,7 +139,7 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
     match reason {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
-            "Among the schemes within the uncertainty of the best, none loses noticeably less quality."
+            "Some schemes come out ahead, but by less than the prediction can tell apart, so the smaller loss of quality decides."
                 .into(),
         ),
         FirstBy::LessMemory => Some(
@@ -202,7 +212,7 @@ pub fn change(change: Change) -> String {
     }
 }
 
-/// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
+/// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations is first.`
 pub fn flip(flip: &Flip) -> String {
     let when = capital(&change(flip.when));
     let Some(to) = flip.to else { return format!("{when}: no scheme meets the bounds.") };
@@ -210,7 +220,8 @@ pub fn flip(flip: &Flip) -> String {
     match flip.cause {
         Cause::Passes => format!("{when}: {name} is first."),
         Cause::TheOtherDrops => {
-            format!("{when}: the first one no longer meets the bounds; {name} is first.")
+            let from = scheme_name(flip.from);
+            format!("{when}: {from} no longer meets the bounds, and {name} is first.")
         }
         Cause::Admitted => format!("{when}: {name} would be first."),
     }

@@ -14,20 +14,41 @@ const NAMED: usize = 3;
 /// for it.
 pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
-        Provenance::Measured => "own measurements of this device".to_owned(),
-        Provenance::Assumed => {
-            let rest = rest(basis);
-            format!(
-                "transferred from NVIDIA GPUs, the only ones with published measurements; {}{rest}",
-                of_engine(basis.engine)
-            )
-        }
-        Provenance::Derived => "kernels at the roof, as requested".to_owned(),
+        Provenance::Measured => "your own measurements of this device".to_owned(),
+        Provenance::Assumed => transferred(basis),
+        Provenance::Derived => AT_THE_ROOF.to_owned(),
         Provenance::Fitted => fitted(basis),
-        Provenance::Read | Provenance::Recalled | Provenance::Mixed => {
-            format!("own measurements, and for the rest: {}", fitted(basis))
+        Provenance::Read | Provenance::Reported | Provenance::Recalled | Provenance::Mixed => {
+            mixed(basis)
         }
     }
+}
+
+/// Kernels without correction factors.
+const AT_THE_ROOF: &str = "kernels at the roof, as requested";
+
+/// Factors of several origins: own measurements and the fit, or kernels and transfers between devices, whose interval is assumed.
+fn mixed(basis: &Basis) -> String {
+    let kernels = match basis.engine {
+        Engine::IdealKernels => AT_THE_ROOF.to_owned(),
+        _ if basis.is_covered => fitted(basis),
+        _ => transferred(basis),
+    };
+    if basis.has_own && basis.engine != Engine::IdealKernels {
+        return format!("your own measurements, and for the rest: {kernels}");
+    }
+    format!(
+        "{kernels}; transfers between devices at the links' published bandwidth, with an assumed interval"
+    )
+}
+
+/// Devices of the fit, for a device that is like none of them.
+fn transferred(basis: &Basis) -> String {
+    let rest = rest(basis);
+    format!(
+        "transferred from NVIDIA GPUs, the only ones with published measurements; {}{rest}",
+        of_engine(basis.engine)
+    )
 }
 
 /// `from 31 published measurements of this device with llama.cpp, and 10 with ExLlamaV2 and PyTorch`
@@ -144,7 +165,7 @@ fn rest(basis: &Basis) -> String {
 
 #[cfg(test)]
 mod tests {
-    use calc_core::calibration::Calibration;
+    use calc_core::calibration::{Calibration, FactorRow};
     use calc_core::catalog;
     use calc_core::catalog::formats::{BF16, GGUF_Q4_K};
 
@@ -155,6 +176,25 @@ mod tests {
         let format = if engine == Some(Engine::Vllm) { &BF16 } else { &GGUF_Q4_K };
         let tuned = Calibration::FITTED.tuned(device, None, engine, (format, format));
         factors_source(Provenance::Fitted, &tuned.basis)
+    }
+
+    #[test]
+    fn own_measurements_are_named_only_where_there_are_some() {
+        let device = catalog::device("rtx_3090").expect("catalog key");
+        let mixed = |calibration: &Calibration, engine| {
+            let tuned = calibration.tuned(device, None, engine, (&GGUF_Q4_K, &GGUF_Q4_K));
+            factors_source(Provenance::Mixed, &tuned.basis)
+        };
+        let text = mixed(&Calibration::FITTED, None);
+        assert!(!text.contains("own") && text.contains("links"), "{text}");
+        let text = mixed(&Calibration::FITTED, Some(Engine::IdealKernels));
+        assert!(text.starts_with("kernels at the roof") && text.contains("links"), "{text}");
+        for (key, is_own) in [("rtx_3090", true), ("rtx_4090", false)] {
+            let row = FactorRow { device: Some(key.into()), ..FactorRow::OPEN };
+            let calibration = Calibration { rows: vec![row].into(), ..Calibration::FITTED };
+            let text = mixed(&calibration, None);
+            assert_eq!(text.starts_with("your own measurements, and for"), is_own, "{key}: {text}");
+        }
     }
 
     #[test]

@@ -140,7 +140,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             super::memory::shortage(*needs - *usable, *usable)
         ),
         Explanation::Format { format, activations, bits, span } if above => format!(
-            "Another format: {} is the widest that makes it possible, at {}.",
+            "Another format: of the tried ones, {} is the widest that makes it possible, at {}.",
             stored(format, *activations, *bits),
             time(span, above)
         ),

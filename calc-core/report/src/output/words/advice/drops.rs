@@ -29,6 +29,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::OtherEngine(engine)) => {
             format!("{} has no kernels for it", engine.key())
         }
+        Drop::Kernel(NoKernel::NoUsualEngine) => {
+            "neither llama.cpp nor vLLM has kernels for it on this device".into()
+        }
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
         Drop::Split(engine, reason) => {
             format!(
@@ -38,7 +41,7 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             )
         }
         Drop::Source(format) => format!(
-            "the experts are published in {}; another format needs a copy in 16 bits, for which no command is known here",
+            "the experts are published in {}; another scheme needs a copy in 16 bits, for which no command is known here",
             format.name
         ),
         Drop::Cache(engine, format) => {

@@ -164,7 +164,7 @@ fn published_formats_are_served_from_their_own_repository() {
 fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
     let gpt_oss = catalog::model("gpt-oss-120b").expect("catalog key");
     let one = Workload::new(1, 512);
-    let served = |device| {
+    let served_by = |engine, device| {
         let stored = Some(gpt_oss.stored.choice());
         let id = gpt_oss.hf_id;
         let repositories = Repositories {
@@ -177,9 +177,10 @@ fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
         };
         apply(
             schemes::scheme("as_published").expect("a scheme"),
-            &deployment(device, &one, repositories),
+            &Deployment { engine, ..deployment(device, &one, repositories) },
         )
     };
+    let served = |device| served_by(None, device);
     let flag = " --moe-backend flashinfer_trtllm_afp8";
     assert!(served("b200").vllm.is_some_and(|text| text.ends_with(flag)));
     assert!(served("h100_sxm").vllm.is_some_and(|text| !text.contains("moe-backend")));
@@ -188,7 +189,12 @@ fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
         assert!(found.vllm.is_none() && found.llama_cpp.is_some(), "{device}: {:?}", found.vllm);
     }
     let small = served("gb10");
-    assert!(small.vllm.is_some_and(|text| text.contains("CUTLASS") && !text.contains(flag)));
+    assert!(
+        small.vllm.is_some_and(|text| text.starts_with("vllm serve ")),
+        "the times are llama.cpp's"
+    );
+    let named = served_by(Some(Engine::Vllm), "gb10").vllm;
+    assert!(named.is_some_and(|text| text.contains("CUTLASS") && !text.contains(flag)));
     let file = "gpt-oss-120b-MXFP4_MOE.gguf";
     let made = format!("{file} MXFP4_MOE\n");
     assert!(small.llama_cpp.is_some_and(|text| {

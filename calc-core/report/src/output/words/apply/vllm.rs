@@ -44,6 +44,8 @@ fn expert_kernels(scheme: &Scheme, to: &Deployment<'_>) -> (String, String) {
     match request {
         KernelRequest::Default => (String::new(), String::new()),
         KernelRequest::Flag(flag) => (String::new(), format!(" {flag}")),
+        // The times shown are of another engine.
+        KernelRequest::NoFlag if to.timed(scheme) != Engine::Vllm => (String::new(), String::new()),
         KernelRequest::NoFlag => {
             let name = inputs.short_name;
             let remark = format!(

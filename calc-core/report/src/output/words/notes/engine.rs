@@ -29,6 +29,7 @@ pub(super) fn no_build(inputs: &EstimateInputs, answer: &Estimate) -> Option<Str
         | NoKernel::OldArchitecture
         | NoKernel::NoTorchKernels
         | NoKernel::OtherVendor
+        | NoKernel::NoUsualEngine
         | NoKernel::NoLlamaCpp => {
             format!("{engine_key} has no kernels for {format} on this device")
         }
