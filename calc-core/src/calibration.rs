@@ -182,14 +182,28 @@ impl Calibration {
             engine,
             is_named,
             kind: MemoryKind::of(device),
-            in_fit: scale.is_some(),
-            is_covered: scale.is_some() || is_covered(device),
+            in_fit: match scale {
+                Some(_) => InFit::Device,
+                None if is_covered(device) => InFit::Vendor,
+                None => InFit::Nothing,
+            },
             has_own: self.rows.iter().any(|row| row.is_of(device)),
             device: fitted::MEASURED.iter().map(|rows| rows.device).find(|key| *key == known),
             ceilings: shares(device),
         };
         Tuned { calibration: self, device, engine, basis, machine }
     }
+}
+
+/// The devices in the fit that are nearest to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFit {
+    /// The device itself.
+    Device,
+    /// Devices like it: NVIDIA GPUs.
+    Vendor,
+    /// None: the constants are extrapolated.
+    Nothing,
 }
 
 /// The basis of expected times.
@@ -201,10 +215,8 @@ pub struct Basis {
     pub is_named: bool,
     /// Kind of memory, which selects the class that the device is compared with.
     pub kind: MemoryKind,
-    /// True if measurements of this device were in the fit.
-    pub in_fit: bool,
-    /// True if devices like it are in the fit: NVIDIA GPUs. For others the constants are extrapolated.
-    pub is_covered: bool,
+    /// The devices in the fit that are nearest to this one.
+    pub in_fit: InFit,
     /// True if the user measured this device.
     pub has_own: bool,
     /// Catalog key of the device in [`fitted::MEASURED`].
@@ -254,11 +266,11 @@ impl Tuned<'_> {
     }
 
     fn provenance(&self) -> Provenance {
-        if self.basis.is_covered { Provenance::Fitted } else { Provenance::Assumed }
+        if self.basis.in_fit == InFit::Nothing { Provenance::Assumed } else { Provenance::Fitted }
     }
 
     fn interval(&self, setting: Setting) -> Interval {
-        if !self.basis.is_covered {
+        if self.basis.in_fit == InFit::Nothing {
             let Factors { low, high, .. } = Factors::ASSUMED;
             return Interval { low, high };
         }
@@ -269,7 +281,7 @@ impl Tuned<'_> {
             Setting::Step { batch, .. } if batch > 1.0 => all.batched,
             Setting::Step { .. } => all.decode,
         };
-        pair[usize::from(!self.basis.in_fit)]
+        pair[usize::from(self.basis.in_fit != InFit::Device)]
     }
 }
 

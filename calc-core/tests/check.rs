@@ -1,4 +1,5 @@
-//! Laws of `check`: a claim is judged by the roofs, and the model confirms every explanation.
+//! Laws of `check`: a claim is judged by the roofs, and the model confirms every explanation. It is longer than 400 lines because
+//! all laws share the same claims.
 
 use calc_core::analysis::{AnalyzeRequest, Operator};
 use calc_core::calibration::Calibration;

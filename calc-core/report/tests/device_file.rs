@@ -1,6 +1,6 @@
 //! Custom devices: the documented example is valid, schema and parser agree, and impossible values are refused.
 
-use calc_core::calibration::Calibration;
+use calc_core::calibration::{Calibration, InFit};
 use calc_core::catalog;
 use calc_core::device::MemoryPlatform;
 use calc_core::provenance::Provenance;
@@ -48,9 +48,9 @@ fn a_copy_of_a_catalog_device_keeps_its_measurements() {
     let original = catalog::device("gb10").expect("catalog key");
     let basis = |device| Calibration::FITTED.tuned(device, None, None, (HALF, HALF)).basis;
     let (own, known) = (basis(&copy), basis(original));
-    assert_eq!((own.ceilings, own.in_fit), (known.ceilings, true));
+    assert_eq!((own.ceilings, own.in_fit), (known.ceilings, InFit::Device));
     let new = parse(&minimal().to_string()).expect("a device");
-    assert!(!basis(&new).in_fit && basis(&new).ceilings.read.is_none());
+    assert!(basis(&new).in_fit != InFit::Device && basis(&new).ceilings.read.is_none());
 }
 
 #[test]

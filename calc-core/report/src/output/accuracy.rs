@@ -126,7 +126,7 @@ impl Typical {
         }
     }
 
-    /// Its name in a sentence.
+    /// Name of the statistic in a sentence.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Median(_) => "median error",

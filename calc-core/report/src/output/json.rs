@@ -10,7 +10,7 @@ pub mod estimate;
 pub mod recommend;
 pub mod tiling;
 
-use calc_core::calibration::Basis;
+use calc_core::calibration::{Basis, InFit};
 use calc_core::device::Device;
 use calc_core::expected::Expected;
 use calc_core::plan::MeanToken;
@@ -104,7 +104,7 @@ impl FactorsJson {
         Self {
             engine: basis.engine.key(),
             engine_named: basis.is_named,
-            device_in_fit: basis.in_fit,
+            device_in_fit: basis.in_fit == InFit::Device,
             source: words::factors_source(provenance, basis),
         }
     }

@@ -1,7 +1,7 @@
 //! The row filter: pairs of the address, and their allowed values.
 
 use calc_core::calibration::fitted::MEASURED;
-use calc_core::calibration::{Basis, MeasuredRows};
+use calc_core::calibration::{Basis, InFit, MeasuredRows};
 use calc_core::catalog;
 
 use super::FILTER_KEYS;
@@ -133,7 +133,8 @@ fn cells(row: &PublishedRow) -> [&'static str; 5] {
 /// The Trust view with the rows behind an expected time: those of the device with the engine, in the format where there are
 /// some; of a device without any with this engine, all of its rows; else those of the engine.
 pub fn behind(inputs: &Inputs, basis: &Basis, format: &str) -> Inputs {
-    let is_own = |rows: &&MeasuredRows| basis.in_fit && Some(rows.device) == basis.device;
+    let is_own =
+        |rows: &&MeasuredRows| basis.in_fit == InFit::Device && Some(rows.device) == basis.device;
     let is_engine = |rows: &MeasuredRows| rows.engine == Some(basis.engine);
     let device = MEASURED.iter().find(is_own).map_or("", |rows| rows.device);
     let pair = MEASURED.iter().filter(is_own).any(is_engine);

@@ -1,7 +1,7 @@
 //! Sentences about the basis of expected times.
 
 use calc_core::calibration::fitted::MEASURED;
-use calc_core::calibration::{Basis, Engine, MeasuredRows};
+use calc_core::calibration::{Basis, Engine, InFit, MeasuredRows};
 use calc_core::device::MemoryKind;
 use calc_core::provenance::Provenance;
 
@@ -31,7 +31,7 @@ const AT_THE_ROOF: &str = "kernels at the roof, as requested";
 fn mixed(basis: &Basis) -> String {
     let kernels = match basis.engine {
         Engine::IdealKernels => AT_THE_ROOF.to_owned(),
-        _ if basis.is_covered => fitted(basis),
+        _ if basis.in_fit != InFit::Nothing => fitted(basis),
         _ => transferred(basis),
     };
     if basis.has_own && basis.engine != Engine::IdealKernels {
@@ -54,7 +54,8 @@ fn transferred(basis: &Basis) -> String {
 /// `from 31 published measurements of this device with llama.cpp, and 10 with ExLlamaV2 and PyTorch`
 fn fitted(basis: &Basis) -> String {
     let rest = rest(basis);
-    let is_own = |rows: &&MeasuredRows| basis.in_fit && Some(rows.device) == basis.device;
+    let is_own =
+        |rows: &&MeasuredRows| basis.in_fit == InFit::Device && Some(rows.device) == basis.device;
     let (direct, others): (Vec<_>, Vec<_>) =
         MEASURED.iter().filter(is_own).partition(|rows| rows.engine == Some(basis.engine));
     let (direct_count, other_count) = (total(&direct), total(&others));
