@@ -32,7 +32,7 @@ pageTest('a claimed time of an operator is judged, explained, and in the address
   const said = await says(page, /Not possible: 1\.45 times as fast/);
   assert.match(said, /implied\s+149 GB\/s\s+0\.559 TFLOP\/s/);
   assert.match(said, /sustained\s+99\.2 GB\/s\s+11\.7 TFLOP\/s\s+origin\s+measured\s+measured/);
-  assert.match(said, /Another format: INT2 g64 \(2\.5 bits\)/);
+  assert.match(said, /of the tried ones, GGUF Q2_K \(2\.625 bits\) is the widest/);
   assert.equal(await query(page), '?us=60&v=1');
   await assertAccessible(page);
   await page.reload();
@@ -65,7 +65,7 @@ pageTest('a claim about a model is a rate of all users, a rate per user, or the 
   await unfold(page, 'ts');
   await page.locator('#ts').fill('500');
   const above = await says(page, /Not possible: 2\.25 times as fast/);
-  for (const explanation of [/Another format: GGUF Q6_K/, /batch \d+ reaches \d+ token\/s, and batch \d+ only \d+/, /drafts of \d+ with \d+ % accepted/]) {
+  for (const explanation of [/of the tried ones, GGUF Q6_K/, /batch \d+ reaches \d+ token\/s, and batch \d+ only \d+/, /drafts of \d+ with \d+ % accepted/]) {
     assert.match(above, explanation);
   }
   await assertAccessible(page);

@@ -16,9 +16,14 @@ const verdict = async (page) => {
   await query(page);
   return shown(page);
 };
-const columns = (page) => page.locator('.compared thead .name').evaluateAll((names) => names.map((name) => name.textContent));
+/** Names of the columns, once the answer of the last change is drawn. */
+const columns = async (page) => {
+  await query(page);
+  return page.locator('.compared thead .name').evaluateAll((names) => names.map((name) => name.textContent));
+};
 /** Cells of a row, by its name. */
 const row = async (page, name) => {
+  await query(page);
   const cells = await page.locator('.compared tbody tr', { has: page.getByRole('rowheader', { name, exact: true }) }).locator('td').allInnerTexts();
   return cells.map(plain);
 };
