@@ -1,6 +1,6 @@
 // Applies the colors that the reader chose on the page; without a choice the system's preference holds.
 // The page's first text answers the bare address, so at another address it is hidden until the program has the right one.
-if (location.search || location.hash) document.documentElement.setAttribute("data-asked", "");
+if (!/^(\?view=plan)?$/.test(location.search) || location.hash) document.documentElement.setAttribute("data-asked", "");
 try {
   const chosen = localStorage.getItem("colors");
   if (chosen === "dark" || chosen === "light") document.documentElement.setAttribute("data-colors", chosen);

@@ -33,7 +33,7 @@ pub struct ExploreRequest<'a> {
     /// Largest allowed power budget of a mode; a device whose power is not published is left out.
     pub power_cap: Option<Watts>,
     pub criteria: [Criterion; 2],
-    /// Batches to try.
+    /// Batches to try, in ascending order.
     pub batches: &'a [u64],
     /// Prompts to try, in ascending order; a context that ends with the prompt moves with it. Those beyond the model's longest
     /// context are left out.

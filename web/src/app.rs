@@ -17,6 +17,9 @@ use crate::state::session::{Session, carries, is_bare};
 /// Mounts the page. All addresses but the bare one first need the chunk that reads them, and one with a custom device another.
 pub fn start() {
     console_error_panic_hook::set_once();
+    if web_sys::window().is_none() {
+        return; // the worker of the Explore view
+    }
     if is_bare() {
         mount(App);
         return;

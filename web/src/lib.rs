@@ -14,6 +14,8 @@ pub mod charts;
 pub mod chunks;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod components;
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
+pub mod worker;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub use app::start;

@@ -57,20 +57,28 @@ impl<'r, 'a> Points<'r, 'a> {
         prompts: &[u64],
         found: &mut Vec<Candidate<'a>>,
     ) -> u64 {
-        for &batch in self.request.batches {
+        'batches: for &batch in self.request.batches {
             self.set(Workload { batch, ..self.workload });
             let footprint = self.plan.footprint();
             // The part that depends neither on the prompt nor on a chunk of it.
             let fixed = footprint.total() - footprint.kv_caches() - footprint.working_set();
-            let alone = self.plan.token_without_attention(self.draft.as_ref());
+            let mut alone = None;
             for &prompt in prompts {
                 let workload = Workload { batch, ..self.workload }.with_prompt(prompt);
                 self.set(workload);
                 let memory = fixed + self.plan.kv_caches_at(workload.context);
                 if !MemoryVerdict::of(memory, footprint.usable).may_fit() {
+                    if prompt == prompts[0] {
+                        break 'batches; // nor does a larger batch fit
+                    }
                     break; // nor does a longer prompt fit
                 }
-                if let Some(costs) = self.costs(workload, (memory, alone), found) {
+                let alone = *alone
+                    .get_or_insert_with(|| self.plan.token_without_attention(self.draft.as_ref()));
+                let Some(first) = self.first_step(workload, (memory, alone), found) else {
+                    break; // nor is a longer prompt faster
+                };
+                if let Some(costs) = self.costs(workload, (first, alone), found) {
                     let scheme = self.scheme;
                     keep(found, Candidate { mode, scheme, batch, prompt, costs });
                 }
@@ -86,28 +94,35 @@ impl<'r, 'a> Points<'r, 'a> {
         }
     }
 
+    /// The first step, which has the shortest context, so that the mean over the steps is not shorter; `None` if the point is
+    /// out of the question by it alone.
+    fn first_step(
+        &self,
+        workload: Workload,
+        (memory, alone): (Bytes, Span),
+        found: &[Candidate<'_>],
+    ) -> Option<Span> {
+        let Workload { batch, new_tokens, .. } = workload;
+        let cached = if new_tokens > 1 { workload.filled() } else { workload.context };
+        let first = alone.then(self.plan.attention_of_token(self.draft.as_ref(), cached));
+        if self.request.bounds.refuses_token(batch, first.expected.time) {
+            return None;
+        }
+        let whole = first.expected.time * (new_tokens - 1) as f64;
+        let least = self.of(batch, &Values { memory, whole, token: first })?;
+        (!is_beaten(&least, found)).then_some(first)
+    }
+
     /// The costs of a point that fits, meets the bounds and is not beaten.
     fn costs(
         &self,
         workload: Workload,
-        (memory, alone): (Bytes, Span),
+        (first, alone): (Span, Span),
         found: &[Candidate<'_>],
     ) -> Option<Costs> {
         let (bounds, draft) = (&self.request.bounds, self.draft.as_ref());
         let Workload { batch, new_tokens, .. } = workload;
         let steps = (new_tokens - 1) as f64;
-        let at = |cached| alone.then(self.plan.attention_of_token(draft, cached));
-        // The first step has the shortest context, so the mean over the steps is not shorter.
-        let first = at(if new_tokens > 1 { workload.filled() } else { workload.context });
-        if bounds.refuses_token(batch, first.expected.time) {
-            return None;
-        }
-        // A point that equals one that was found before is beaten by it.
-        let is_beaten = |costs: &Costs| found.iter().any(|other| at_most(&other.costs, costs));
-        let least = Values { memory, whole: first.expected.time * steps, token: first };
-        if is_beaten(&self.of(batch, &least)?) {
-            return None;
-        }
         let footprint = self.plan.footprint();
         if !footprint.verdict().may_fit() {
             return None;
@@ -117,7 +132,8 @@ impl<'r, 'a> Points<'r, 'a> {
         } else {
             first
         };
-        let slowest = at(workload.context).expected.time.max(token.expected.time);
+        let last = alone.then(self.plan.attention_of_token(draft, workload.context));
+        let slowest = last.expected.time.max(token.expected.time);
         if bounds.refuses_token(batch, slowest) {
             return None;
         }
@@ -129,7 +145,7 @@ impl<'r, 'a> Points<'r, 'a> {
         }
         let whole = ttft + token.expected.time * steps;
         let costs = self.of(batch, &Values { memory: footprint.total(), whole, token })?;
-        (!is_beaten(&costs)).then_some(costs)
+        (!is_beaten(&costs, found)).then_some(costs)
     }
 
     /// Costs by the criteria of the request; `None` if a fact that one needs is not published.
@@ -149,4 +165,9 @@ impl<'r, 'a> Points<'r, 'a> {
         let [first, second] = self.request.criteria;
         Some([value(first)?, value(second)?])
     }
+}
+
+/// Whether a point that was found before is at most as costly; one that is equal counts.
+fn is_beaten(costs: &Costs, found: &[Candidate<'_>]) -> bool {
+    found.iter().any(|other| at_most(&other.costs, costs))
 }

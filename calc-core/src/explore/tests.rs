@@ -13,7 +13,14 @@ const BATCHES: &[u64] = &[1, 2, 5, 16];
 const PROMPTS: &[u64] = &[256, 2048, 16_384];
 
 fn task(device: &'static Device, new_tokens: u64) -> Task<'static> {
-    let model = catalog::model("llama-3.1-8b").expect("catalog key");
+    task_of(catalog::model("llama-3.1-8b").expect("catalog key"), device, new_tokens)
+}
+
+fn task_of(
+    model: &'static catalog::models::CatalogModel,
+    device: &'static Device,
+    new_tokens: u64,
+) -> Task<'static> {
     Task::Model(ModelTask::new(
         EstimateRequest {
             device,
@@ -154,4 +161,40 @@ fn one_mode_is_that_of_the_task_and_no_prompt_is_longer_than_the_model_takes() {
     assert!(found.front.iter().all(|found| found.prompt == 512));
     let one = ExploreRequest { prompts: &[512], ..request };
     assert_eq!(explore(&one, device).expect("explored").points, found.points);
+}
+
+/// The search leaves out longer prompts than one whose first step is too slow already.
+#[test]
+fn a_longer_context_is_never_faster() {
+    let mut tried = 0;
+    for device in catalog::devices::all() {
+        let usual = request(device, 64, [Criterion::Rate, Criterion::Energy]);
+        for model in catalog::models::all() {
+            let usual = ExploreRequest { task: task_of(model, device, 64), ..usual };
+            let chooser = chooser(&usual, device, None).expect("a chooser");
+            for scheme in SCHEMES.iter().step_by(5) {
+                let Some(request) = chooser.estimate_request(scheme, 1) else { continue };
+                let Ok(mut plan) = crate::plan::Plan::new(request) else { continue };
+                for batch in [1, 6, 100] {
+                    plan.set_workload(Workload { batch, ..Workload::new(1, 512) });
+                    let contexts =
+                        (3..21).flat_map(|log| [1 << log, (1 << log) + (1 << (log - 1))]);
+                    let times = contexts.map(|cached| {
+                        let found = plan.attention_of_token(None, cached);
+                        (found.expected.time.get(), found.ideal.get())
+                    });
+                    let times: Vec<_> = times.collect();
+                    assert!(
+                        times.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1),
+                        "{} on {} in {} at batch {batch}: {times:?}",
+                        model.key,
+                        device.key,
+                        scheme.key
+                    );
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 1000, "{tried}");
 }

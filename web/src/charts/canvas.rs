@@ -54,7 +54,8 @@ pub fn SceneCanvas(
     on_pick: Callback<Spot>,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    let in_sight = RwSignal::new(true);
+    // The observer reports in the next frame: a chart below the window costs nothing at the start.
+    let in_sight = RwSignal::new(false);
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {
             watch_size(&canvas, view);

@@ -4,6 +4,7 @@
     expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
 )]
 
+use super::explore;
 use super::export;
 use super::export_kinds::Document;
 use super::fragment;
@@ -77,5 +78,17 @@ in_chunk! {
     pub fn reader_of_addresses() -> Result<(), Refusal> {
         url::arrive();
         Ok(())
+    }
+}
+
+in_chunk! {
+    sweep,
+    /// Calls a function of the exploration, in the worker; its error is a sentence.
+    ///
+    /// # Errors
+    /// The chunk could not be fetched.
+    pub fn sweep(function: String, text: String, now_ms: f64) -> Result<Result<String, String>, Refusal> {
+        fragment::load_device_codec();
+        Ok(explore::sweep::call(&function, &text, now_ms))
     }
 }

@@ -9,8 +9,9 @@ use super::scenario::parts;
 pub const ID: &str = "first-answer";
 
 /// Said instead of the answer while the program of an address with a scenario is fetched.
-const COMING: &str =
-    "The answer of this link is computed here in your browser, once its program is loaded.";
+const COMING: &str = "Ridgepoint computes the answer of this link here in your browser, once its program is loaded: whether \
+     the model fits into the device's memory, how many tokens per second to expect and what limits them, and which \
+     precision to take. Every number says where it comes from, and its companion checks it on the device itself.";
 
 /// The header and the Plan view of the default scenario. Nothing of it can be changed yet.
 pub fn first_answer() -> String {
@@ -42,7 +43,12 @@ fn header() -> String {
         .iter()
         .map(|view| {
             let current = if *view == View::default() { " aria-current=\"page\"" } else { "" };
-            format!("<a href=\"./?view={}\"{current}>{}</a>", view.key(), view.name())
+            let query = if *view == View::default() {
+                String::new()
+            } else {
+                format!("?view={}", view.key())
+            };
+            format!("<a href=\"./{query}\"{current}>{}</a>", view.name())
         })
         .collect();
     format!(

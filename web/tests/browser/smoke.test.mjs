@@ -64,7 +64,7 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
 pageTest('a link says at once that its answer comes, and shows no other one', {}, async (page) => {
   await page.route('**/*.wasm', () => {}); // a network that never answers
   await page.goto(`${siteUrl}?view=kernel&d=t4`, { waitUntil: 'commit' });
-  await page.getByText('computed here in your browser').waitFor();
+  await page.getByText('here in your browser').waitFor();
   assert.equal(await page.locator('#first-answer .plan').isVisible(), false);
   assert.equal(await page.getByRole('link', { name: 'Kernel' }).isVisible(), true);
 });

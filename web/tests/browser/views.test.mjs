@@ -1,5 +1,6 @@
 // Two views share one state: links keep all of it, and the history covers both.
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { openSite, pageTest } from './harness.mjs';
 import { pick, query, readTable, type } from './page.mjs';
 
@@ -51,3 +52,41 @@ pageTest('switching views keeps the invalid text of a field', {}, async (page) =
   assert.equal(await page.locator('#m').inputValue(), '12x');
   assert.equal(await page.locator('#m').getAttribute('aria-invalid'), 'true');
 });
+
+// What the reader waits for beyond the landing, which has fetched its inspector by then: at most 3 requests and 100 kB after gzip.
+// Explore and Device need more (docs/results.md).
+const PLACES = [
+  ['Compare', 'main.compare', 3, 100_000],
+  ['Explore', '.points tbody tr', 7, 115_000],
+  ['Kernel', 'main.kernel .limits', 3, 100_000],
+  ['Model', 'main.model .formats', 3, 100_000],
+  ['Device', 'main.measure', 5, 171_000],
+  ['Trust', 'main.trust #rows tbody tr', 3, 100_000],
+];
+
+/** The files that a visitor to a place fetches over the network besides those of the landing, each with its bytes after gzip. */
+async function furtherFiles(page, place, drawn) {
+  await openSite(page);
+  await page.locator('.inspector h2').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  const fetched = [];
+  page.on('requestfinished', (request) => fetched.push(request));
+  await link(page, place).click();
+  await page.locator(drawn).first().waitFor({ timeout: 50_000 });
+  for (let seen = -1; seen < fetched.length; await page.waitForTimeout(500)) seen = fetched.length;
+  const files = await Promise.all(fetched.map(async (request) => {
+    const [{ responseBodySize }, response] = [await request.sizes(), await request.response()];
+    // Nothing is transferred of what the browser has kept, which the worker asks for again.
+    return responseBodySize > 0 && { path: new URL(request.url()).pathname, bytes: gzipSync(await response.body()).length };
+  }));
+  return files.filter((file) => file && !file.path.startsWith('/icon-'));
+}
+
+for (const [place, drawn, mostRequests, mostBytes] of PLACES) {
+  pageTest(`${place} costs at most ${mostRequests} requests and ${mostBytes} bytes more than the landing`, {}, async (page) => {
+    const files = await furtherFiles(page, place, drawn);
+    const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    console.log(`${place}: ${files.length} requests, ${total} bytes after gzip`);
+    assert.ok(files.length <= mostRequests && total <= mostBytes, files.map(({ path, bytes }) => `${path} ${bytes}`).join(', '));
+  });
+}

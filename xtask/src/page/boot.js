@@ -56,7 +56,11 @@ try {
   const { default: start } = await import("./SCRIPT");
   const found = await program;
   if (!found.ok) throw new Error("its program is missing on the server (" + found.status + ")");
-  await start({ module_or_path: found });
+  // A server may send any media type. The worker of the Explore view gets the compiled program, too.
+  const streams = found.headers.get("Content-Type")?.startsWith("application/wasm");
+  const compiled = streams ? WebAssembly.compileStreaming(found) : WebAssembly.compile(await found.arrayBuffer());
+  globalThis.ridgepointProgram = await compiled;
+  await start({ module_or_path: globalThis.ridgepointProgram });
 } catch (error) {
   if (!(await offerNewer())) note("alert", "Ridgepoint could not start in this browser: " + error, "Try again");
   throw error;

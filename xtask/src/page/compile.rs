@@ -12,25 +12,9 @@ use crate::child::{cargo, run};
 use crate::places::Places;
 use crate::setup::toolchain::BROWSER;
 
-/// The WebAssembly files of a build, not yet fit for a browser.
-pub(crate) struct Linked {
-    page: PathBuf,
-    /// The program of the worker that compares devices.
-    explorer: PathBuf,
-}
-
-/// Compiles both programs. The page's keeps its relocations, by which it can be split; the worker's contains no page.
-pub(crate) fn compile(places: &Places) -> anyhow::Result<Linked> {
-    let what = ["--package", "web", "--bin", "explorer", "--no-default-features"];
-    let how = ["--profile", "explorer", "--target", BROWSER];
-    run(cargo(places).arg("build").args(what).args(how).env("RUSTFLAGS", flags()))?;
-    let explorer = places.target.join(BROWSER).join("explorer").join("explorer.wasm");
-    Ok(Linked { page: compile_page(places)?, explorer })
-}
-
 /// Compiles the page's program and returns its WebAssembly file, which is not yet fit for a browser. It keeps its relocations,
 /// by which it can be split.
-fn compile_page(places: &Places) -> anyhow::Result<PathBuf> {
+pub(crate) fn compile(places: &Places) -> anyhow::Result<PathBuf> {
     let what = ["--package", "web", "--bin", "web", "--features", "lazy"];
     let how = ["--profile", "page", "--target", BROWSER, "--", "-Clink-args=--emit-relocs"];
     run(cargo(places).arg("rustc").args(what).args(how).env("RUSTFLAGS", flags()))?;
@@ -49,24 +33,23 @@ fn flags() -> String {
     remaps.fold("--cfg=erase_components".to_owned(), |flags, remap| flags + &remap)
 }
 
-/// Writes `web.js`, `web_bg.wasm`, the chunks and their loader, and the explorer's script and program into an emptied `out`.
-pub(crate) fn bind(linked: &Linked, out: &Path) -> anyhow::Result<()> {
+/// Writes `web.js`, `web_bg.wasm`, the chunks and their loader into an emptied `out`.
+pub(crate) fn bind(linked: &Path, out: &Path) -> anyhow::Result<()> {
     if out.exists() {
         fs::remove_dir_all(out)?;
     }
-    let program = linked.page.with_file_name("web-without-chunks.wasm");
-    chunks::split(&linked.page, &program, out)?;
-    // The chunks import the table of functions and the memory, which would not be exported otherwise.
-    bind_one(&program, "web", out, true)?;
-    bind_one(&linked.explorer, "explorer", out, false)?;
+    let program = linked.with_file_name("web-without-chunks.wasm");
+    chunks::split(linked, &program, out)?;
+    bind_program(&program, out)?;
     strip_folder(out)?;
     import_names::shorten(out, "web")
 }
 
-/// Names and tool versions are left out: they are half the size and nobody reads them.
-fn bind_one(wasm: &Path, name: &str, out: &Path, keep_exports: bool) -> anyhow::Result<()> {
+/// Names and tool versions are left out: they are half the size and nobody reads them. The chunks import the table of functions
+/// and the memory, which would not be exported otherwise.
+fn bind_program(wasm: &Path, out: &Path) -> anyhow::Result<()> {
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(wasm).out_name(name).typescript(false).keep_lld_exports(keep_exports);
+    bindgen.input_path(wasm).out_name("web").typescript(false).keep_lld_exports(true);
     bindgen.remove_name_section(true).remove_producers_section(true);
     bindgen.web(true)?.generate(out).with_context(|| format!("wasm-bindgen on {}", wasm.display()))
 }

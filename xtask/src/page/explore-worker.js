@@ -1,19 +1,16 @@
-// Worker that runs the program comparing devices, so that the page stays responsive. File names are filled in by the build.
-import start, { answer } from "./SCRIPT";
+// Worker that compares devices with the page's own program, so that the page stays responsive. File names are filled in by the build.
+import start, { explore } from "./SCRIPT";
 
-const started = start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
+let started;
 
-// A message is a function's name and its text; the answer, or the error, is returned through the message's own port.
-addEventListener("message", async ({ data: [name, text], ports: [port] }) => {
+// A message is a function's name, its text and the compiled program; the answer, or the error, is returned through the
+// message's own port. An error without a text is a file that is missing.
+addEventListener("message", async ({ data: [name, text, program], ports: [port] }) => {
   try {
+    started ??= start({ module_or_path: program });
     await started;
-  } catch {
-    port.postMessage({ missing: true });
-    return;
-  }
-  try {
-    port.postMessage({ answer: answer(name, text, performance.now()) });
+    port.postMessage({ answer: await explore(name, text, performance.now()) });
   } catch (error) {
-    port.postMessage({ error: String(error) });
+    port.postMessage(error === null ? { missing: true } : { error: String(error) });
   }
 });

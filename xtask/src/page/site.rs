@@ -27,10 +27,6 @@ const SCRIPT: &str = "web.js";
 /// The file of all small chunks.
 const PACK: &str = "chunks.bin";
 
-/// The files that wasm-bindgen writes for the worker that compares devices.
-const EXPLORER: &str = "explorer_bg.wasm";
-const EXPLORER_SCRIPT: &str = "explorer.js";
-
 const BOOT: &str = include_str!("boot.js");
 /// The script that the boot script fetches on first use.
 const TOOLS: &str = include_str!("tools.js");
@@ -115,7 +111,7 @@ impl Folder<'_> {
         let boot_text = squeeze(BOOT)?
             .replace("SCRIPT", &script)
             .replace("PROGRAM", &program)
-            .replace("TOOLS", &self.add_tools()?);
+            .replace("TOOLS", &self.add_tools(&script)?);
         let boot = self.add_text("boot.js", &boot_text)?;
         let lines = [
             format!("    <link rel=\"modulepreload\" href=\"./{script}\">"),
@@ -129,18 +125,12 @@ impl Folder<'_> {
     }
 
     /// Adds the scripts that the boot script fetches on first use, and the files that those fetch.
-    fn add_tools(&self) -> anyhow::Result<String> {
+    fn add_tools(&self, script: &str) -> anyhow::Result<String> {
         let link = self.add_text("link.js", &squeeze(LINK)?)?;
-        let text = squeeze(TOOLS)?.replace("WORKER", &self.add_worker()?).replace("LINK", &link);
+        let worker =
+            self.add_text("explore-worker.js", &squeeze(WORKER)?.replace("SCRIPT", script))?;
+        let text = squeeze(TOOLS)?.replace("WORKER", &worker).replace("LINK", &link);
         self.add_text("tools.js", &text)
-    }
-
-    /// The worker with its script and its program.
-    fn add_worker(&self) -> anyhow::Result<String> {
-        let program = self.add_named_by_content(&self.bound.join(EXPLORER))?;
-        let script = self.add_named_by_content(&self.bound.join(EXPLORER_SCRIPT))?;
-        let text = WORKER.replace("SCRIPT", &script).replace("PROGRAM", &program);
-        self.add_text("explore-worker.js", &text)
     }
 
     fn add_text(&self, name: &str, text: &str) -> anyhow::Result<String> {
@@ -271,8 +261,6 @@ mod tests {
             ("bound/first-answer.html", "<main></main>"),
             ("bound/web_bg.wasm", "d"),
             ("bound/split_a.wasm", "e"),
-            ("bound/explorer.js", "g"),
-            ("bound/explorer_bg.wasm", "h"),
             ("bound/split_empty.wasm", "f"),
         ];
         for (path, content) in files {
@@ -307,8 +295,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                20,
-                "documents, page, colors, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and three of the worker"
+                18,
+                "documents, page, colors, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 6, "nothing is left beside the site");
         });
@@ -330,8 +318,6 @@ mod tests {
                 "loader-",
                 "split_a-",
                 "web_bg-",
-                "explorer-",
-                "explorer_bg-",
                 "explore-worker-",
                 "tools-",
                 "link-",

@@ -14,7 +14,8 @@ export const Save = async (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
-// Compares devices in a worker, which is fetched on first use. Rejects with a message, or with null if the fetch fails.
+// Compares devices in a worker, which gets the program that the browser has compiled for the page. Rejects with a message, or
+// with null if a fetch fails.
 let worker;
 export const Explore = (name, text) => new Promise((resolve, reject) => {
   const giveUp = () => {
@@ -26,7 +27,7 @@ export const Explore = (name, text) => new Promise((resolve, reject) => {
   worker.onerror = giveUp;
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data }) => (data.missing ? giveUp() : data.error ? reject(data.error) : resolve(data.answer));
-  worker.postMessage([name, text], [port2]);
+  worker.postMessage([name, text, globalThis.ridgepointProgram], [port2]);
 });
 
 export const SavePicture = async (name, canvas) => {

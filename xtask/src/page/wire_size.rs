@@ -12,7 +12,7 @@ use super::offline;
 
 /// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has: 1 % above what was
 /// reached. The issue allows 300,000.
-const LIMIT: usize = 284_000;
+const LIMIT: usize = 286_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {
@@ -125,7 +125,6 @@ mod tests {
             ("split_a-1.wasm", true),
             ("loader-1.js", false),
             ("explore-worker-1.js", true),
-            ("explorer-1.js", true),
             ("tools-1.js", true),
             ("link-1.js", true),
             ("chunks-1.bin", true),

@@ -143,7 +143,8 @@ const LAYERS: &[(&str, &str)] = &[
          components::explore components::kernel components::measure components::trust
          chunks
          app
-         bin::explorer bin::first_answer main",
+         worker
+         bin::first_answer main",
     ),
     (
         "xtask",

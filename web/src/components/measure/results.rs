@@ -22,7 +22,7 @@ use crate::state::url::Note;
 
 /// Columns of the table.
 const COLUMNS: [&str; 7] =
-    ["precision, shape", "grade", "measured", "expected", "error", "ideal", "rates"];
+    ["Precision, shape", "Grade", "Measured", "Expected", "Error", "Ideal", "Rates"];
 
 /// Chart, table and buttons that save the records.
 #[component]

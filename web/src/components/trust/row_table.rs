@@ -15,7 +15,7 @@ const STEP: usize = 25;
 
 /// Columns of the table.
 const COLUMNS: [&str; 6] =
-    ["what was timed", "measured", "expected", "error", "interval", "source, tier"];
+    ["What was timed", "Measured", "Expected", "Error", "Interval", "Source, tier"];
 
 /// Table of the rows, each with a link to its source.
 #[component]

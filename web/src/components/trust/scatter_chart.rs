@@ -66,7 +66,7 @@ pub fn ScatterChart() -> impl IntoView {
             on_key=Callback::new(move |event| on_key(&event, trust))
             on_leave=Callback::new(move |()| pointed.set(None))
         />
-        <p class="brief" role="status">{said}</p>
+        <p class="brief on-screen" role="status">{said}</p>
     }
 }
 

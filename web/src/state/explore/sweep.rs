@@ -2,6 +2,7 @@
 //! returns texts.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use calc_core::catalog::{devices, models};
 use calc_core::device::Device;
@@ -44,6 +45,18 @@ pub struct Sweep {
     begun_ms: f64,
     now_ms: f64,
     rows: Vec<ExploreRow>,
+}
+
+thread_local! {
+    static SWEEP: RefCell<Option<Sweep>> = const { RefCell::new(None) };
+}
+
+/// Calls a function of the one exploration of the worker by name; see [`answer`].
+///
+/// # Errors
+/// Returns the reason as a sentence if there is no answer.
+pub fn call(function: &str, text: &str, now_ms: f64) -> Result<String, String> {
+    SWEEP.with_borrow_mut(|sweep| answer(sweep, function, text, now_ms))
 }
 
 /// Calls a function by name. `now_ms` is the time of any monotonic clock [ms].

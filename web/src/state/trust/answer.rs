@@ -17,18 +17,18 @@ const WORST: usize = 8;
 
 /// Columns of the error table: heading and explanation.
 pub const COLUMNS: [(&str, &str); 9] = [
-    ("set", ""),
-    ("rows", ""),
-    ("devices", ""),
-    ("median", "half of the errors are smaller"),
+    ("Set", ""),
+    ("Rows", ""),
+    ("Devices", ""),
+    ("Median", "half of the errors are smaller"),
     ("p90", "nine of ten errors are smaller; of fewer than ten rows the largest error"),
-    ("bias", "median with its sign: + where predictions are too slow"),
-    ("median by device", "mean over the devices of each one's median"),
+    ("Bias", "median with its sign: + where predictions are too slow"),
+    ("Median by device", "mean over the devices of each one's median"),
     (
         "p90 by device",
         "mean over the devices of each one's p90, or largest error of fewer than ten rows",
     ),
-    ("inside", "measurements in the interval, which is made for 80 %"),
+    ("Inside", "measurements in the interval, which is made for 80 %"),
 ];
 
 /// A group of rows with a large median error.
