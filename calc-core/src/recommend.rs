@@ -115,7 +115,7 @@ pub struct Recommendation {
     pub best_decode: Option<&'static Scheme>,
 }
 
-/// Ranks all schemes.
+/// Ranks all schemes, and finds the changes that would put another one first.
 ///
 /// ```
 /// use calc_core::{calibration::Calibration, catalog, cost::gemm::GemmShape, lowering::Phase};
@@ -145,6 +145,16 @@ pub struct Recommendation {
 /// Errors of the task itself, independent of the scheme; a bound out of range; the energy objective on a device whose power
 /// is unknown.
 pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
+    let mut found = rank(request)?;
+    flips::fill(&Chooser::new(request)?, &mut found.ranked, &found.dropped);
+    Ok(found)
+}
+
+/// Ranks all schemes as [`recommend`] does, and leaves the flips of every row empty: they take most of the time.
+///
+/// # Errors
+/// As [`recommend`].
+pub fn rank(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
     let chooser = Chooser::new(request)?;
     let baseline = request.task.run(&chooser.roofs, &BASELINE)?;
     if request.objective == Objective::Energy && baseline.decode.energy.is_none() {
@@ -179,7 +189,6 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
     };
     let best_prefill = fastest(|row| row.outcome.prefill.expected.time);
     let best_decode = fastest(|row| row.outcome.decode.expected.time);
-    flips::fill(&chooser, &mut ranked, &dropped);
     Ok(Recommendation { baseline, ranked, first_by, dropped, best_prefill, best_decode })
 }
 

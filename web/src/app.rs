@@ -1,17 +1,19 @@
 //! The root component: shared state and layout.
 
+use leptos::mount::mount_to_body;
 use leptos::prelude::*;
 
 use crate::chunks;
 use crate::components::chunk::Chunks;
-use crate::components::erased::{block, memo, on};
+use crate::components::erased::{memo, on};
 use crate::components::header::Header;
 use crate::components::key_list::KeyList;
 use crate::components::plan::view::PlanView;
+use crate::components::startup::{Startup, in_turn};
 use crate::components::view_later::ViewLater;
 use crate::state::chunks::{Refusal, own_devices, reader_of_addresses};
-use crate::state::first_answer;
 use crate::state::inputs::View;
+use crate::state::program;
 use crate::state::session::{Session, carries, is_bare};
 
 /// Mounts the page. All addresses but the bare one first need the chunk that reads them, and one with a custom device another.
@@ -20,27 +22,24 @@ pub fn start() {
     if web_sys::window().is_none() {
         return; // the worker of the Explore view
     }
-    if is_bare() {
-        mount(App);
-        return;
-    }
     wasm_bindgen_futures::spawn_local(async {
         if carries() {
             drop(own_devices().await); // a note reports a failed fetch
         }
-        match reader_of_addresses().await {
-            Ok(()) => mount(App),
-            Err(Refusal(text)) => mount(move || view! { <Unread text=text/> }),
-        }
+        let read = if is_bare() { Ok(()) } else { reader_of_addresses().await };
+        program::next_task().await;
+        mount(read);
     });
 }
 
-/// Puts a view in the place of the text that index.html has before the program runs.
-fn mount<V: IntoView + 'static>(view: impl FnOnce() -> V + 'static) {
-    if let Some(text) = document().get_element_by_id(first_answer::ID) {
-        text.remove();
+/// Mounts the page, or the reason why there is none. The browser compiles a function when it is first called, so this is not part of
+/// the one above.
+#[inline(never)]
+fn mount(read: Result<(), Refusal>) {
+    match read {
+        Ok(()) => mount_to_body(App),
+        Err(Refusal(text)) => mount_to_body(move || view! { <Unread text=text/> }),
     }
-    leptos::mount::mount_to_body(view);
 }
 
 /// The page while nothing reads its address: no numbers, because they would be those of another question.
@@ -49,6 +48,7 @@ fn Unread(
     /// Reason why the chunk is missing.
     text: String,
 ) -> impl IntoView {
+    Startup::begin().prepare(|| ());
     let again = |_| drop(window().location().reload());
     view! {
         <main class="later">
@@ -66,13 +66,14 @@ pub fn App() -> impl IntoView {
     let session = Session::begin();
     provide_context(session);
     provide_context(Chunks(chunks::fetch));
+    provide_context(Startup::begin());
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
-    let shown = block(move || match view.get() {
+    let shown = in_turn(move || match view.get() {
         View::Plan => view! { <PlanView/> }.into_any(),
         later => view! { <ViewLater view=later/> }.into_any(),
     });
     view! {
-        <Header/>
+        {in_turn(|| view! { <Header/> }.into_any())}
         <KeyList/>
         {shown}
     }

@@ -26,6 +26,7 @@ pub mod picker_list;
 pub mod power_mode_field;
 pub mod slider;
 pub mod stale;
+pub mod startup;
 pub mod switch_field;
 pub mod table_frame;
 

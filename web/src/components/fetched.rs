@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::chunk::{Chunk, Chunks, LazyPart, MakeView};
 use super::erased::{block, flag, later, on};
 use crate::state::chunks::Refusal;
+use crate::state::program;
 
 /// Part of the page that is loaded on first use.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,9 @@ impl Fetched {
         }
         later(async move {
             let Chunks(fetch) = self.chunks;
+            program::next_task().await; // parts that are asked for together, or arrive together, have a task each
             let found = fetch(self.chunk).await.map_err(|Refusal(text)| text);
+            program::next_task().await;
             // The user may have left the view, which disposes the signal.
             drop(self.made.try_set(Some(found)));
         });

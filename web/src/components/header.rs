@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::erased::{maybe, on, text};
 use super::export_menu::ExportMenu;
+use super::startup::in_turn;
 use crate::state::inputs::View;
 use crate::state::session::{Dialog, Session, Step};
 
@@ -38,7 +39,7 @@ pub fn Header() -> impl IntoView {
         <header class="top">
             <p class="brand">"Ridgepoint"</p>
             <nav aria-label="Views">
-                {View::ALL.into_iter().map(link).collect_view()}
+                {View::ALL.map(|view| in_turn(move || link(view).into_any())).into_iter().collect_view()}
                 <a href="learn/">"Learn"</a>
             </nav>
             <div class="tools">

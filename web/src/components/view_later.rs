@@ -4,8 +4,10 @@ use leptos::prelude::*;
 
 use crate::components::chunk::{Chunk, Chunks, LazyPart, MakeView};
 use crate::components::erased::{block, later};
+use crate::components::startup::Startup;
 use crate::state::chunks::Refusal;
 use crate::state::inputs::View;
+use crate::state::program;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
 #[component]
@@ -23,10 +25,14 @@ pub fn ViewLater(
         View::Plan | View::Model => Chunk::Model,
     };
     let Chunks(fetch) = expect_context();
+    let startup: Startup = expect_context();
+    startup.hold();
     later(async move {
+        program::next_task().await;
         let found = fetch(chunk).await;
         // The user may have left the view, which disposes the signal.
         drop(made.try_set(Some(found.map_err(|Refusal(text)| text))));
+        startup.release();
     });
     block(move || {
         match made.get() {

@@ -1,6 +1,6 @@
 //! The page's one daemon connection, kept open while another view is shown. Executes the actions that [`Client`] returns.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use js_sys::{Array, Function};
 use leptos::prelude::*;
@@ -12,14 +12,17 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::address::{self, Pairing};
 use super::client::Client;
 use super::connection::{Action, Event, Signature, State};
-use super::from_wire;
+use super::from_wire::ReadMessage;
 use crate::components::erased::later;
+use crate::state::chunks::reader_of_messages;
 use crate::state::program;
 
 thread_local! {
     static LIVE: RefCell<Option<DaemonLink>> = const { RefCell::new(None) };
     /// JavaScript function that sends a text on the current socket.
     static SEND: RefCell<Option<Function>> = const { RefCell::new(None) };
+    /// Reads a message of the daemon; set before the first socket opens.
+    static READ: Cell<Option<ReadMessage>> = const { Cell::new(None) };
 }
 
 /// The page's daemon connection and the fields of its form.
@@ -214,8 +217,13 @@ impl DaemonLink {
         let listener = listener.into_js_value(); // freed together with the socket
         let this = self.clone();
         later(async move {
-            let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &listener];
-            let send = program::link("open", &values).await.ok();
+            let send = if let Ok(read) = reader_of_messages().await {
+                READ.set(Some(read));
+                let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &listener];
+                program::link("open", &values).await.ok()
+            } else {
+                None
+            };
             match send.and_then(|send| send.dyn_into::<Function>().ok()) {
                 Some(send) if this.socket.get_untracked() == socket => SEND.set(Some(send)),
                 Some(send) => drop(send.call0(&JsValue::NULL)),
@@ -233,7 +241,7 @@ impl DaemonLink {
                 }
             }
             "text" => {
-                if let Some((id, message)) = from_wire::message(&first) {
+                if let Some((id, message)) = READ.get().and_then(|read| read(&first)) {
                     self.act(|client| client.receive(id, message));
                 }
             }

@@ -2,6 +2,9 @@
 
 use protocol::server::{Say, ServerMessage};
 
+/// How a message is read; the code comes in a chunk.
+pub type ReadMessage = fn(&str) -> Option<(Option<u32>, ServerMessage)>;
+
 /// A message with the number of the request that it answers; `None` if it is unknown or malformed.
 pub fn message(text: &str) -> Option<(Option<u32>, ServerMessage)> {
     let Say { id, say } = serde_json::from_str(text).ok()?;

@@ -10,6 +10,7 @@ use super::export_kinds::Document;
 use super::fragment;
 use super::inputs::Inputs;
 use super::url;
+use crate::link::from_wire::{self, ReadMessage};
 
 /// The reason why an action failed, as a sentence for the user.
 #[derive(Debug)]
@@ -66,6 +67,17 @@ in_chunk! {
     pub fn own_devices() -> Result<(), Refusal> {
         fragment::load_device_codec();
         Ok(())
+    }
+}
+
+in_chunk! {
+    wire,
+    /// Returns what reads the messages of a daemon. Whoever has none does without it: it is most of the connection's code.
+    ///
+    /// # Errors
+    /// The chunk could not be fetched.
+    pub fn reader_of_messages() -> Result<ReadMessage, Refusal> {
+        Ok(from_wire::message as ReadMessage)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    Flip, Outcome, Ranked, RecommendRequest, Recommendation, Task, recommend,
+    Flip, Outcome, Ranked, RecommendRequest, Recommendation, Task, rank, recommend,
 };
 use calc_core::scheme::Scheme;
 use calc_core::units::{Seconds, TokensPerSec};
@@ -44,7 +44,7 @@ pub struct PlanShown {
 pub struct PlanAnswer {
     /// The verdict: "Take GGUF Q4_K_M: it fits, 19 token/s."
     pub sentence: String,
-    /// The reason, and the nearest change that would alter it.
+    /// The reason.
     pub line: String,
     pub cards: Vec<Card>,
     /// The numbers behind the cards; `None` if there are no cards.
@@ -62,8 +62,6 @@ pub struct PlanAnswer {
     pub chosen: String,
     /// Name of the recommended scheme, where another one is in the cards.
     pub recommended: Option<String>,
-    /// Changes that would put another scheme first; the inspector has their words.
-    pub flips: Vec<Flip>,
 }
 
 impl PlanAnswer {
@@ -120,7 +118,7 @@ pub fn shown_inputs(inputs: &Inputs) -> (Inputs, Option<&'static Scheme>) {
     let (mut taken, mut scheme) = (inputs.clone(), None);
     if inputs.view == View::Plan {
         with_model(inputs, |request| {
-            if let Ok(found) = recommend(request)
+            if let Ok(found) = rank(request)
                 && let Some(seen) = CardOutcome::runnable(&found, inputs.model.scheme)
             {
                 SchemeFormats::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
@@ -137,7 +135,7 @@ fn derive(
     inputs: &Inputs,
 ) -> PlanShown {
     let model = |inputs: &Inputs| next_model(earlier, &inputs.model, inputs.place());
-    let found = match recommend(request) {
+    let found = match rank(request) {
         Ok(found) => found,
         Err(error) => {
             let sentence = format!("{}.", core_error(&error));
@@ -191,7 +189,6 @@ fn answer(
         time_column: rows::part_name(request.part),
         chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
         recommended: other.map(|first| advice::scheme_name(first.scheme)),
-        flips: first.map_or_else(Vec::new, |first| first.flips.clone()),
     }
 }
 
@@ -207,6 +204,12 @@ fn in_cards(
         users: workload(request).map_or(1, |workload| workload.batch),
         is_picked: picked.is_some_and(|picked| picked.key == seen.scheme.key),
     }
+}
+
+/// Changes that would put another scheme first; the inspector has their words.
+pub fn flips(inputs: &Inputs) -> Vec<Flip> {
+    let found = with_model(inputs, |request| recommend(request).ok()).flatten();
+    found.and_then(|found| found.ranked.into_iter().next()).map_or_else(Vec::new, |row| row.flips)
 }
 
 /// Ways to apply the scheme in the cards. The inspector computes them: its chunk has their words.

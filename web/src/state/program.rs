@@ -22,6 +22,11 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
+/// Continues in another task of the browser, so that it can react in between; at once in a build without the boot script.
+pub async fn next_task() {
+    drop(ask("ridgepointNextTask", &[]).await);
+}
+
 /// Saves a document as a file.
 ///
 /// # Errors

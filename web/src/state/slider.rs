@@ -1,7 +1,7 @@
 //! Stops of the sliders: powers of two up to the largest value that fits, and the power modes of a device.
 
 use calc_core::plan::Plan;
-use calc_core::recommend::{Outcome, Recommendation, recommend};
+use calc_core::recommend::{Outcome, Recommendation, rank};
 use calc_core::scheme::Scheme;
 use calc_core::workload::Workload;
 use report::input::number_input;
@@ -112,8 +112,7 @@ pub fn beside_kernel(inputs: &Inputs, field: operator::Field) -> Inputs {
 pub fn most_in_model(inputs: &Inputs, field: Field) -> Option<u64> {
     let mut taken = inputs.clone();
     if inputs.view == View::Plan
-        && let Some(formats) =
-            with_model(inputs, |request| smallest(&recommend(request).ok()?, inputs))?
+        && let Some(formats) = with_model(inputs, |request| smallest(&rank(request).ok()?, inputs))?
     {
         formats.of_model(&mut taken);
     }

@@ -23,17 +23,19 @@ if (places.length === 0) throw new Error('the documents name no places');
 
 const median = (numbers) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-/** One run in a browser of its own, which knows nothing of the runs before. */
-async function once(address, config) {
+/** One run in a browser of its own, which knows nothing of the runs before. A trace that began too late has no result: it is tried again. */
+async function once(address, config, attempts = 3) {
   const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const chrome = await launch({ chromePath: chromium, chromeFlags: ['--headless', '--disable-gpu', ...root] });
   try {
     const { lhr } = await lighthouse(address, { port: chrome.port, logLevel: 'error', onlyCategories: CATEGORIES }, config);
-    if (lhr.runtimeError) throw new Error(`${address}: ${lhr.runtimeError.message}`);
-    return lhr;
+    if (!lhr.runtimeError) return lhr;
+    if (lhr.runtimeError.code !== 'NO_NAVSTART' || attempts === 1) throw new Error(`${address}: ${lhr.runtimeError.message}`);
   } finally {
     chrome.kill();
   }
+  console.error(`  ${address}: no result, tried again`);
+  return once(address, config, attempts - 1);
 }
 
 async function measured(address, config) {

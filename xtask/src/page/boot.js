@@ -37,6 +37,15 @@ for (const name of ["Fetch", "Save", "SavePicture", "Explore", "Pack", "Unpack",
   globalThis["ridgepoint" + name] = async (...values) => (await tools())[name](...values);
 }
 
+// A message begins a task of its own; a timer would wait, and in a hidden window for a second.
+const { port1, port2 } = new MessageChannel();
+const waiting = [];
+port1.onmessage = () => waiting.shift()();
+globalThis.ridgepointNextTask = () => new Promise((resolve) => {
+  waiting.push(resolve);
+  port2.postMessage(null);
+});
+
 // Copying is not in that script: a browser may no longer count the click as recent once a script is fetched.
 globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
 
@@ -50,6 +59,13 @@ addEventListener("hashchange", () => /[#&]pair=/.test(location.hash) && location
 if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
+
+// The text of index.html is painted first; the program would share a slow line with the style sheet. A hidden page paints nothing.
+await new Promise((resolve) => {
+  requestAnimationFrame(() => setTimeout(resolve));
+  if (document.hidden) resolve();
+  addEventListener("visibilitychange", resolve);
+});
 
 try {
   const program = fetch(new URL("./PROGRAM", import.meta.url), { credentials: "same-origin" });

@@ -14,7 +14,7 @@ const file = async (name) => {
 };
 
 let pack;
-const part = async (start, end) => {
+const part = async ([start, end]) => {
   pack ??= fetched("./PACK").then((answer) => answer.arrayBuffer());
   try {
     return (await pack).slice(start, end);
@@ -28,3 +28,10 @@ const instantiated = async (source, imports) => {
   const content = await source;
   return content instanceof Response ? WebAssembly.instantiateStreaming(content, imports) : WebAssembly.instantiate(content, imports);
 };
+
+// A chunk: its file or its place in PACK, and the chunks that it needs.
+const chunk = (source, needs) => makeLoad(() => {
+  const content = typeof source === "string" ? file(source) : part(source);
+  content.catch(() => {}); // whoever waits for the chunk hears of it
+  return (imports) => instantiated(content, imports);
+}, needs);

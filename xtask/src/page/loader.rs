@@ -13,9 +13,15 @@ const SMALL: usize = 16_384;
 /// Function that loads what reads an address. Every link waits for its chunks, so they are in the common file, too.
 const READER: &str = "__wasm_split_load_address";
 
-/// `wasm_split`'s way to compile the chunk that it fetches, and ours.
-const COMPILED: [&str; 2] =
-    ["WebAssembly.instantiateStreaming(src, imports)", "instantiated(src, imports)"];
+/// The script of `wasm_split` around the fetch of each chunk. It has functions of its own for every chunk, each of which the browser
+/// compiles by itself; ours calls one function for all.
+const THEIRS: [&str; 2] = [
+    "makeLoad(() => {\nconst src = ",
+    ";\nsrc.catch(() => {});\nreturn async (imports) => (WebAssembly.instantiateStreaming(src, imports));\n}\n, ",
+];
+
+/// The same in our script, with the function of `fetching.js`.
+const OURS: [&str; 2] = ["chunk(", ", "];
 
 /// The loader while its chunks are named.
 #[derive(Debug)]
@@ -33,15 +39,18 @@ impl Loader {
     /// # Errors
     /// If it does not compile its chunks as expected.
     pub(super) fn read(text: &str) -> anyhow::Result<Self> {
-        let [theirs, ours] = COMPILED;
-        if text.matches("fetch(").count() != text.matches(theirs).count() {
-            bail!("the loader of chunks does not call {theirs} once for each file");
+        for theirs in THEIRS {
+            if text.matches("fetch(").count() != text.matches(theirs).count() {
+                bail!("the loader of chunks does not have {theirs:?} once for each file");
+            }
         }
+        let [begin, end] = THEIRS;
         let after_reader = text.split_once(READER).map_or("", |(_, after)| after);
         let (list, _) = after_reader.split_once("])").unwrap_or_default();
         let for_links =
             list.rsplit_once('[').map_or(String::new(), |(_, list)| format!("[{list}]"));
-        Ok(Self { text: text.replace(theirs, ours), for_links, pack: Vec::new() })
+        let text = text.replace(begin, OURS[0]).replace(end, OURS[1]);
+        Ok(Self { text, for_links, pack: Vec::new() })
     }
 
     /// True if the loader fetches a file. A chunk that turned out empty is written, but never fetched.
@@ -61,13 +70,13 @@ impl Loader {
     pub(super) fn add_to_pack(&mut self, name: &str, content: &[u8]) {
         let start = self.pack.len();
         self.pack.extend_from_slice(content);
-        let part = format!("part({start}, {})", self.pack.len());
+        let part = format!("[{start}, {}]", self.pack.len());
         self.text = self.text.replace(&fetch_of(name), &part);
     }
 
     /// Fetches a chunk by its new name.
     pub(super) fn rename(&mut self, name: &str, new_name: &str) {
-        self.text = self.text.replace(&fetch_of(name), &format!("file(\"./{new_name}\")"));
+        self.text = self.text.replace(&fetch_of(name), &format!("\"./{new_name}\""));
     }
 
     /// The script, with the name of the common file.
@@ -78,8 +87,10 @@ impl Loader {
         if self.text.contains("fetch(") {
             bail!("the loader fetches a chunk that does not exist");
         }
-        // Imports come first, where every module has them.
-        Ok(format!("{}\n{}", self.text, squeeze(FETCHING)?.replace("PACK", pack_name)))
+        let Some((import, rest)) = self.text.split_once('\n') else {
+            bail!("the loader of chunks has one line");
+        };
+        Ok(format!("{import}\n{}\n{rest}", squeeze(FETCHING)?.replace("PACK", pack_name)))
     }
 }
 
@@ -93,9 +104,24 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "import {a} from \"./web.js\";
-const src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)
-const src = fetch(new URL(\"./chunk_2.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)
-const src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)";
+const __chunk_1 = makeLoad(() => {
+const src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url));
+src.catch(() => {});
+return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
+}
+, []);
+const __chunk_2 = makeLoad(() => {
+const src = fetch(new URL(\"./chunk_2.wasm\", import.meta.url));
+src.catch(() => {});
+return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
+}
+, []);
+export const __wasm_split_load_a = wrapAsyncCb(makeLoad(() => {
+const src = fetch(new URL(\"./split_a.wasm\", import.meta.url));
+src.catch(() => {});
+return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
+}
+, [__chunk_1, __chunk_2]));";
 
     #[test]
     fn small_chunks_are_parts_of_one_file() {
@@ -107,9 +133,9 @@ const src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.ins
         assert_eq!(loader.pack, b"abcde");
         let script = loader.script("pack-1.bin").unwrap();
         for text in [
-            "src = part(0, 3)",
-            "src = part(3, 5)",
-            "src = file(\"./split_a-0.wasm\")",
+            "const __chunk_1 = chunk([0, 3], []);",
+            "const __chunk_2 = chunk([3, 5], []);",
+            "wrapAsyncCb(chunk(\"./split_a-0.wasm\", [__chunk_1, __chunk_2]));",
             "\"./pack-1.bin\"",
         ] {
             assert!(script.contains(text), "{text}: {script}");

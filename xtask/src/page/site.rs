@@ -116,9 +116,6 @@ impl Folder<'_> {
         let lines = [
             format!("    <link rel=\"modulepreload\" href=\"./{script}\">"),
             format!("    <link rel=\"modulepreload\" href=\"./{loader}\">"),
-            format!(
-                "    <link rel=\"preload\" href=\"./{program}\" as=\"fetch\" type=\"application/wasm\" crossorigin>"
-            ),
             format!("    <script type=\"module\" src=\"./{boot}\"></script>"),
         ];
         Ok(lines.join("\n"))

@@ -11,8 +11,8 @@ use flate2::write::GzEncoder;
 use super::offline;
 
 /// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has: 1 % above what was
-/// reached. The issue allows 300,000.
-const LIMIT: usize = 286_000;
+/// reached. The target is 300,000.
+const LIMIT: usize = 287_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {
@@ -37,13 +37,12 @@ pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
         fs::read_dir(site)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
     paths.sort();
     let (folders, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
-    let page = fs::read_to_string(site.join("index.html"))?;
     let mut total = WireSize::default();
     println!("{:>9} {:>9} {:>9}  bytes", "raw", "gzip", "brotli");
     for path in paths {
         let size = measure(&fs::read(&path).with_context(|| path.display().to_string())?)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if is_later(&name, &page) {
+        if is_later(&name) {
             print_row(size, &format!("{name}, when it is needed"));
             continue;
         }
@@ -73,14 +72,13 @@ fn size_of_folder(folder: &Path) -> anyhow::Result<WireSize> {
     Ok(total)
 }
 
-/// Beginnings of files that nobody waits for: the worker's, scripts of a click, small chunks, and what keeps the site.
-const LATER: [&str; 5] = ["explore", "tools-", "link-", "chunks-", offline::WORKER_NAME];
+/// Beginnings of files that nobody waits for: chunks, the worker's, scripts of a click, and what keeps the site.
+const LATER: [&str; 7] =
+    ["split_", "chunk_", "chunks-", "explore-worker-", "tools-", "link-", offline::WORKER_NAME];
 
-/// Whether a file is a chunk, the worker's, or a script of a click: WebAssembly that the page itself does not ask for.
-fn is_later(name: &str, page: &str) -> bool {
+/// Whether the page itself does not ask for a file.
+fn is_later(name: &str) -> bool {
     LATER.iter().any(|start| name.starts_with(start))
-        || Path::new(name).extension().is_some_and(|extension| extension == "wasm")
-            && !page.contains(name)
 }
 
 fn measure(content: &[u8]) -> anyhow::Result<WireSize> {
@@ -119,7 +117,6 @@ mod tests {
 
     #[test]
     fn only_a_chunk_is_fetched_later() {
-        let page = "<link rel=\"preload\" href=\"./web_bg-1.wasm\">";
         let cases = [
             ("web_bg-1.wasm", false),
             ("split_a-1.wasm", true),
@@ -131,7 +128,7 @@ mod tests {
             ("service-worker.js", true),
         ];
         for (name, later) in cases {
-            assert_eq!(is_later(name, page), later, "{name}");
+            assert_eq!(is_later(name), later, "{name}");
         }
     }
 

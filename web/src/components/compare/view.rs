@@ -9,9 +9,11 @@ use super::table::CompareTable;
 use crate::charts::paper;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::notes::Notes;
+use crate::components::startup::{Startup, in_turn};
 use crate::state::compare::pinning::add;
 use crate::state::compare::{self, SchemeChange, schemes};
 use crate::state::inputs::{Inputs, Pins};
+use crate::state::model::answer::next as next_model;
 use crate::state::session::{Session, Step};
 
 /// Two to four scenarios side by side: the verdict, one chart, and the rows that differ.
@@ -24,32 +26,42 @@ pub fn CompareView() -> impl IntoView {
         session.inputs.with_untracked(|inputs| compare::next(before, inputs))
     });
     provide_context(CompareContext { shown, pointed: RwSignal::new(None) });
-    let faults = block(move || {
-        let faults = shown.with(|shown| shown.faults.clone());
-        let line = |fault| view! { <p class="message">{fault}</p> };
-        faults.into_iter().map(line).collect_view().into_any()
+    let startup: Startup = expect_context();
+    // The browser compiles a function when it is first called: here those of an estimate, before those of a recommendation.
+    startup.prepare(move || {
+        let estimate = |inputs: &Inputs| drop(next_model(None, &inputs.model, inputs.place()));
+        session.inputs.with_untracked(estimate);
     });
+    startup.prepare(move || shown.with_untracked(|_| ()));
     let title = text(move || {
         shown.with(|shown| match shown.sentence.as_str() {
             "" => "Compare scenarios".to_owned(),
             sentence => sentence.to_owned(),
         })
     });
-    view! {
-        <main class="compare">
-            <Notes/>
-            <p class="common">{text(move || shown.with(|shown| shown.common.clone()))}</p>
-            <div class="verdict" aria-live="polite">
-                <h1>{title}</h1>
-                <p>{text(move || shown.with(|shown| shown.line.clone()))}</p>
-            </div>
-            <div role="alert">{faults}</div>
-            <HoldScheme/>
-            <Add/>
-            <CompareChart/>
-            <CompareTable/>
-        </main>
-    }
+    in_turn(move || {
+        let faults = block(move || {
+            let faults = shown.with(|shown| shown.faults.clone());
+            let line = |fault| view! { <p class="message">{fault}</p> };
+            faults.into_iter().map(line).collect_view().into_any()
+        });
+        view! {
+                <main class="compare">
+                    <Notes/>
+                    <p class="common">{text(move || shown.with(|shown| shown.common.clone()))}</p>
+                    <div class="verdict" aria-live="polite">
+                        <h1>{title}</h1>
+                        <p>{text(move || shown.with(|shown| shown.line.clone()))}</p>
+                    </div>
+                    <div role="alert">{faults}</div>
+                    <HoldScheme/>
+                    {in_turn(|| view! { <Add/> }.into_any())}
+                    {in_turn(|| view! { <CompareChart/> }.into_any())}
+                    {in_turn(|| view! { <CompareTable/> }.into_any())}
+                </main>
+        }
+        .into_any()
+    })
 }
 
 /// A button that gives all columns one scheme, or each the one that is best for it; hidden where neither changes anything.

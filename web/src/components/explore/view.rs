@@ -14,6 +14,7 @@ use crate::charts::paper;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::focus::{focus, tab_index};
 use crate::components::notes::Notes;
+use crate::components::startup::in_turn;
 use crate::state::explore::ExploreField;
 use crate::state::explore::asked::{Subject, fault, subject};
 use crate::state::explore::shown::address;
@@ -67,9 +68,9 @@ pub fn ExploreView() -> impl IntoView {
         <main class="explore">
             <Notes/>
             <h1>{text(move || session.inputs.with(title))}</h1>
-            <Subjects/>
-            <FixedLine/>
-            <ExploreFields/>
+            {in_turn(|| view! { <Subjects/> }.into_any())}
+            {in_turn(|| view! { <FixedLine/> }.into_any())}
+            {in_turn(|| view! { <ExploreFields/> }.into_any())}
             <Progress/>
             <section class="explore-answer" class:stale=stale aria-label="Answer">{body}</section>
         </main>

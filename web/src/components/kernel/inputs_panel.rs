@@ -9,12 +9,13 @@ use super::operator_field::OperatorField;
 use super::presets::Presets;
 use crate::components::chunk::LazyPart;
 use crate::components::device_field::DeviceField;
-use crate::components::erased::{block, derived, memo, text};
+use crate::components::erased::{derived, memo, text};
 use crate::components::fetched::Folded;
 use crate::components::inputs_shell::InputsShell;
 use crate::components::open_file::OpenFile;
 use crate::components::picker::Picker;
 use crate::components::power_mode_field::PowerModeField;
+use crate::components::startup::{each_in_turn, in_turn};
 use crate::state::derived::{KernelShown, inputs_summary, rule_name};
 use crate::state::inputs::{ComparedRole, Inputs};
 use crate::state::picker::{PickerCatalog, activation_groups, bits, cache_groups, weight_groups};
@@ -29,17 +30,19 @@ pub fn InputsPanel() -> impl IntoView {
     let open = kernel.shown.with_untracked(KernelShown::is_stale);
     let summary = text(move || session.inputs.with(inputs_summary));
     let role = memo(move |_| session.inputs.with(Inputs::role));
-    let formats = block(move || match role.get() {
+    let formats = in_turn(move || match role.get() {
         ComparedRole::Weights => view! { <Weights/><Activations/> }.into_any(),
         ComparedRole::KvCache => view! { <KvCache/><Activations/> }.into_any(),
         ComparedRole::Carrier => view! { <Activations/> }.into_any(),
     });
     view! {
         <InputsShell label="Inputs" summary=summary open=open>
-            <DeviceField/>
-            <PowerModeField/>
-            <OperatorField/>
-            <Presets/>
+            {each_in_turn([
+                || view! { <DeviceField/> }.into_any(),
+                || view! { <PowerModeField/> }.into_any(),
+                || view! { <OperatorField/> }.into_any(),
+                || view! { <Presets/> }.into_any(),
+            ])}
             {formats}
             <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/>
             <OpenFile/>

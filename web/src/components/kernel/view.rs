@@ -17,6 +17,7 @@ use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
 use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
+use crate::components::startup::{Startup, in_turn};
 use crate::state::check::typed;
 use crate::state::claim::TIME;
 use crate::state::derived::{KernelShown, next};
@@ -37,25 +38,29 @@ pub fn KernelView() -> impl IntoView {
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
     let stale = flag(move || shown.with(KernelShown::is_stale));
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
-    view! {
-        <main class="kernel">
-            <InputsPanel/>
-            <section class="answer" class:stale=stale aria-label="Answer">
-                <Notes/>
-                <Verdict/>
-                <RooflineChart/>
-                <FormatTable/>
-                <Folded class="own-points" title="Your own points" part=LazyPart::OwnPoints open=false/>
-            </section>
-            // The right column, most important panel first.
-            <aside class="limits" aria-label="Limits and facts">
-                <InspectedPanel/>
-                <LimitsPanel/>
-                <Folded class="fold" title="Is this possible?" part=LazyPart::Check open=claimed/>
-                <ShowWork/>
-                <DeviceFacts/>
-            </aside>
-            <ExplanationPopover/>
-        </main>
-    }
+    expect_context::<Startup>().prepare(move || shown.with_untracked(|_| ()));
+    in_turn(move || {
+        view! {
+                <main class="kernel">
+                    {in_turn(|| view! { <InputsPanel/> }.into_any())}
+                    <section class="answer" class:stale=stale aria-label="Answer">
+                        <Notes/>
+                        {in_turn(|| view! { <Verdict/> }.into_any())}
+                        {in_turn(|| view! { <RooflineChart/> }.into_any())}
+                        {in_turn(|| view! { <FormatTable/> }.into_any())}
+                        <Folded class="own-points" title="Your own points" part=LazyPart::OwnPoints open=false/>
+                    </section>
+                    // The right column, most important panel first.
+                    <aside class="limits" aria-label="Limits and facts">
+                        <InspectedPanel/>
+                        {in_turn(|| view! { <LimitsPanel/> }.into_any())}
+                        <Folded class="fold" title="Is this possible?" part=LazyPart::Check open=claimed/>
+                        {in_turn(|| view! { <ShowWork/> }.into_any())}
+                        {in_turn(|| view! { <DeviceFacts/> }.into_any())}
+                    </aside>
+                    <ExplanationPopover/>
+                </main>
+        }
+            .into_any()
+    })
 }

@@ -18,6 +18,7 @@ use crate::components::inputs_shell::InputsShell;
 use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::components::power_mode_field::PowerModeField;
+use crate::components::startup::in_turn;
 use crate::link::connection::State;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::inputs::Inputs;
@@ -66,21 +67,23 @@ pub fn MeasureView() -> impl IntoView {
     });
     view! {
         <main class="kernel model measure">
-            <InputsShell label="Inputs" summary=summary>
-                <DeviceField/>
-                <PowerModeField/>
-                <Spot/>
-            </InputsShell>
+            {in_turn(move || view! {
+                <InputsShell label="Inputs" summary=summary>
+                    <DeviceField/>
+                    <PowerModeField/>
+                    <Spot/>
+                </InputsShell>
+            }.into_any())}
             <section class="answer" aria-label="Measurements">
                 <div class="said"><Notes/><Connect/></div>
-                <Running/>
-                <Results/>
+                {in_turn(|| view! { <Running/> }.into_any())}
+                {in_turn(|| view! { <Results/> }.into_any())}
             </section>
             <aside class="limits" aria-label="Device and jobs">
                 <InspectedPanel/>
-                <DeviceCard/>
-                <Calibrate/>
-                <History/>
+                {in_turn(|| view! { <DeviceCard/> }.into_any())}
+                {in_turn(|| view! { <Calibrate/> }.into_any())}
+                {in_turn(|| view! { <History/> }.into_any())}
             </aside>
             <ExplanationPopover/>
         </main>

@@ -16,6 +16,7 @@ use crate::components::erased::text;
 use crate::components::fetched::Folded;
 use crate::components::inputs_shell::InputsShell;
 use crate::components::power_mode_field::PowerModeField;
+use crate::components::startup::{each_in_turn, in_turn};
 use crate::state::model::answer::{ModelShown, summary};
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
@@ -41,20 +42,20 @@ pub fn ModelInputsPanel() -> impl IntoView {
     let [weights, experts, others @ ..] = Role::ALL;
     view! {
         <InputsShell label="Inputs" summary=summary open=open>
-            <ModelField/>
-            <Import/>
-            <Editor/>
-            <DeviceField/>
-            <PowerModeField/>
-            <EngineField/>
-            <FormatField role=weights/>
-            <FormatField role=experts/>
+            {each_in_turn([
+                || view! { <ModelField/><Import/><Editor/> }.into_any(),
+                || view! { <DeviceField/><PowerModeField/> }.into_any(),
+                || view! { <EngineField/> }.into_any(),
+            ])}
+            {in_turn(move || view! { <FormatField role=weights/><FormatField role=experts/> }.into_any())}
             <details class="more-fields">
                 <summary>"Activations, KV cache, embedding"</summary>
-                {others.map(|role| view! { <FormatField role=role/> }).collect_view()}
+                {in_turn(move || others.map(|role| view! { <FormatField role=role/> }).collect_view().into_any())}
             </details>
             <div class="twin">
-                {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
+                {in_turn(move || {
+                    numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate]).into_any()
+                })}
             </div>
             <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/>
             <details class="more-fields">

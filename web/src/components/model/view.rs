@@ -15,6 +15,7 @@ use crate::components::erased::{derived, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::components::stale::Stale;
+use crate::components::startup::{Startup, in_turn};
 use crate::state::model::answer::next;
 use crate::state::model::curves::CurveAxis;
 use crate::state::session::Session;
@@ -30,33 +31,37 @@ pub fn ModelView() -> impl IntoView {
     let inputs = derived(move || session.inputs.get());
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
     let stale = Stale::provide(session, shown);
+    expect_context::<Startup>().prepare(move || shown.with_untracked(|_| ()));
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let line = text(move || shown.with(|shown| shown.answer.line.clone()));
-    view! {
-        <main class="kernel model">
-            <ModelInputsPanel/>
-            <section
-                class="answer"
-                class:stale=stale.flag()
-                aria-label=stale.label()
-            >
-                <div class="said">
-                    <Notes/>
-                    {stale.reason()}
-                    <div class="verdict" aria-live="polite">
-                        <h1>{sentence}</h1>
-                        <p>{line}</p>
-                    </div>
-                </div>
-                <Memory/>
-                <Figures/>
-                <OperatorChart/>
-                <OperatorTable phase=0/>
-                <OperatorTable phase=1/>
-                {CurveAxis::ALL.map(|against| view! { <CurvesChart against=against/> }).collect_view()}
-            </section>
-            <Care/>
-            <ExplanationPopover/>
-        </main>
-    }
+    in_turn(move || {
+        view! {
+                <main class="kernel model">
+                    {in_turn(|| view! { <ModelInputsPanel/> }.into_any())}
+                    <section
+                        class="answer"
+                        class:stale=stale.flag()
+                        aria-label=stale.label()
+                    >
+                        <div class="said">
+                            <Notes/>
+                            {stale.reason()}
+                            <div class="verdict" aria-live="polite">
+                                <h1>{sentence}</h1>
+                                <p>{line}</p>
+                            </div>
+                        </div>
+                        {in_turn(|| view! { <Memory/> }.into_any())}
+                        {in_turn(|| view! { <Figures/> }.into_any())}
+                        {in_turn(|| view! { <OperatorChart/> }.into_any())}
+                        {in_turn(|| view! { <OperatorTable phase=0/> }.into_any())}
+                        {in_turn(|| view! { <OperatorTable phase=1/> }.into_any())}
+                        {CurveAxis::ALL.map(|against| in_turn(move || view! { <CurvesChart against=against/> }.into_any())).collect_view()}
+                    </section>
+                    {in_turn(|| view! { <Care/> }.into_any())}
+                    <ExplanationPopover/>
+                </main>
+        }
+            .into_any()
+    })
 }

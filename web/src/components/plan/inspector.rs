@@ -10,7 +10,8 @@ use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, derived, flag, memo};
 use crate::components::inspected::{InspectedPanel, explain};
 use crate::components::model::care::cautions;
-use crate::state::plan::{RATE, refusal, ways_of};
+use crate::components::startup::soon;
+use crate::state::plan::{RATE, flips as flips_of, refusal, ways_of};
 use crate::state::session::Session;
 
 /// Content of the right column of the Plan view.
@@ -33,13 +34,14 @@ pub fn Inspector() -> impl IntoView {
     });
     // Nobody can click on paper: there every card explains itself.
     let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
-    let on_paper = block(move || {
+    let on_paper = soon(move || {
         let explained =
             cards.get().into_iter().map(|card| explain(session, "", card.number.explanation));
         explained.collect_view().into_any()
     });
     let flips = memo(move |_| {
-        shown.with(|shown| shown.answer.flips.iter().map(advice::flip).collect::<Vec<_>>())
+        shown.track();
+        session.inputs.with_untracked(flips_of).iter().map(advice::flip).collect::<Vec<_>>()
     });
     let ways = memo(move |_| {
         shown.with(|shown| session.inputs.with_untracked(|inputs| ways_of(shown, inputs)))
@@ -55,12 +57,14 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
-            <InspectedPanel otherwise=otherwise/>
+            {soon(move || view! { <InspectedPanel otherwise=otherwise/> }.into_any())}
             <div class="on-paper">{on_paper}</div>
-            <div hidden=flag(move || flips.with(Vec::is_empty))>
-                <h2>"What would flip it"</h2>
-                <ul>{block(move || list(flips.get()))}</ul>
-            </div>
+            {soon(move || view! {
+                <div hidden=flag(move || flips.with(Vec::is_empty))>
+                    <h2>"What would flip it"</h2>
+                    <ul>{block(move || list(flips.get()))}</ul>
+                </div>
+            }.into_any())}
             <div hidden=flag(move || ways.with(Vec::is_empty))>
                 <h2>"Do it"</h2>
                 {block(move || ways.get().into_iter().map(way).collect_view().into_any())}
@@ -69,6 +73,6 @@ pub fn Inspector() -> impl IntoView {
                 <h2>"Read with care"</h2>
                 <ul>{block(move || list(notes.get()))}</ul>
             </div>
-            <DeviceFacts/>
+            {soon(|| view! { <DeviceFacts/> }.into_any())}
     }
 }

@@ -16,6 +16,7 @@ use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::notes::Notes;
 use crate::components::stale::Stale;
+use crate::components::startup::{Startup, in_turn};
 use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
 use crate::state::plan::{self, PlanShown};
@@ -26,52 +27,66 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    // With the inspector come the fields and tabs of the first click.
-    let inspector = Fetched::new(LazyPart::Inspector);
-    inspector.ask();
-    let popover = Fetched::new(LazyPart::Explanation);
-    popover.ask();
     let (shown, typed) = provide_answer(session);
     let stale = Stale::provide(session, typed);
-    let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
-    let ways_out =
-        block(move || if stuck.get() { fetched_tab(LazyPart::Impasse) } else { ().into_any() });
-    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
-    let body = block(move || match tab.get() {
-        Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => fetched_tab(LazyPart::Operators),
-        Tab::Memory => fetched_tab(LazyPart::Memory),
-        Tab::Scale => fetched_tab(LazyPart::Scale),
-        Tab::Questions => fetched_tab(LazyPart::Questions),
-    });
+    let startup: Startup = expect_context();
+    startup.prepare(move || typed.with_untracked(|_| ()));
+    startup.prepare(move || shown.with_untracked(|_| ()));
     view! {
         <main class="plan model">
-            <Scenario/>
-            <section
-                class="answer"
-                class:stale=stale.flag()
-                aria-label=stale.label()
-            >
-                <div class="said">
-                    <Notes/>
-                    {stale.reason()}
-                    <div class="verdict" aria-live="polite">
-                        <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
-                        <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
-                    </div>
-                    <div class="impasse">{ways_out}</div>
-                </div>
-                <Cards/>
-                <Tabs/>
-                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
-                    {body}
-                </div>
-            </section>
-            <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Behind the answer">
-                {block(move || inspector.show())}
-            </aside>
-            {block(move || popover.show())}
+            {in_turn(|| view! { <Scenario/> }.into_any())}
+            {in_turn(move || view! { <Answer stale=stale/> }.into_any())}
+            // With the inspector come the fields and tabs of the first click.
+            {in_turn(move || {
+                let body = fetched(LazyPart::Inspector);
+                view! {
+                    <aside class="inspector" id="inspector" class:stale=stale.flag() aria-label="Behind the answer">
+                        {body}
+                    </aside>
+                }
+                    .into_any()
+            })}
+            {in_turn(|| fetched(LazyPart::Explanation))}
         </main>
+    }
+}
+
+/// Verdict, cards and the open tab.
+#[component]
+fn Answer(
+    /// Whether it is of what the reader entered.
+    stale: Stale,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<PlanContext>().shown;
+    let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
+    let ways_out =
+        block(move || if stuck.get() { fetched(LazyPart::Impasse) } else { ().into_any() });
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
+    let body = in_turn(move || match tab.get() {
+        Tab::Schemes => view! { <Schemes/> }.into_any(),
+        Tab::Operators => fetched(LazyPart::Operators),
+        Tab::Memory => fetched(LazyPart::Memory),
+        Tab::Scale => fetched(LazyPart::Scale),
+        Tab::Questions => fetched(LazyPart::Questions),
+    });
+    view! {
+        <section class="answer" class:stale=stale.flag() aria-label=stale.label()>
+            <div class="said">
+                <Notes/>
+                {stale.reason()}
+                <div class="verdict" aria-live="polite">
+                    <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
+                    <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
+                </div>
+                <div class="impasse">{ways_out}</div>
+            </div>
+            <Cards/>
+            <Tabs/>
+            <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
+                {body}
+            </div>
+        </section>
     }
 }
 
@@ -96,7 +111,7 @@ fn provide_answer(session: Session) -> (Memo<PlanShown>, Memo<ModelShown>) {
 }
 
 /// A part that is fetched when it is first shown.
-fn fetched_tab(part: LazyPart) -> AnyView {
+fn fetched(part: LazyPart) -> AnyView {
     let body = Fetched::new(part);
     body.ask();
     block(move || body.show()).into_any()
@@ -144,7 +159,7 @@ fn Tabs() -> impl IntoView {
 fn Schemes() -> impl IntoView {
     let shown = expect_context::<PlanContext>().shown;
     let runs = memo(move |_| shown.with(|shown| shown.answer.no_speed.is_none()));
-    let roofline = block(move || {
+    let roofline = in_turn(move || {
         if runs.get() {
             view! { <div class="roofline"><OperatorChart/></div> }.into_any()
         } else {
@@ -155,9 +170,9 @@ fn Schemes() -> impl IntoView {
     let none = flag(move || shown.with(|shown| shown.answer.rows.is_empty()));
     view! {
         <div class="charts" hidden=none>
-            <SchemeChart/>
+            {in_turn(|| view! { <SchemeChart/> }.into_any())}
             {roofline}
         </div>
-        <SchemeTable/>
+        {in_turn(|| view! { <SchemeTable/> }.into_any())}
     }
 }

@@ -11,6 +11,7 @@ use super::wrong::Wrong;
 use crate::charts::paper;
 use crate::components::erased::{memo, text};
 use crate::components::notes::Notes;
+use crate::components::startup::in_turn;
 use crate::state::session::Session;
 use crate::state::trust::answer::TrustAnswer;
 use crate::state::trust::filter;
@@ -29,7 +30,7 @@ pub fn TrustView() -> impl IntoView {
     provide_context(TrustContext { pairs, answer, pointed: RwSignal::new(None) });
     view! {
         <main class="kernel model trust">
-            <Filters/>
+            {in_turn(|| view! { <Filters/> }.into_any())}
             <section class="answer" aria-label="Answer">
                 <div class="said">
                     <Notes/>
@@ -38,11 +39,11 @@ pub fn TrustView() -> impl IntoView {
                         <p>{text(move || answer.with(|answer| answer.line.clone()))}</p>
                     </div>
                 </div>
-                <ScatterChart/>
-                <ErrorTable/>
-                <RowTable/>
+                {in_turn(|| view! { <ScatterChart/> }.into_any())}
+                {in_turn(|| view! { <ErrorTable/> }.into_any())}
+                {in_turn(|| view! { <RowTable/> }.into_any())}
             </section>
-            <Wrong/>
+            {in_turn(|| view! { <Wrong/> }.into_any())}
         </main>
     }
 }

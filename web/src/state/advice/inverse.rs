@@ -1,7 +1,7 @@
 //! Inverse questions as tables: the room for a larger workload, the quality lost with less memory, and the
 //! power mode and batch to use. Devices are compared in the Explore view.
 
-use calc_core::recommend::{Axis, Largest, RecommendRequest, memory_steps, recommend, room};
+use calc_core::recommend::{Axis, Largest, RecommendRequest, memory_steps, rank, room};
 use calc_core::schedule::{Objective, ScheduleRequest, schedule};
 use calc_core::units::Watts;
 use report::number_text as text;
@@ -22,7 +22,7 @@ const MOST_SLOTS: usize = 10;
 /// Largest batch and largest context with the best scheme.
 pub fn room_answer(request: &RecommendRequest<'_>) -> InverseAnswer {
     let grown = || {
-        let answer = recommend(request)?;
+        let answer = rank(request)?;
         let first = answer.ranked.first().map(|row| row.scheme);
         first.map(|scheme| room(request, scheme).map(|room| (scheme, room))).transpose()
     };
@@ -46,7 +46,7 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> InverseAnswer {
 /// The largest batch with any scheme, where the user's batch is too large for all.
 fn smaller(request: &RecommendRequest<'_>) -> String {
     let single = RecommendRequest { task: request.task.at(Axis::Batch, 1), ..*request };
-    let first = recommend(&single).ok().and_then(|answer| answer.ranked.into_iter().next());
+    let first = rank(&single).ok().and_then(|answer| answer.ranked.into_iter().next());
     let found = first.and_then(|row| {
         let batch = room(&single, row.scheme).ok()?.batch?.value;
         Some((row.scheme, batch))

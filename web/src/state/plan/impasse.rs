@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calc_core::catalog::devices;
 use calc_core::device::Device;
 use calc_core::math::{round_down, round_up};
-use calc_core::recommend::{Drop, Dropped, Outcome, RecommendRequest, Recommendation, recommend};
+use calc_core::recommend::{Drop, Dropped, Outcome, RecommendRequest, Recommendation, rank};
 use calc_core::units::TokensPerSec;
 use calc_core::workload::Workload;
 use report::output::words::advice;
@@ -141,8 +141,7 @@ impl Step {
 /// How many schemes each bound drops.
 pub fn counts(inputs: &Inputs) -> String {
     let count = |request: &RecommendRequest<'_>| {
-        recommend(request)
-            .map_or_else(|_| String::new(), |found| advice::drop_counts(&found.dropped))
+        rank(request).map_or_else(|_| String::new(), |found| advice::drop_counts(&found.dropped))
     };
     with_model(inputs, count).unwrap_or_default()
 }
@@ -199,7 +198,7 @@ fn loosened(inputs: &Inputs, bounds: &[Bound]) -> Option<Remedy> {
         open.goal.set_text(*bound, widest.to_owned());
     }
     let values = with_model(&open, |request| {
-        let found = recommend(request).ok()?;
+        let found = rank(request).ok()?;
         let of = |row: &calc_core::recommend::Ranked| -> Vec<f64> {
             let tokens = batch(request);
             bounds
@@ -240,7 +239,7 @@ fn tried(inputs: &Inputs, steps: Vec<Step>) -> Option<Remedy> {
     let mut changed = inputs.clone();
     remedy.apply(&mut changed);
     let then = with_model(&changed, |request| {
-        let found = recommend(request).ok()?;
+        let found = rank(request).ok()?;
         let first = found.ranked.first()?;
         let speed = rate(request, first.outcome.token.expected.time);
         Some(format!("{}, {speed}", advice::scheme_name(first.scheme)))

@@ -1,7 +1,7 @@
 //! The scheme in the cards of the Plan view, chosen from the ranking and the picked scheme.
 
 use calc_core::quality::QualityLoss;
-use calc_core::recommend::{Dropped, Outcome, Recommendation, recommend};
+use calc_core::recommend::{Dropped, Outcome, Recommendation, rank};
 use calc_core::scheme::Scheme;
 use report::number_text as text;
 use report::output::lesson;
@@ -82,7 +82,7 @@ pub(super) fn dropped<'a>(found: &'a Recommendation, picked: &Scheme) -> Option<
 
 /// Why the picked scheme is out of the question, with its numbers; `None` if it is not.
 pub fn refusal(inputs: &Inputs) -> Option<Explanation> {
-    let found = with_model(inputs, |request| recommend(request).ok())??;
+    let found = with_model(inputs, |request| rank(request).ok())??;
     dropped(&found, inputs.model.scheme?).map(explained_drop)
 }
 
