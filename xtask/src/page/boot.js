@@ -28,7 +28,8 @@ const offerNewer = async () => {
 };
 addEventListener("ridgepoint-missing", offerNewer);
 
-// Rarely used functions are in a script of their own, fetched on first use; if that fails, the promise is rejected with null.
+// Rarely used functions are in a script of their own, fetched on first use or when the browser is idle; if that fails, the promise is
+// rejected with null.
 const tools = () => import("./TOOLS").catch(() => {
   offerNewer();
   throw null;
@@ -82,6 +83,9 @@ try {
   throw error;
 }
 
+const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
+whenIdle(() => tools().catch(() => {}));
+
 // A service worker keeps the page for visits without a network. A daemon's page on this machine needs none.
 const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 if (navigator.serviceWorker && !isHere) {
@@ -90,6 +94,6 @@ if (navigator.serviceWorker && !isHere) {
   const registered = await workers.register("./service-worker.js", { updateViaCache: "none" }).catch(() => undefined);
   if (registered && !navigator.connection?.saveData) {
     const { active } = await workers.ready;
-    (globalThis.requestIdleCallback ?? setTimeout)(() => active.postMessage("rest"));
+    whenIdle(() => active.postMessage("rest"));
   }
 }

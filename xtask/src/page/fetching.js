@@ -1,4 +1,4 @@
-// Fetches chunks for the loader: many small ones are one file, PACK, and a server may send any media type.
+// Fetches chunks for the loader: many small ones are in one of two files, and a server may send any media type.
 const fetched = async (name) => {
   const answer = await fetch(new URL(name, import.meta.url));
   if (!answer.ok) {
@@ -13,13 +13,14 @@ const file = async (name) => {
   return answer.headers.get("Content-Type")?.startsWith("application/wasm") ? answer : answer.arrayBuffer();
 };
 
-let pack;
-const part = async ([start, end]) => {
-  pack ??= fetched("./PACK").then((answer) => answer.arrayBuffer());
+const names = [PACKS];
+const packs = [];
+const part = async ([pack, start, end]) => {
+  packs[pack] ??= fetched(names[pack]).then((answer) => answer.arrayBuffer());
   try {
-    return (await pack).slice(start, end);
+    return (await packs[pack]).slice(start, end);
   } catch (error) {
-    pack = undefined;
+    packs[pack] = undefined;
     throw error;
   }
 };
@@ -29,7 +30,7 @@ const instantiated = async (source, imports) => {
   return content instanceof Response ? WebAssembly.instantiateStreaming(content, imports) : WebAssembly.instantiate(content, imports);
 };
 
-// A chunk: its file or its place in PACK, and the chunks that it needs.
+// A chunk: its file or its place in a file of many, and the chunks that it needs.
 const chunk = (source, needs) => makeLoad(() => {
   const content = typeof source === "string" ? file(source) : part(source);
   content.catch(() => {}); // whoever waits for the chunk hears of it

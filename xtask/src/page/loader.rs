@@ -1,5 +1,5 @@
 //! The script that loads chunks. `wasm_split` writes it with a file for each chunk, of which most have 2 kB; here the small ones
-//! become one file, and `fetching.js` fetches them all.
+//! become two files, and `fetching.js` fetches them all.
 
 use anyhow::bail;
 
@@ -7,11 +7,14 @@ use super::squeeze::squeeze;
 
 const FETCHING: &str = include_str!("fetching.js");
 
-/// Largest chunk that goes into the common file, in bytes.
-const SMALL: usize = 16_384;
+/// Largest chunk that goes into a common file only because it is small, in bytes.
+const SMALL: usize = 24_000;
 
-/// Function that loads what reads an address. Every link waits for its chunks, so they are in the common file, too.
-const READER: &str = "__wasm_split_load_address";
+/// Functions that load what reads an address, and a device in it. Every link waits for their chunks, so these are in one file.
+const READERS: [&str; 2] = ["__wasm_split_load_address", "__wasm_split_load_device"];
+
+/// The common files: what links wait for, and other small chunks.
+pub(super) const PACKS: [&str; 2] = ["links.bin", "chunks.bin"];
 
 /// The script of `wasm_split` around the fetch of each chunk. It has functions of its own for every chunk, each of which the browser
 /// compiles by itself; ours calls one function for all.
@@ -27,10 +30,10 @@ const OURS: [&str; 2] = ["chunk(", ", "];
 #[derive(Debug)]
 pub(super) struct Loader {
     text: String,
-    /// Chunks that the reader of addresses needs, as the text lists them: `[__chunk_1, __chunk_2]`.
+    /// Chunks that the readers of addresses need, as the text lists them: `[__chunk_1, __chunk_2]`.
     for_links: String,
-    /// The small chunks, one after the other.
-    pub(super) pack: Vec<u8>,
+    /// The content of each common file: chunks, one after the other.
+    pub(super) packs: [Vec<u8>; PACKS.len()],
 }
 
 impl Loader {
@@ -45,12 +48,9 @@ impl Loader {
             }
         }
         let [begin, end] = THEIRS;
-        let after_reader = text.split_once(READER).map_or("", |(_, after)| after);
-        let (list, _) = after_reader.split_once("])").unwrap_or_default();
-        let for_links =
-            list.rsplit_once('[').map_or(String::new(), |(_, list)| format!("[{list}]"));
+        let for_links = READERS.map(|reader| needs_of(reader, text)).concat();
         let text = text.replace(begin, OURS[0]).replace(end, OURS[1]);
-        Ok(Self { text, for_links, pack: Vec::new() })
+        Ok(Self { text, for_links, packs: Default::default() })
     }
 
     /// True if the loader fetches a file. A chunk that turned out empty is written, but never fetched.
@@ -58,19 +58,23 @@ impl Loader {
         self.text.contains(&fetch_of(name))
     }
 
-    /// True for a chunk that goes into the common file. The beginning of a chunk, `split_NAME`, is a file of its own.
-    pub(super) fn is_for_pack(&self, name: &str, content: &[u8]) -> bool {
+    /// The common file of a chunk, as an index of [`PACKS`]; `None` for one with a file of its own, as `split_NAME` always is.
+    pub(super) fn pack_of(&self, name: &str, content: &[u8]) -> Option<usize> {
         let listed = name.trim_end_matches(".wasm");
         let is_end = |after: &str| after.starts_with([',', ']']);
         let is_for_links = self.for_links.split(&format!("__{listed}")).skip(1).any(is_end);
-        name.starts_with("chunk_") && (content.len() <= SMALL || is_for_links)
+        match (name.starts_with("chunk_"), is_for_links) {
+            (true, true) => Some(0),
+            (true, false) if content.len() <= SMALL => Some(1),
+            _ => None,
+        }
     }
 
-    /// Takes a small chunk into the common file.
-    pub(super) fn add_to_pack(&mut self, name: &str, content: &[u8]) {
-        let start = self.pack.len();
-        self.pack.extend_from_slice(content);
-        let part = format!("[{start}, {}]", self.pack.len());
+    /// Adds a chunk to a common file.
+    pub(super) fn add_to_pack(&mut self, pack: usize, name: &str, content: &[u8]) {
+        let start = self.packs[pack].len();
+        self.packs[pack].extend_from_slice(content);
+        let part = format!("[{pack}, {start}, {}]", self.packs[pack].len());
         self.text = self.text.replace(&fetch_of(name), &part);
     }
 
@@ -79,19 +83,28 @@ impl Loader {
         self.text = self.text.replace(&fetch_of(name), &format!("\"./{new_name}\""));
     }
 
-    /// The script, with the name of the common file.
+    /// The script, with the names of the common files.
     ///
     /// # Errors
     /// If a chunk was neither renamed nor packed.
-    pub(super) fn script(self, pack_name: &str) -> anyhow::Result<String> {
+    pub(super) fn script(self, pack_names: &[String]) -> anyhow::Result<String> {
         if self.text.contains("fetch(") {
             bail!("the loader fetches a chunk that does not exist");
         }
         let Some((import, rest)) = self.text.split_once('\n') else {
             bail!("the loader of chunks has one line");
         };
-        Ok(format!("{import}\n{}\n{rest}", squeeze(FETCHING)?.replace("PACK", pack_name)))
+        let names: Vec<String> = pack_names.iter().map(|name| format!("\"./{name}\"")).collect();
+        let fetching = squeeze(FETCHING)?.replace("PACKS", &names.join(", "));
+        Ok(format!("{import}\n{fetching}\n{rest}"))
     }
+}
+
+/// The list of chunks that a function loads.
+fn needs_of(function: &str, text: &str) -> String {
+    let after = text.split_once(function).map_or("", |(_, after)| after);
+    let (list, _) = after.split_once("])").unwrap_or_default();
+    list.rsplit_once('[').map_or(String::new(), |(_, list)| format!("[{list}]"))
 }
 
 /// How `wasm_split` fetches a file.
@@ -127,16 +140,16 @@ return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
     fn small_chunks_are_parts_of_one_file() {
         let mut loader = Loader::read(TEXT).unwrap();
         assert!(loader.has("chunk_1.wasm") && !loader.has("chunk_3.wasm"));
-        loader.add_to_pack("chunk_1.wasm", b"abc");
-        loader.add_to_pack("chunk_2.wasm", b"de");
+        loader.add_to_pack(1, "chunk_1.wasm", b"abc");
+        loader.add_to_pack(1, "chunk_2.wasm", b"de");
         loader.rename("split_a.wasm", "split_a-0.wasm");
-        assert_eq!(loader.pack, b"abcde");
-        let script = loader.script("pack-1.bin").unwrap();
+        assert_eq!(loader.packs, [Vec::new(), b"abcde".to_vec()]);
+        let script = loader.script(&["links-1.bin".to_owned(), "chunks-1.bin".to_owned()]).unwrap();
         for text in [
-            "const __chunk_1 = chunk([0, 3], []);",
-            "const __chunk_2 = chunk([3, 5], []);",
+            "const __chunk_1 = chunk([1, 0, 3], []);",
+            "const __chunk_2 = chunk([1, 3, 5], []);",
             "wrapAsyncCb(chunk(\"./split_a-0.wasm\", [__chunk_1, __chunk_2]));",
-            "\"./pack-1.bin\"",
+            "[\"./links-1.bin\", \"./chunks-1.bin\"]",
         ] {
             assert!(script.contains(text), "{text}: {script}");
         }
@@ -146,30 +159,40 @@ return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
     #[test]
     fn only_shared_code_is_packed() {
         let loader = Loader::read(TEXT).unwrap();
-        assert!(loader.is_for_pack("chunk_1.wasm", &vec![0; SMALL]));
-        assert!(!loader.is_for_pack("chunk_1.wasm", &vec![0; SMALL + 1]));
-        assert!(!loader.is_for_pack("split_a.wasm", &[0; 1]));
+        assert_eq!(loader.pack_of("chunk_1.wasm", &vec![0; SMALL]), Some(1));
+        assert_eq!(loader.pack_of("chunk_1.wasm", &vec![0; SMALL + 1]), None);
+        assert_eq!(loader.pack_of("split_a.wasm", &[0; 1]), None);
     }
 
     #[test]
-    fn what_every_link_waits_for_is_packed_whatever_its_size() {
-        let load = "export const __wasm_split_load_address = wrapAsyncCb(makeLoad(() => {\n}\n, [__chunk_1, __chunk_23]));\nexport const __wasm_split_load_b = wrapAsyncCb(makeLoad(() => {}, [__chunk_4]));";
-        let loader = Loader::read(load).unwrap();
+    fn what_links_wait_for_is_in_one_file_whatever_its_size() {
+        let load = |name: &str, needs: &str| {
+            format!(
+                "export const __wasm_split_load_{name} = wrapAsyncCb(makeLoad(() => {{\n}}\n, [{needs}]));\n"
+            )
+        };
+        let text = [
+            load("address", "__chunk_1, __chunk_23"),
+            load("device", "__chunk_5"),
+            load("b", "__chunk_4"),
+        ];
+        let loader = Loader::read(&text.concat()).unwrap();
         let large = vec![0; SMALL + 1];
-        for (name, is_packed) in [
-            ("chunk_1.wasm", true),
-            ("chunk_23.wasm", true),
-            ("chunk_2.wasm", false),
-            ("chunk_4.wasm", false),
-            ("split_address.wasm", false),
+        for (name, pack) in [
+            ("chunk_1.wasm", Some(0)),
+            ("chunk_23.wasm", Some(0)),
+            ("chunk_5.wasm", Some(0)),
+            ("chunk_2.wasm", None),
+            ("chunk_4.wasm", None),
+            ("split_address.wasm", None),
         ] {
-            assert_eq!(loader.is_for_pack(name, &large), is_packed, "{name}");
+            assert_eq!(loader.pack_of(name, &large), pack, "{name}");
         }
     }
 
     #[test]
     fn a_loader_of_another_form_is_refused() {
         assert!(Loader::read("fetch(new URL(\"./a.wasm\", import.meta.url))").is_err());
-        assert!(Loader::read(TEXT).unwrap().script("pack-1.bin").is_err(), "no chunk was named");
+        assert!(Loader::read(TEXT).unwrap().script(&[]).is_err(), "no chunk was named");
     }
 }

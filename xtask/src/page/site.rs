@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use super::chunks::LOADER;
 use super::first_answer;
-use super::loader::Loader;
+use super::loader::{Loader, PACKS};
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 use super::offline;
@@ -23,9 +23,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// The files that wasm-bindgen writes for the page.
 const PROGRAM: &str = "web_bg.wasm";
 const SCRIPT: &str = "web.js";
-
-/// The file of all small chunks.
-const PACK: &str = "chunks.bin";
 
 const BOOT: &str = include_str!("boot.js");
 /// The script that the boot script fetches on first use.
@@ -161,15 +158,18 @@ impl Folder<'_> {
                 continue;
             }
             let content = fs::read(&path).with_context(|| path.display().to_string())?;
-            if loader.is_for_pack(name, &content) {
-                loader.add_to_pack(name, &content);
-            } else {
-                loader.rename(name, &self.add_named_by_content(&path)?);
+            match loader.pack_of(name, &content) {
+                Some(pack) => loader.add_to_pack(pack, name, &content),
+                None => loader.rename(name, &self.add_named_by_content(&path)?),
             }
         }
-        let pack = with_fingerprint(Path::new(PACK), &loader.pack)?;
-        self.add(&pack, &loader.pack)?;
-        loader.script(&pack)
+        let mut names = Vec::new();
+        for (name, content) in PACKS.iter().zip(&loader.packs) {
+            let name = with_fingerprint(Path::new(name), content)?;
+            self.add(&name, content)?;
+            names.push(name);
+        }
+        loader.script(&names)
     }
 
     fn read_bound(&self, name: &str) -> anyhow::Result<String> {
@@ -240,8 +240,18 @@ mod tests {
                         <link data-trunk rel=\"icon\" href=\"icon.svg\">\n  </head>\n<body>";
 
     const LOADER_TEXT: &str = "import {a} from \"./web.js\";
-        src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports);
-        src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports);";
+const __chunk_1 = makeLoad(() => {
+const src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url));
+src.catch(() => {});
+return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
+}
+, []);
+export const __wasm_split_load_a = wrapAsyncCb(makeLoad(() => {
+const src = fetch(new URL(\"./split_a.wasm\", import.meta.url));
+src.catch(() => {});
+return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
+}
+, [__chunk_1]));";
 
     /// A small site in a folder of its own; `body` gets the folder.
     fn with_site(name: &str, body: impl FnOnce(&Path)) {
@@ -292,8 +302,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                18,
-                "documents, page, colors, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and the worker"
+                19,
+                "documents, page, colors, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, two files of small ones and the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 6, "nothing is left beside the site");
         });
@@ -311,6 +321,7 @@ mod tests {
                 .collect();
             for start in [
                 "chunks-",
+                "links-",
                 "web-",
                 "loader-",
                 "split_a-",

@@ -73,8 +73,16 @@ fn size_of_folder(folder: &Path) -> anyhow::Result<WireSize> {
 }
 
 /// Beginnings of files that nobody waits for: chunks, the worker's, scripts of a click, and what keeps the site.
-const LATER: [&str; 7] =
-    ["split_", "chunk_", "chunks-", "explore-worker-", "tools-", "link-", offline::WORKER_NAME];
+const LATER: [&str; 8] = [
+    "split_",
+    "chunk_",
+    "chunks-",
+    "links-",
+    "explore-worker-",
+    "tools-",
+    "link-",
+    offline::WORKER_NAME,
+];
 
 /// Whether the page itself does not ask for a file.
 fn is_later(name: &str) -> bool {
@@ -125,6 +133,7 @@ mod tests {
             ("tools-1.js", true),
             ("link-1.js", true),
             ("chunks-1.bin", true),
+            ("links-1.bin", true),
             ("service-worker.js", true),
         ];
         for (name, later) in cases {
