@@ -1,5 +1,5 @@
 // Applies the colors that the reader chose on the page; without a choice the system's preference holds.
-// The page's first text answers the bare address, so at another address it is hidden until the program has the right one.
+// The page's first text answers Plan without a scenario, so at another address it is hidden until the program has the right one.
 if (!/^(\?view=plan)?$/.test(location.search) || location.hash) document.documentElement.setAttribute("data-asked", "");
 try {
   const chosen = localStorage.getItem("colors");

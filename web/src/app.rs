@@ -9,7 +9,7 @@ use crate::components::erased::{memo, on};
 use crate::components::header::Header;
 use crate::components::key_list::KeyList;
 use crate::components::plan::view::PlanView;
-use crate::components::startup::{Startup, in_turn};
+use crate::components::startup::{self, Startup, in_turn};
 use crate::components::view_later::ViewLater;
 use crate::state::chunks::{Refusal, own_devices, reader_of_addresses};
 use crate::state::inputs::View;
@@ -38,7 +38,10 @@ pub fn start() {
 fn mount(read: Result<(), Refusal>) {
     match read {
         Ok(()) => mount_to_body(App),
-        Err(Refusal(text)) => mount_to_body(move || view! { <Unread text=text/> }),
+        Err(Refusal(text)) => {
+            mount_to_body(move || view! { <Unread text=text/> });
+            startup::show();
+        }
     }
 }
 
@@ -48,7 +51,6 @@ fn Unread(
     /// Reason why the chunk is missing.
     text: String,
 ) -> impl IntoView {
-    Startup::begin().prepare(|| ());
     let again = |_| drop(window().location().reload());
     view! {
         <main class="later">

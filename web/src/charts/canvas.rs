@@ -54,7 +54,7 @@ pub fn SceneCanvas(
     on_pick: Callback<Spot>,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
-    // The observer reports in the next frame: a chart below the window costs nothing at the start.
+    // The observer reports in the next frame: a chart that comes below the window costs nothing.
     let in_sight = RwSignal::new(false);
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {

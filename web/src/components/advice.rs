@@ -45,14 +45,13 @@ pub fn AdvicePanel(
 pub fn advice_of(
     session: Session,
     ask: fn(&Inputs) -> Option<Result<Advice, String>>,
-) -> Signal<Result<Advice, String>> {
+) -> Memo<Result<Advice, String>> {
     let unread = || Err("Something on the left cannot be read.".to_owned());
-    let kept = memo(move |before: Option<&Result<Advice, String>>| {
+    memo(move |before: Option<&Result<Advice, String>>| {
         session.settled.track();
         let now = session.inputs.with_untracked(ask);
         now.or_else(|| before.cloned()).unwrap_or_else(unread)
-    });
-    kept.into()
+    })
 }
 
 fn answer(advice: Advice, on_take: impl Fn(SchemeFormats) + Copy + 'static) -> impl IntoView {

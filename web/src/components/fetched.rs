@@ -4,14 +4,15 @@ use leptos::prelude::*;
 
 use super::chunk::{Chunk, Chunks, LazyPart, MakeView};
 use super::erased::{block, flag, later, on};
+use super::startup::Startup;
 use crate::state::chunks::Refusal;
-use crate::state::program;
 
 /// Part of the page that is loaded on first use.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetched {
     chunk: Chunk,
     chunks: Chunks,
+    startup: Startup,
     made: RwSignal<Option<Result<MakeView, String>>>,
 }
 
@@ -23,7 +24,12 @@ impl Fetched {
 
     /// A chunk that is not loaded yet.
     pub fn of(chunk: Chunk) -> Self {
-        Self { chunk, chunks: expect_context(), made: RwSignal::new(None) }
+        Self {
+            chunk,
+            chunks: expect_context(),
+            startup: expect_context(),
+            made: RwSignal::new(None),
+        }
     }
 
     /// Starts loading the part unless it is loaded; a failed load is tried again.
@@ -33,9 +39,7 @@ impl Fetched {
         }
         later(async move {
             let Chunks(fetch) = self.chunks;
-            program::next_task().await; // parts that are asked for together, or arrive together, have a task each
-            let found = fetch(self.chunk).await.map_err(|Refusal(text)| text);
-            program::next_task().await;
+            let found = self.startup.arrival(fetch(self.chunk)).await.map_err(|Refusal(text)| text);
             // The user may have left the view, which disposes the signal.
             drop(self.made.try_set(Some(found)));
         });

@@ -4,9 +4,10 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::block;
+use super::erased::{block, memo};
 use super::fetched::Fetched;
 use super::focus::focus;
+use super::startup::Startup;
 use crate::components::chunk::LazyPart;
 use crate::state::session::{Dialog, Session};
 
@@ -14,9 +15,15 @@ use crate::state::session::{Dialog, Session};
 #[component]
 pub fn KeyList() -> impl IntoView {
     let session = expect_context::<Session>();
+    let startup: Startup = expect_context();
     let list = Fetched::new(LazyPart::KeyDialog);
     let on_key = window_event_listener(leptos::ev::keydown, move |event| {
-        if is_typing(&event) || event.ctrl_key() || event.alt_key() || event.meta_key() {
+        if !startup.is_over()
+            || is_typing(&event)
+            || event.ctrl_key()
+            || event.alt_key()
+            || event.meta_key()
+        {
             return;
         }
         match event.key().as_str() {
@@ -29,13 +36,13 @@ pub fn KeyList() -> impl IntoView {
         }
     });
     on_cleanup(move || on_key.remove());
-    block(move || {
-        if session.dialog.get() != Some(Dialog::Keys) {
-            return ().into_any();
+    let is_open = memo(move |_| session.dialog.get() == Some(Dialog::Keys));
+    Effect::new(move |_| {
+        if is_open.get() {
+            list.ask();
         }
-        list.ask();
-        list.show()
-    })
+    });
+    block(move || if is_open.get() { list.show() } else { ().into_any() })
 }
 
 fn is_typing(event: &KeyboardEvent) -> bool {

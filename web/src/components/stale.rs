@@ -40,13 +40,12 @@ impl Stale {
     /// The reason, which is fetched when there is one.
     pub fn reason(self) -> impl IntoView {
         let why = Fetched::new(LazyPart::WhyStale);
-        let body = block(move || {
-            if !self.0.get() {
-                return ().into_any();
+        Effect::new(move |_| {
+            if self.0.get() {
+                why.ask();
             }
-            why.ask();
-            why.show()
         });
+        let body = block(move || if self.0.get() { why.show() } else { ().into_any() });
         view! { <div role="status" id=ID>{body}</div> }
     }
 }

@@ -1,11 +1,18 @@
 //! The first drawing of the page in several tasks, between which the browser can react to the reader. Until it is complete, the
 //! text of index.html is shown.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::task::{Context, Poll, Waker};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
+use super::chunk::{Arriving, MakeView};
 use super::erased::{Block, block, later};
+use crate::state::chunks::Refusal;
 use crate::state::first_answer;
 use crate::state::program;
 
@@ -37,11 +44,36 @@ impl Startup {
         Self(StoredValue::new(Progress::default()))
     }
 
-    /// Does work in a task of its own, after all that is waiting. After the start it is not done: whoever needs it does it.
-    pub fn prepare(self, work: impl FnOnce() + Send + Sync + 'static) {
+    /// Computes an answer in a task of its own, before the parts that read it. After the start the first reader computes it.
+    pub fn prepare<T: Send + Sync + 'static>(self, answer: Memo<T>) {
+        self.warm_up(move || {
+            answer.try_with_untracked(|_| ()); // the reader may have left the view, which disposes the memo
+        });
+    }
+
+    /// Does work in a task of its own only so that the browser has compiled its functions.
+    pub fn warm_up(self, work: impl FnOnce() + Send + Sync + 'static) {
         if !self.is_over() {
             self.queue(Box::new(work));
         }
+    }
+
+    /// Waits until a chunk is there. While the page starts, or if the chunk is not there yet, what follows is a task of its own.
+    ///
+    /// # Errors
+    /// The chunk could not be fetched.
+    pub async fn arrival(self, mut chunk: Arriving) -> Result<MakeView, Refusal> {
+        if self.is_over() {
+            let at_once = chunk.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if let Poll::Ready(found) = at_once {
+                return found;
+            }
+        } else {
+            program::next_task().await;
+        }
+        let found = chunk.await;
+        program::next_task().await;
+        found
     }
 
     fn queue(self, work: Work) {
@@ -49,19 +81,21 @@ impl Startup {
         self.run();
     }
 
-    fn is_over(self) -> bool {
+    /// Whether the page has been drawn completely.
+    pub fn is_over(self) -> bool {
         self.0.with_value(|progress| progress.is_over)
     }
 
-    /// Keeps the start from ending while a view is being fetched.
-    pub fn hold(self) {
+    /// Keeps the start from ending while a view is being fetched: until the first call of the returned function.
+    pub fn hold(self) -> impl Fn() + Clone + Send + Sync {
         self.0.update_value(|progress| progress.held += 1);
-    }
-
-    /// The view is there, or the reason why it is not.
-    pub fn release(self) {
-        self.0.update_value(|progress| progress.held -= 1);
-        self.run();
+        let is_held = Arc::new(AtomicBool::new(true));
+        move || {
+            if is_held.swap(false, Ordering::Relaxed) {
+                self.0.update_value(|progress| progress.held -= 1);
+                self.run();
+            }
+        }
     }
 
     fn run(self) {
@@ -81,7 +115,7 @@ impl Startup {
             let was_over = self.is_over();
             self.0.update_value(|progress| {
                 progress.is_running = false;
-                progress.is_over = progress.held == 0;
+                progress.is_over |= progress.held == 0;
             });
             if self.is_over() && !was_over {
                 show();
@@ -90,14 +124,37 @@ impl Startup {
     }
 }
 
-/// Puts the page in the place of the text of index.html.
-fn show() {
+/// Puts the page in the place of the text of index.html. A reader who has gone to one of its links is at the page's link then.
+pub fn show() {
     if let Some(body) = document().body() {
         drop(body.remove_attribute(STARTING));
     }
     if let Some(text) = document().get_element_by_id(first_answer::ID) {
+        let address = document().active_element().and_then(|link| link.get_attribute("href"));
         text.remove();
+        if let Some(address) = address {
+            go_to_link(&address);
+        }
     }
+}
+
+/// Moves the focus to the header's link with an address; nothing if there is none.
+fn go_to_link(address: &str) {
+    let links = document().query_selector_all("header.top a");
+    let Ok(links) = links else { return };
+    let elements =
+        (0..links.length()).filter_map(|at| links.get(at)?.dyn_into::<HtmlElement>().ok());
+    let is_same = |link: &HtmlElement| {
+        link.get_attribute("href").is_some_and(|href| ends(&href) == ends(address))
+    };
+    if let Some(link) = elements.into_iter().find(is_same) {
+        drop(link.focus());
+    }
+}
+
+/// An address without what differs between the text of index.html and the page.
+fn ends(address: &str) -> &str {
+    address.trim_start_matches("./")
 }
 
 /// A part of the page that is drawn in a task of its own when the page starts, and at once later.

@@ -7,7 +7,6 @@ use crate::components::erased::{block, later};
 use crate::components::startup::Startup;
 use crate::state::chunks::Refusal;
 use crate::state::inputs::View;
-use crate::state::program;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
 #[component]
@@ -26,13 +25,13 @@ pub fn ViewLater(
     };
     let Chunks(fetch) = expect_context();
     let startup: Startup = expect_context();
-    startup.hold();
+    let release = startup.hold();
+    on_cleanup(release.clone());
     later(async move {
-        program::next_task().await;
-        let found = fetch(chunk).await;
+        let found = startup.arrival(fetch(chunk)).await;
         // The user may have left the view, which disposes the signal.
         drop(made.try_set(Some(found.map_err(|Refusal(text)| text))));
-        startup.release();
+        release();
     });
     block(move || {
         match made.get() {

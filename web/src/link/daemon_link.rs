@@ -14,14 +14,14 @@ use super::client::Client;
 use super::connection::{Action, Event, Signature, State};
 use super::from_wire::ReadMessage;
 use crate::components::erased::later;
-use crate::state::chunks::reader_of_messages;
+use crate::state::chunks::{Refusal, reader_of_messages};
 use crate::state::program;
 
 thread_local! {
     static LIVE: RefCell<Option<DaemonLink>> = const { RefCell::new(None) };
     /// JavaScript function that sends a text on the current socket.
     static SEND: RefCell<Option<Function>> = const { RefCell::new(None) };
-    /// Reads a message of the daemon; set before the first socket opens.
+    /// Reads a message of the daemon; set before the first connection.
     static READ: Cell<Option<ReadMessage>> = const { Cell::new(None) };
 }
 
@@ -90,14 +90,25 @@ impl DaemonLink {
         known.is_ok_and(|known| known.as_string().is_some_and(|known| !known.is_empty()))
     }
 
-    /// Connects to the address of the field; returns false if that is invalid.
+    /// Connects to the address of the field, once the chunk that reads the daemon's messages is there; returns false if the address
+    /// is invalid.
     pub fn connect(&self) -> bool {
         let own = self.own.get_untracked().0;
         let Some(address) = address::understood(&self.typed.get_untracked(), &own) else {
             return false;
         };
-        let code = self.code.try_update(core::mem::take).unwrap_or_default();
-        self.on(Event::Connect { address, code });
+        let this = self.clone();
+        later(async move {
+            match reader_of_messages().await {
+                Ok(read) => {
+                    READ.set(Some(read));
+                    this.client.update(|client| client.refusal.clear());
+                    let code = this.code.try_update(core::mem::take).unwrap_or_default();
+                    this.on(Event::Connect { address, code });
+                }
+                Err(Refusal(text)) => this.client.update(|client| client.refusal = text),
+            }
+        });
         true
     }
 
@@ -217,17 +228,15 @@ impl DaemonLink {
         let listener = listener.into_js_value(); // freed together with the socket
         let this = self.clone();
         later(async move {
-            let send = if let Ok(read) = reader_of_messages().await {
-                READ.set(Some(read));
-                let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &listener];
-                program::link("open", &values).await.ok()
-            } else {
-                None
-            };
+            let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &listener];
+            let send = program::link("open", &values).await.ok();
             match send.and_then(|send| send.dyn_into::<Function>().ok()) {
                 Some(send) if this.socket.get_untracked() == socket => SEND.set(Some(send)),
                 Some(send) => drop(send.call0(&JsValue::NULL)),
-                None => this.on(Event::Closed { code: 1006, denied: false }),
+                None if this.socket.get_untracked() == socket => {
+                    this.on(Event::Closed { code: 1006, denied: false });
+                }
+                None => {} // the reader has connected again
             }
         });
     }

@@ -338,17 +338,19 @@ pageTest('a page without the worker, as plain Trunk builds it, shows a message',
   await page.getByText('cargo xtask serve makes one that can').waitFor();
 });
 
-test('offline, a message appears, and the next click tries again', { timeout: 60_000 }, async () => {
-  const problems = await withPage({ serviceWorkers: 'block' }, async (page) => {
-    await page.route(/explore-worker/, (route) => route.abort());
-    await openSite(page, small);
-    await page.getByText('could not be fetched; try again when you are online').waitFor();
-    await page.unroute(/explore-worker/);
-    await page.locator('#explore-again').click();
-    await answered(page);
+for (const file of [/explore-worker/, /split_sweep/]) {
+  test(`offline, without ${file.source}, a message appears, and the next click tries again`, { timeout: 60_000 }, async () => {
+    const problems = await withPage({ serviceWorkers: 'block' }, async (page) => {
+      await page.context().route(file, (route) => route.abort());
+      await openSite(page, small);
+      await page.getByText('could not be fetched; try again when you are online').waitFor();
+      await page.context().unroute(file);
+      await page.locator('#explore-again').click();
+      await answered(page);
+    });
+    assert.deepEqual(problems.filter((problem) => !/explore|sweep|fetch|Failed to load resource/.test(problem)), []);
   });
-  assert.deepEqual(problems.filter((problem) => !/explore|Failed to load resource/.test(problem)), []);
-});
+}
 
 test('it works from a folder of a plain server', { timeout: 60_000 }, async () => {
   const { cpSync, mkdtempSync, rmSync } = await import('node:fs');

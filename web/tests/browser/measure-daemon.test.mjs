@@ -73,3 +73,22 @@ test('the printed link pairs, a job is kept as interrupted after kill -9, and no
     await server.stop();
   }
 });
+
+test('without the chunk that reads messages the page says so, and connects when it is there', { timeout: 60_000 }, async () => {
+  const folder = newState();
+  const server = await startRidgepoint(site, { state: folder, hooks });
+  try {
+    const problems = await withPage({ serviceWorkers: 'block' }, async (page) => {
+      await page.route(/split_wire/, (route) => route.abort());
+      await page.goto(readFileSync(join(folder, 'link'), 'utf8').trim());
+      await page.getByText('could not be fetched; try again when you are online').waitFor();
+      await page.unroute(/split_wire/);
+      await press(page, 'Connect');
+      await state(page, 'Connected');
+      assert.equal(await page.getByText('could not be fetched').count(), 0);
+    });
+    assert.deepEqual(problems.filter((problem) => !/wire|fetch|Failed to load resource/.test(problem)), []);
+  } finally {
+    await server.stop();
+  }
+});

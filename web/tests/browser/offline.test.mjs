@@ -132,6 +132,7 @@ test('a file that a redeploy removed is said as such, and the newer version is o
 
 for (const [what, answer] of [
   ['an unknown media type', (body) => ({ body, contentType: 'text/plain' })],
+  ['a media type with a parameter', (body) => ({ body, contentType: 'application/wasm; charset=utf-8' })],
   ['octets', (body) => ({ body, contentType: 'application/octet-stream' })],
 ]) {
   test(`a server that sends programs as ${what} is no hindrance`, { timeout: 60_000 }, async () => {

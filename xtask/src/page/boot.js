@@ -61,9 +61,11 @@ if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
 
-// The text of index.html is painted first; the program would share a slow line with the style sheet. A hidden page paints nothing.
+// The text of index.html is painted first; the program would share a slow line with the style sheet. A page that nobody
+// sees paints nothing.
 await new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(resolve));
+  setTimeout(resolve, 1000);
   if (document.hidden) resolve();
   addEventListener("visibilitychange", resolve);
 });
@@ -74,7 +76,7 @@ try {
   const found = await program;
   if (!found.ok) throw new Error("its program is missing on the server (" + found.status + ")");
   // A server may send any media type. The worker of the Explore view gets the compiled program, too.
-  const streams = found.headers.get("Content-Type")?.startsWith("application/wasm");
+  const streams = found.headers.get("Content-Type") === "application/wasm";
   const compiled = streams ? WebAssembly.compileStreaming(found) : WebAssembly.compile(await found.arrayBuffer());
   globalThis.ridgepointProgram = await compiled;
   await start({ module_or_path: globalThis.ridgepointProgram });
@@ -84,7 +86,9 @@ try {
 }
 
 const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
-whenIdle(() => tools().catch(() => {}));
+const savesData = navigator.connection?.saveData;
+// Not by import(), which a browser does not repeat if it failed.
+if (!savesData) whenIdle(() => fetch(new URL("./TOOLS", import.meta.url)).catch(() => {}));
 
 // A service worker keeps the page for visits without a network. A daemon's page on this machine needs none.
 const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
@@ -92,7 +96,7 @@ if (navigator.serviceWorker && !isHere) {
   const workers = navigator.serviceWorker;
   workers.addEventListener("controllerchange", offerNewer);
   const registered = await workers.register("./service-worker.js", { updateViaCache: "none" }).catch(() => undefined);
-  if (registered && !navigator.connection?.saveData) {
+  if (registered && !savesData) {
     const { active } = await workers.ready;
     whenIdle(() => active.postMessage("rest"));
   }

@@ -10,7 +10,7 @@ const fetched = async (name) => {
 
 const file = async (name) => {
   const answer = await fetched(name);
-  return answer.headers.get("Content-Type")?.startsWith("application/wasm") ? answer : answer.arrayBuffer();
+  return answer.headers.get("Content-Type") === "application/wasm" ? answer : answer.arrayBuffer();
 };
 
 const names = [PACKS];

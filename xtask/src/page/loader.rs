@@ -1,7 +1,7 @@
 //! The script that loads chunks. `wasm_split` writes it with a file for each chunk, of which most have 2 kB; here the small ones
 //! become two files, and `fetching.js` fetches them all.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::squeeze::squeeze;
 
@@ -48,7 +48,11 @@ impl Loader {
             }
         }
         let [begin, end] = THEIRS;
-        let for_links = READERS.map(|reader| needs_of(reader, text)).concat();
+        let mut for_links = String::new();
+        for reader in READERS {
+            for_links += needs_of(reader, text)
+                .with_context(|| format!("the loader of chunks has no {reader}"))?;
+        }
         let text = text.replace(begin, OURS[0]).replace(end, OURS[1]);
         Ok(Self { text, for_links, packs: Default::default() })
     }
@@ -100,11 +104,12 @@ impl Loader {
     }
 }
 
-/// The list of chunks that a function loads.
-fn needs_of(function: &str, text: &str) -> String {
-    let after = text.split_once(function).map_or("", |(_, after)| after);
-    let (list, _) = after.split_once("])").unwrap_or_default();
-    list.rsplit_once('[').map_or(String::new(), |(_, list)| format!("[{list}]"))
+/// The list of chunks that a function loads, with its closing bracket.
+fn needs_of<'a>(function: &str, text: &'a str) -> Option<&'a str> {
+    let (_, after) = text.split_once(&format!("{function} ="))?;
+    let end = after.find("])")?;
+    let start = after[..end].rfind('[')?;
+    Some(&after[start..=end])
 }
 
 /// How `wasm_split` fetches a file.
@@ -134,7 +139,9 @@ const src = fetch(new URL(\"./split_a.wasm\", import.meta.url));
 src.catch(() => {});
 return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
 }
-, [__chunk_1, __chunk_2]));";
+, [__chunk_1, __chunk_2]));
+export const __wasm_split_load_address = wrapAsyncCb(makeLoad(() => {}, []));
+export const __wasm_split_load_device = wrapAsyncCb(makeLoad(() => {}, []));";
 
     #[test]
     fn small_chunks_are_parts_of_one_file() {

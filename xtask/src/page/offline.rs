@@ -22,12 +22,18 @@ pub(super) const MANIFEST_LINK: &str = "    <link rel=\"manifest\" href=\"./mani
 /// Folder of the documents that are kept with the page.
 const KEPT_DOCUMENTS: &str = "learn/";
 
-/// Adds manifest and service worker to the site in `folder`, and returns the `page` with the name of the build.
+/// Adds manifest and service worker to the site in `folder`, and returns the `page` with the name of the build. The worker keeps the
+/// files that the page names and its `program` when it is installed, the others when the page is idle.
 ///
 /// # Errors
 /// If the page names no icon, or a file cannot be written.
-pub(super) fn add(folder: &Path, page: &str, documents: &[book::File]) -> anyhow::Result<String> {
-    let first = named_by(page);
+pub(super) fn add(
+    folder: &Path,
+    (page, program): (&str, &str),
+    documents: &[book::File],
+) -> anyhow::Result<String> {
+    let mut first = named_by(page);
+    first.push(program.to_owned());
     let icon = first.iter().find(|name| is_svg(name)).context("the page names no icon")?;
     fs::write(folder.join(MANIFEST_NAME), MANIFEST.replace("ICON", icon))?;
     let rest = files_besides(folder, &first)?
@@ -105,7 +111,7 @@ mod tests {
     fn the_worker_keeps_every_file_once() {
         let folder = std::env::temp_dir().join(format!("xtask-offline-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        for name in ["icon-1.svg", "boot-2.js", "chunk_1-3.wasm", ".nojekyll"] {
+        for name in ["icon-1.svg", "boot-2.js", "web-4.wasm", "chunk_1-3.wasm", ".nojekyll"] {
             fs::write(folder.join(name), "x").unwrap();
         }
         let document = |path: &str, content: &str| book::File {
@@ -114,9 +120,12 @@ mod tests {
         };
         let documents =
             ["learn/index.html", "learn/a.html", "docs/b.html"].map(|path| document(path, "c"));
-        let page = add(&folder, PAGE, &documents).unwrap();
+        let page = add(&folder, (PAGE, "web-4.wasm"), &documents).unwrap();
         let worker = fs::read_to_string(folder.join(WORKER_NAME)).unwrap();
-        assert!(worker.contains("FIRST = [\"./\",\"./icon-1.svg\",\"./boot-2.js\"]"), "{worker}");
+        assert!(
+            worker.contains("FIRST = [\"./\",\"./icon-1.svg\",\"./boot-2.js\",\"./web-4.wasm\"]"),
+            "{worker}"
+        );
         assert!(
             worker.contains("REST = [\"./chunk_1-3.wasm\",\"./learn/\",\"./learn/a.html\"]"),
             "{worker}"

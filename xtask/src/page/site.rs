@@ -71,7 +71,9 @@ impl Folder<'_> {
         let text = self.bound.join(first_answer::FILE);
         let text = fs::read_to_string(&text).with_context(|| text.display().to_string())?;
         let page = first_answer::add(self.path, &page, &text)?;
-        let page = offline::add(self.path, &page, documents)?;
+        let program = self.bound.join(PROGRAM);
+        let program = with_fingerprint(&program, &fs::read(&program)?)?;
+        let page = offline::add(self.path, (&page, &program), documents)?;
         self.add("index.html", page.as_bytes())
     }
 
@@ -251,7 +253,9 @@ const src = fetch(new URL(\"./split_a.wasm\", import.meta.url));
 src.catch(() => {});
 return async (imports) => (WebAssembly.instantiateStreaming(src, imports));
 }
-, [__chunk_1]));";
+, [__chunk_1]));
+export const __wasm_split_load_address = wrapAsyncCb(makeLoad(() => {}, []));
+export const __wasm_split_load_device = wrapAsyncCb(makeLoad(() => {}, []));";
 
     /// A small site in a folder of its own; `body` gets the folder.
     fn with_site(name: &str, body: impl FnOnce(&Path)) {

@@ -19,6 +19,7 @@ export const Save = async (name, content) => {
 let worker;
 export const Explore = (name, text) => new Promise((resolve, reject) => {
   const giveUp = () => {
+    dispatchEvent(new CustomEvent("ridgepoint-missing"));
     worker?.terminate();
     worker = undefined;
     reject(null);

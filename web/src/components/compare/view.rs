@@ -28,11 +28,11 @@ pub fn CompareView() -> impl IntoView {
     provide_context(CompareContext { shown, pointed: RwSignal::new(None) });
     let startup: Startup = expect_context();
     // The browser compiles a function when it is first called: here those of an estimate, before those of a recommendation.
-    startup.prepare(move || {
+    startup.warm_up(move || {
         let estimate = |inputs: &Inputs| drop(next_model(None, &inputs.model, inputs.place()));
         session.inputs.with_untracked(estimate);
     });
-    startup.prepare(move || shown.with_untracked(|_| ()));
+    startup.prepare(shown);
     let title = text(move || {
         shown.with(|shown| match shown.sentence.as_str() {
             "" => "Compare scenarios".to_owned(),

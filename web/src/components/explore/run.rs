@@ -144,8 +144,7 @@ async fn ask(function: &str, text: &str) -> Result<String, String> {
     let reason = match reply {
         Ok(said) => return Ok(said.as_string().unwrap_or_default()),
         Err(reason) if reason.is_null() => {
-            "The program that compares could not be fetched; try again when you are online."
-                .to_owned()
+            "The part that compares could not be fetched; try again when you are online.".to_owned()
         }
         Err(reason) => reason.as_string().unwrap_or_else(|| {
             "This build of the page cannot explore; cargo xtask serve makes one that can."

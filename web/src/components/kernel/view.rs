@@ -38,7 +38,7 @@ pub fn KernelView() -> impl IntoView {
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
     let stale = flag(move || shown.with(KernelShown::is_stale));
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
-    expect_context::<Startup>().prepare(move || shown.with_untracked(|_| ()));
+    expect_context::<Startup>().prepare(shown);
     in_turn(move || {
         view! {
                 <main class="kernel">

@@ -12,6 +12,7 @@ use crate::components::fetched::Folded;
 use crate::components::inspected::InspectedPanel;
 use crate::components::inverse::Inverse;
 use crate::components::stale::Stale;
+use crate::components::startup::{Startup, in_turn};
 use crate::state::advice::SchemeFormats;
 use crate::state::advice::question::of_model;
 use crate::state::check::typed;
@@ -36,6 +37,7 @@ pub fn Care() -> impl IntoView {
     let stale = expect_context::<Stale>().flag();
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, AMOUNT).is_empty());
     let advice = advice_of(session, of_model);
+    expect_context::<Startup>().prepare(advice);
     let notes = cautions();
     let list = block(move || {
         notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view().into_any()
@@ -45,16 +47,15 @@ pub fn Care() -> impl IntoView {
         text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
     view! {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
-            <InspectedPanel/>
-            <AdvicePanel advice=advice stale=stale take=SchemeFormats::of_model/>
-            <Inverse/>
-            <ExploreLink/>
+            {in_turn(|| view! { <InspectedPanel/> }.into_any())}
+            {in_turn(move || view! { <AdvicePanel advice=advice stale=stale take=SchemeFormats::of_model/> }.into_any())}
+            {in_turn(|| view! { <Inverse/><ExploreLink/> }.into_any())}
             <Folded class="fold" title="Is this possible?" part=LazyPart::Check open=claimed/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>
                 <ul>{list}</ul>
             </div>
-            <DeviceFacts/>
+            {in_turn(|| view! { <DeviceFacts/> }.into_any())}
             <details class="sources">
                 <summary>"Source of " {model}</summary>
                 <p>{source}</p>

@@ -57,16 +57,24 @@ pub fn ModelInputsPanel() -> impl IntoView {
                     numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate]).into_any()
                 })}
             </div>
-            <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/>
+            {in_turn(|| {
+                view! { <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/> }
+                    .into_any()
+            })}
             <details class="more-fields">
                 <summary>"Memory, devices, drafts"</summary>
-                <div class="twin">
-                    {numbers(&[
-                        Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
-                    ])}
-                </div>
-                <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
-                <Drafter/>
+                {in_turn(move || {
+                    view! {
+                        <div class="twin">
+                            {numbers(&[
+                                Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
+                            ])}
+                        </div>
+                        <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
+                        <Drafter/>
+                    }
+                        .into_any()
+                })}
             </details>
         </InputsShell>
     }

@@ -31,7 +31,7 @@ pub fn ModelView() -> impl IntoView {
     let inputs = derived(move || session.inputs.get());
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
     let stale = Stale::provide(session, shown);
-    expect_context::<Startup>().prepare(move || shown.with_untracked(|_| ()));
+    expect_context::<Startup>().prepare(shown);
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let line = text(move || shown.with(|shown| shown.answer.line.clone()));
     in_turn(move || {

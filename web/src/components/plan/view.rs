@@ -30,8 +30,8 @@ pub fn PlanView() -> impl IntoView {
     let (shown, typed) = provide_answer(session);
     let stale = Stale::provide(session, typed);
     let startup: Startup = expect_context();
-    startup.prepare(move || typed.with_untracked(|_| ()));
-    startup.prepare(move || shown.with_untracked(|_| ()));
+    startup.prepare(typed);
+    startup.prepare(shown);
     view! {
         <main class="plan model">
             {in_turn(|| view! { <Scenario/> }.into_any())}

@@ -1,4 +1,4 @@
-//! All points of an exploration, in a separate program. It is called once per device or model, so that it can be stopped, and
+//! All points of an exploration, in a worker. It is called once per device or model, so that it can be stopped, and
 //! returns texts.
 
 use std::borrow::Cow;
