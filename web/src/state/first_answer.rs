@@ -26,7 +26,7 @@ pub fn first_answer() -> String {
     let rows: String = rows.iter().map(row).collect();
     format!(
         "<div id=\"{ID}\">{}<p class=\"coming\" role=\"status\">{COMING}</p><div role=\"main\" class=\"plan model\">\
-         <section class=\"scenario\" aria-label=\"Scenario\"><p class=\"line\">{line_of_scenario}</p></section>\
+         <section class=\"scenario\" aria-label=\"Scenario\"><p class=\"line\">{line_of_scenario}</p><div class=\"compare-later\"></div></section>\
          <section class=\"answer\" aria-label=\"Answer\"><div class=\"verdict\"><h1>{}</h1><p>{}</p></div>\
          <div class=\"cards\">{cards}</div>\
          <table class=\"formats schemes\" aria-label=\"All schemes\"><thead><tr>\
