@@ -159,7 +159,8 @@ fn append(selector: &str, html: &str) {
     }
 }
 
-fn all(selector: &str) -> Vec<Element> {
+/// The elements that a selector finds, in order.
+pub fn all(selector: &str) -> Vec<Element> {
     let Ok(list) = document().query_selector_all(selector) else { return Vec::new() };
     (0..list.length()).filter_map(|place| list.item(place)?.dyn_into().ok()).collect()
 }

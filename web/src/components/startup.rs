@@ -12,6 +12,7 @@ use web_sys::HtmlElement;
 
 use super::chunk::{Arriving, MakeView};
 use super::erased::{Block, block, later};
+use crate::charts::paper::all;
 use crate::state::chunks::Refusal;
 use crate::state::first_answer;
 use crate::state::program;
@@ -124,37 +125,22 @@ impl Startup {
     }
 }
 
-/// Puts the page in the place of the text of index.html. A reader who has gone to one of its links is at the page's link then.
+/// Puts the page in the place of the text of index.html. A reader who has gone to one of its links is at the same link of the page.
 pub fn show() {
     if let Some(body) = document().body() {
         drop(body.remove_attribute(STARTING));
     }
     if let Some(text) = document().get_element_by_id(first_answer::ID) {
-        let address = document().active_element().and_then(|link| link.get_attribute("href"));
+        // The header has the same links in the text and in the page.
+        let here = document().active_element();
+        let links = all(&format!("#{} .top a", first_answer::ID));
+        let place = links.into_iter().position(|link| Some(link) == here);
         text.remove();
-        if let Some(address) = address {
-            go_to_link(&address);
+        let link = place.and_then(|place| all(".top a").into_iter().nth(place));
+        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+            drop(link.focus());
         }
     }
-}
-
-/// Moves the focus to the header's link with an address; nothing if there is none.
-fn go_to_link(address: &str) {
-    let links = document().query_selector_all("header.top a");
-    let Ok(links) = links else { return };
-    let elements =
-        (0..links.length()).filter_map(|at| links.get(at)?.dyn_into::<HtmlElement>().ok());
-    let is_same = |link: &HtmlElement| {
-        link.get_attribute("href").is_some_and(|href| ends(&href) == ends(address))
-    };
-    if let Some(link) = elements.into_iter().find(is_same) {
-        drop(link.focus());
-    }
-}
-
-/// An address without what differs between the text of index.html and the page.
-fn ends(address: &str) -> &str {
-    address.trim_start_matches("./")
 }
 
 /// A part of the page that is drawn in a task of its own when the page starts, and at once later.

@@ -12,6 +12,14 @@ const verdict = async (page) => {
   await query(page);
   return shown(page);
 };
+/** Waits until the inspector, which is drawn after the cards, begins with a text. */
+const inspected = async (page, text) => {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (text.test(plain(await page.locator('#inspector').innerText()))) return;
+    await page.waitForTimeout(100);
+  }
+  assert.match(plain(await page.locator('#inspector').innerText()), text);
+};
 const line = async (page) => plain(await page.locator('.scenario .line').innerText());
 
 pageTest('the default scenario has a scheme that fits, with speed and loss', {}, async (page) => {
@@ -152,12 +160,12 @@ pageTest('a refused scheme explains itself beside the recommended verdict, which
   assert.equal(await verdict(page), first);
   assert.deepEqual(await cards(page), beside);
   assert.match(plain(await page.locator('.verdict p').innerText()), /^INT2 g64 weights is left out: .*5 % allowed\./);
-  assert.match(plain(await page.locator('#inspector').innerText()), /^INT2 g64 weights is refused.*5 % allowed/s);
+  await inspected(page, /^INT2 g64 weights is refused.*5 % allowed/s);
   assert.match(await query(page), /scheme=int2_g64_rtn/);
   await assertAccessible(page);
   await page.getByRole('button', { name: 'Take it' }).click();
   assert.doesNotMatch(await query(page), /scheme=/);
-  assert.match(plain(await page.locator('#inspector').innerText()), /^Tokens per second/);
+  await inspected(page, /^Tokens per second/);
 });
 
 pageTest('where nothing meets the bounds, each way out is a button that works', {}, async (page) => {
@@ -272,9 +280,9 @@ pageTest('on a phone the places are at the bottom, and a row has name, time, mem
 pageTest('a number in a card explains itself in the inspector', {}, async (page) => {
   await open(page);
   await page.locator('.card', { hasText: 'Quality' }).locator('button').click();
-  assert.match(plain(await page.locator('#inspector').innerText()), /^Loss of quality/);
+  await inspected(page, /^Loss of quality/);
   await page.locator('.card', { hasText: 'Fits' }).locator('button').click();
-  assert.match(plain(await page.locator('#inspector').innerText()), /^Memory .*weights \+ KV cache \+ activations \+ reserve/s);
+  await inspected(page, /^Memory .*weights \+ KV cache \+ activations \+ reserve/s);
 });
 
 pageTest('the badge of an expected time opens the measurements behind it, and Back returns', {}, async (page) => {

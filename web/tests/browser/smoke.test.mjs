@@ -65,6 +65,20 @@ pageTest('a link says at once that its answer comes, and shows no other one', {}
   await page.route('**/*.wasm', () => {}); // a network that never answers
   await page.goto(`${siteUrl}?view=kernel&d=t4`, { waitUntil: 'commit' });
   await page.getByText('here in your browser').waitFor();
-  assert.equal(await page.locator('#first-answer .plan').isVisible(), false);
+  await page.locator('#first-answer .plan').waitFor({ state: 'hidden' }); // when the style sheet is there
   assert.equal(await page.getByRole('link', { name: 'Kernel' }).isVisible(), true);
+});
+
+pageTest('the focus on a link of the first text is on that link of the page afterwards', {}, async (page) => {
+  let arrive;
+  const arrival = new Promise((resolve) => { arrive = resolve; });
+  await page.route(/web_bg/, async (route) => {
+    await arrival;
+    await route.continue();
+  });
+  await page.goto(siteUrl, { waitUntil: 'commit' });
+  await page.locator('#first-answer').getByRole('link', { name: 'Trust' }).focus();
+  arrive();
+  await page.waitForFunction(() => !document.getElementById('first-answer'));
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Trust');
 });
