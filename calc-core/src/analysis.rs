@@ -16,6 +16,7 @@ use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::expected::{Expected, reached};
+use crate::model_arch::Reach;
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::quant_format::QuantFormat;
@@ -172,7 +173,9 @@ fn check_attention(shape: &AttentionShape) -> Result<(), Error> {
     in_range("v_dim", shape.v_dim, 1, 65_536)?;
     in_range("new", shape.new, 1, crate::workload::MAX_TOKENS)?;
     in_range("cached", shape.cached, 0, crate::workload::MAX_TOKENS)?;
-    in_range("window", shape.window.unwrap_or(1), 1, MAX_DIMENSION)?;
+    if let Reach::Window(window) | Reach::Chunk(window) = shape.reach {
+        in_range("window", window, 1, MAX_DIMENSION)?;
+    }
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 pub mod attention;
 pub mod elementwise;
 pub mod gemm;
-pub mod mamba;
+
 pub mod mla;
 pub mod moe;
+pub mod recurrent;

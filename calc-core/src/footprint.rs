@@ -189,7 +189,9 @@ pub fn bits_per_weight(model: &ModelArch, precision: &Precision) -> f64 {
 fn embedding_weights(model: &ModelArch, precision: &Precision) -> (Bytes, Bytes) {
     let stored = |format: &QuantFormat| format.stored_bytes(model.vocab_size, model.hidden_size);
     let lm_head = if model.tied_embeddings { Bytes::ZERO } else { stored(precision.lm_head) };
-    (stored(precision.embedding), lm_head)
+    let tables: Bytes =
+        model.tables.iter().map(|t| precision.embedding.stored_bytes(t.rows, t.cols)).sum();
+    (stored(precision.embedding) + tables, lm_head)
 }
 
 /// Bytes of every layer matrix in its format, and of the vectors.
@@ -208,27 +210,50 @@ fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64)
     sum
 }
 
-/// KV cache and recurrent state of `batch` sequences of `tokens` tokens.
+/// Number of elements that a model keeps for one sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheElements {
+    /// Keys and values, or latents, and the keys of indexers.
+    pub attention: u64,
+    /// States of recurrent layers, without their convolutions.
+    pub state: u64,
+    /// Inputs that the convolutions of recurrent layers keep.
+    pub convolution: u64,
+}
+
+/// Number of elements that a model keeps for one sequence of `tokens` tokens.
 ///
 /// ```text
-/// B * (sum over attention layers of 2 g d b_kv min(L, w), or (r + rope) b_kv L with MLA, + b_o Z per Mamba layer)
+/// attention    sum over attention layers of row kept(L), + d_i L per layer with an indexer
+/// row          g (d_k + d_v), or r + rope with latent attention
+/// kept(L)      L, or min(L, w) with a window or chunks of w
 /// ```
+pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
+    let mut sum = CacheElements::default();
+    for group in model.attention.iter() {
+        for (layers, reach) in group.reaches() {
+            // An indexer selects from all tokens, so all of them are kept.
+            let kept = if group.indexer.is_some() { tokens } else { reach.kept(tokens) };
+            sum.attention += layers * kept * group.cache_row();
+        }
+        sum.attention += group.indexer.map_or(0, |index| index.layers * index.head_dim * tokens);
+    }
+    for group in model.recurrent.iter() {
+        sum.state += group.layers() * group.state_elements();
+        sum.convolution += group.layers() * group.conv_elements();
+    }
+    sum
+}
+
+/// Bytes of KV cache and recurrent state of `batch` sequences of `tokens` tokens, see [`cache_elements`].
 pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, tokens: u64) -> Bytes {
-    let a = &model.attention;
-    let row = match &model.mla {
-        Some(mla) => mla.kv_lora_rank + mla.rope_dim,
-        None => 2 * a.n_kv_heads * a.head_dim,
-    } as f64;
-    let kept: f64 = model
-        .attention_kinds()
+    let elements = cache_elements(model, tokens).attention as f64;
+    let state: f64 = model
+        .recurrent
         .iter()
-        .map(|(layers, window)| {
-            *layers as f64 * window.map_or(tokens, |window| tokens.min(window)) as f64
-        })
+        .map(|group| group.layers() as f64 * group.state_bytes(precision.carrier).get())
         .sum();
-    let state = model.mamba.map_or(0.0, |m| m.layers as f64 * m.state_elements() as f64);
-    let sequence = row * kept * precision.kv_cache.row_bytes_per_element()
-        + state * precision.carrier.bytes_per_element();
+    let sequence = elements * precision.kv_cache.row_bytes_per_element() + state;
     Bytes::new(batch as f64 * sequence)
 }
 

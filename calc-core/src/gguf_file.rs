@@ -6,7 +6,7 @@
 //! `docs/theory/formats.md`.
 
 use crate::catalog::formats as f;
-use crate::model_arch::{GgufLayout, Matrix, ModelArch};
+use crate::model_arch::{GgufLayout, Matrix, ModelArch, Parts};
 use crate::op::OpKind;
 use crate::quant_format::{GgufFile, QuantFormat};
 use crate::units::Bytes;
@@ -127,7 +127,7 @@ fn tensor_type(
     model: &ModelArch,
 ) -> &'static QuantFormat {
     let main = main_type(file);
-    let eight_experts = model.moe.is_some_and(|moe| moe.n_experts == 8);
+    let eight_experts = model.moe.iter().any(|moe| moe.n_experts == 8);
     match tensor {
         Tensor::AttentionK | Tensor::AttentionV if eight_experts => &f::GGUF_Q8_0,
         Tensor::AttentionV => attention_v(file, layer, model).unwrap_or(main),
@@ -146,8 +146,9 @@ fn tensor_type(
 }
 
 fn attention_v(file: GgufFile, layer: Layer, model: &ModelArch) -> Option<&'static QuantFormat> {
-    let heads = &model.attention;
-    let is_shared = heads.n_heads >= 4 * heads.n_kv_heads;
+    let (heads, kv_heads) =
+        model.main_attention().map_or((1, 1), |group| (group.n_heads, group.n_kv_heads));
+    let is_shared = heads >= 4 * kv_heads;
     let own = match file {
         GgufFile::Q2K if is_shared => Some(&f::GGUF_Q4_K),
         GgufFile::Q2K => Some(&f::GGUF_Q3_K),
@@ -160,7 +161,7 @@ fn attention_v(file: GgufFile, layer: Layer, model: &ModelArch) -> Option<&'stat
         _ => None,
     };
     // llama.cpp's type 70B: 80 layers with grouped heads.
-    let is_70b = model.n_layers == 80 && heads.n_heads != heads.n_kv_heads;
+    let is_70b = model.n_layers == 80 && heads != kv_heads;
     let is_narrow = |format| format == &f::GGUF_Q3_K || format == &f::GGUF_Q4_K;
     if is_70b && is_narrow(own.unwrap_or(main_type(file))) { Some(&f::GGUF_Q5_K) } else { own }
 }
@@ -225,7 +226,7 @@ const fn falcon_down(file: GgufFile, layer: Layer) -> Option<&'static QuantForma
 const MOST_LAYERS: u64 = 1024;
 
 /// Number of operators whose matrices have a ratio of their own.
-const SLOTS: usize = 12;
+const SLOTS: usize = 14;
 
 const fn slot(kind: OpKind) -> Option<usize> {
     match kind {
@@ -241,11 +242,14 @@ const fn slot(kind: OpKind) -> Option<usize> {
         OpKind::ExpertDown => Some(9),
         OpKind::InProj => Some(10),
         OpKind::OutProj => Some(11),
+        OpKind::IndexProj => Some(12),
+        OpKind::Projection => Some(13),
         OpKind::Embedding
         | OpKind::AddNorm
         | OpKind::Norm
         | OpKind::KvAppend
         | OpKind::Attention
+        | OpKind::IndexScores
         | OpKind::Activation
         | OpKind::Router
         | OpKind::Scan
@@ -283,7 +287,7 @@ impl Mixture {
         let mut sums = Sums([(Bytes::ZERO, Bytes::ZERO); SLOTS]);
         let mut dense = 0;
         let with_experts =
-            model.moe.map_or(model.n_layers, |moe| model.n_layers.saturating_sub(moe.layers));
+            model.n_layers.saturating_sub(model.moe.iter().map(|group| group.layers).sum());
         let dense_layers: u64 = model.dense.iter().map(|group| group.layers).sum();
         model.matrices(&mut |matrix| {
             let base = if matrix.expert { experts } else { weights };
@@ -313,12 +317,9 @@ impl Sums {
         first: u64,
         model: &ModelArch,
     ) {
-        let Matrix { kind, count, rows, cols, .. } = *matrix;
-        let a = &model.attention;
-        let per_layer = match (matrix.expert, &model.moe) {
-            (true, Some(moe)) => moe.n_experts,
-            _ => 1,
-        };
+        let Matrix { kind, count, rows, cols, parts, .. } = *matrix;
+        let experts = model.moe.iter().map(|moe| moe.n_experts).max().unwrap_or(1);
+        let per_layer = if matrix.expert { experts } else { 1 };
         let layers = count / per_layer;
         // `costed` is the shape whose bytes the ratio multiplies.
         let mut add_as = |kind, tensor: Tensor, (rows, cols): (u64, u64), costed: (u64, u64)| {
@@ -336,26 +337,25 @@ impl Sums {
             }
         };
         let mut add = |kind, tensor, shape| add_as(kind, tensor, shape, shape);
-        match (kind, &model.mla) {
+        match (kind, parts) {
             (OpKind::Qkv, _) if model.gguf != GgufLayout::Split => {
                 add(kind, Tensor::AttentionQkv, (rows, cols));
             }
-            (OpKind::Qkv, _) => {
-                let keys = a.n_kv_heads * a.head_dim;
-                add(kind, Tensor::Other, (a.n_heads * a.head_dim, cols));
+            (OpKind::Qkv, Parts::Qkv([queries, keys, values])) => {
+                add(kind, Tensor::Other, (queries, cols));
                 add(kind, Tensor::AttentionK, (keys, cols));
-                add(kind, Tensor::AttentionV, (keys, cols));
+                add(kind, Tensor::AttentionV, (values, cols));
             }
             // Stored per head in two tensors: keys with `nope` inputs each, values with the rank. Both are costed with the rank
             // as inputs.
-            (OpKind::KvB, Some(mla)) => {
-                let keys = (a.n_heads * cols, mla.nope_dim);
-                let values = (a.n_heads * mla.v_head_dim, cols);
+            (OpKind::KvB, Parts::Latent { heads, nope_dim, v_head_dim }) => {
+                let keys = (heads * cols, nope_dim);
+                let values = (heads * v_head_dim, cols);
                 for kind in [OpKind::KvB, OpKind::WUv] {
                     add(kind, Tensor::Other, values);
                 }
                 for kind in [OpKind::KvB, OpKind::WUk] {
-                    add_as(kind, Tensor::Other, keys, (a.n_heads * mla.nope_dim, cols));
+                    add_as(kind, Tensor::Other, keys, (heads * nope_dim, cols));
                 }
             }
             (OpKind::OProj, _) => add(kind, Tensor::AttentionOutput, (rows, cols)),

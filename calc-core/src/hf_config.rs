@@ -26,6 +26,7 @@ mod storage;
 mod unread;
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, Present};
@@ -44,7 +45,7 @@ use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
-use crate::text::Text;
+use crate::text::{List, Text};
 use reader::Reader;
 use rules::Rules;
 
@@ -238,7 +239,6 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
     let max_context = reader.context(rules)?;
     let attention =
         attention::read(reader, rules, &attention::Frame { hidden_size, n_layers, max_context })?;
-    let mla = attention::latent(reader, rules)?;
     let feed_forward = feed_forward::read(reader, rules, hidden_size, n_layers)?;
     let norms = reader.norms(rules)?;
     Ok(ModelArch {
@@ -246,13 +246,15 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         n_layers,
         vocab_size,
         tied_embeddings: reader.tied(rules)?,
-        attention,
-        mla,
-        mamba: None,
+        attention: vec![attention].into(),
+        recurrent: List::default(),
         mlp: rules.mlp,
         mlp_bias: feed_forward.bias,
         dense: feed_forward.dense.into(),
-        moe: feed_forward.moe,
+        moe: feed_forward.moe.into(),
+        projections: List::default(),
+        tables: List::default(),
+        other_vectors: 0,
         norm: norms.kind,
         add_norms: norms.add * n_layers,
         post_norms: norms.post * n_layers,

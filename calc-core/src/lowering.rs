@@ -5,15 +5,17 @@ mod step;
 
 pub use step::{Phase, Riders, Step};
 
-use crate::cost::attention::{AttentionShape, fused, fused_over_activations, kv_append};
+use crate::cost::attention::{
+    AttentionShape, fused, fused_over_activations, index_scores, kv_append,
+};
 use crate::cost::elementwise::{
     add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
 };
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
-use crate::cost::mamba::scan;
 use crate::cost::mla::{Absorbed, absorbed};
 use crate::cost::moe::{Routing, expert_product, router};
-use crate::model_arch::{Mla, MlpKind, ModelArch, Moe};
+use crate::cost::recurrent::scan;
+use crate::model_arch::{Attention, Indexer, Mla, MlpKind, ModelArch, Moe, Reach, Recurrent};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
@@ -59,17 +61,27 @@ impl Lowering<'_> {
             embedding(tokens, hidden, p.embedding, p.carrier),
             p.embedding,
         ));
+        for table in model.tables.iter() {
+            let cost = embedding(tokens, table.cols, p.embedding, p.carrier);
+            emit(stream(OpKind::Embedding, 1, cost, p.embedding));
+        }
         let add_norms = model.add_norms + u64::from(model.final_norm);
         emit(stream(OpKind::AddNorm, add_norms, add_norm(tokens, hidden, p.carrier), p.carrier));
         emit(stream(OpKind::Norm, model.post_norms, norm(tokens, hidden, p.carrier), p.carrier));
         // Rows appear in the order of their first block; hybrids begin with Mamba and MLP blocks.
-        if model.mamba.is_some() {
-            self.mamba(step, &mut emit);
-            self.mlps(tokens, &mut emit);
+        if model.recurrent.is_empty() {
             self.projected_attention(step, &mut emit);
+            self.mlps(tokens, &mut emit);
         } else {
-            self.projected_attention(step, &mut emit);
+            for group in model.recurrent.iter() {
+                self.recurrence(group, step, &mut emit);
+            }
             self.mlps(tokens, &mut emit);
+            self.projected_attention(step, &mut emit);
+        }
+        for matrix in model.projections.iter() {
+            let shape = GemmShape { m: tokens, n: matrix.rows, k: matrix.cols };
+            emit(self.matmul(OpKind::Projection, matrix.count, shape));
         }
         let logits = step.logits();
         let cost = lm_head(logits, model.vocab_size, hidden, p.lm_head, p.carrier);
@@ -84,25 +96,37 @@ impl Lowering<'_> {
         });
     }
 
-    /// Visits only the operators that depend on the number of cached tokens: attention, and with latent keys the up-projection of
-    /// cached tokens for a chunk of a prompt.
+    /// Visits only the operators that depend on the number of cached tokens: attention, the scores of an indexer, and with latent
+    /// keys the up-projection of cached tokens for a chunk of a prompt.
     pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
-        if let (Some(mla), Phase::Prefill, 1..) = (&self.model.mla, step.phase, step.cached) {
-            visit(self.keys_and_values(mla, step.batch * step.cached));
-        }
-        self.attention_alone(step, visit);
-        if let Some(riding) = step.riding() {
-            self.attention_alone(riding, visit);
+        for group in self.model.attention.iter() {
+            self.attention_of(group, step, visit);
         }
     }
 
-    fn attention_alone(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+    fn attention_of(&self, group: &Attention, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        if let (Some(mla), Phase::Prefill, 1..) = (&group.latent, step.phase, step.cached) {
+            visit(self.keys_and_values(group, mla, step.batch * step.cached));
+        }
+        self.attention_alone(group, step, visit);
+        if let Some(riding) = step.riding() {
+            self.attention_alone(group, riding, visit);
+        }
+    }
+
+    fn attention_alone(&self, group: &Attention, step: Step, visit: &mut impl FnMut(OpInstances)) {
         let p = self.precision;
-        for (count, shape) in self.attention_shapes(step) {
+        if let Some(indexer) = group.indexer.filter(|indexer| indexer.layers > 0) {
+            let shape = index_shape(&indexer, step);
+            let cost = index_scores(&shape, p.carrier, p.kv_cache);
+            let op = stream(OpKind::IndexScores, indexer.layers, cost, p.kv_cache);
+            visit(OpInstances { shape: shape.kernel(), ..op });
+        }
+        for (count, shape) in attention_shapes(group, step) {
             if count == 0 {
                 continue;
             }
-            let (cost, format) = match (&self.model.mla, step.phase) {
+            let (cost, format) = match (&group.latent, step.phase) {
                 (Some(_), Phase::Prefill) => (fused_over_activations(&shape, p.carrier), p.carrier),
                 (Some(mla), Phase::Decode) => (absorbed_attention(&shape, mla, p), p.kv_cache),
                 (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
@@ -110,20 +134,6 @@ impl Lowering<'_> {
             let op = stream(OpKind::Attention, count, cost, format);
             visit(OpInstances { shape: shape.kernel(), ..op });
         }
-    }
-
-    /// Full and windowed attention of a step, each with its number of layers.
-    fn attention_shapes(&self, step: Step) -> [(u64, AttentionShape); 2] {
-        let a = &self.model.attention;
-        let (kv_heads, qk_dim, v_dim) = match (&self.model.mla, step.phase) {
-            (None, _) => (a.n_kv_heads, a.head_dim, a.head_dim),
-            (Some(mla), Phase::Prefill) => (a.n_heads, mla.nope_dim + mla.rope_dim, mla.v_head_dim),
-            (Some(mla), Phase::Decode) => (1, mla.kv_lora_rank + mla.rope_dim, mla.kv_lora_rank),
-        };
-        self.model.attention_kinds().map(|(count, window)| {
-            let (batch, heads, new, cached) = (step.batch, a.n_heads, step.new, step.cached);
-            (count, AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, window })
-        })
     }
 
     /// Matmuls with layer weights on `shape.m` tokens.
@@ -148,10 +158,11 @@ impl Lowering<'_> {
     }
 
     fn projected_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
-        match &self.model.mla {
-            _ if self.model.attention.layers() == 0 => {}
-            None => self.plain_attention(step, emit),
-            Some(mla) => self.latent_attention(mla, step, emit),
+        for group in self.model.attention.iter().filter(|group| group.layers() > 0) {
+            match &group.latent {
+                None => self.plain_attention(group, step, emit),
+                Some(mla) => self.latent_attention(group, mla, step, emit),
+            }
         }
     }
 
@@ -159,28 +170,50 @@ impl Lowering<'_> {
         for group in self.model.dense.iter() {
             self.mlp(group.layers, group.width, tokens, emit);
         }
-        if let Some(moe) = &self.model.moe {
+        for moe in self.model.moe.iter() {
             self.experts(moe, tokens, emit);
         }
     }
 
-    fn plain_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
-        let (a, p, m, hidden) =
-            (&self.model.attention, self.precision, step.tokens(), self.model.hidden_size);
-        let (layers, heads, kv) = (a.layers(), a.n_heads * a.head_dim, a.n_kv_heads * a.head_dim);
-        emit(self.matmul(OpKind::Qkv, layers, GemmShape { m, n: heads + 2 * kv, k: hidden }));
-        emit(stream(OpKind::KvAppend, layers, kv_append(2 * kv, m, p.kv_cache), p.kv_cache));
-        self.attention(step, emit);
-        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: heads }));
+    fn plain_attention(&self, group: &Attention, step: Step, emit: &mut impl FnMut(OpInstances)) {
+        let (p, m, hidden, layers) =
+            (self.precision, step.tokens(), self.model.hidden_size, group.layers());
+        let [queries, keys, values] = group.qkv_outputs();
+        let n = queries + group.gate_outputs + keys + values;
+        emit(self.matmul(OpKind::Qkv, layers, GemmShape { m, n, k: hidden }));
+        if group.cache_row() > 0 {
+            let cost = kv_append(group.cache_row(), m, p.kv_cache);
+            emit(stream(OpKind::KvAppend, layers, cost, p.kv_cache));
+        }
+        self.indexer(group, m, emit);
+        self.attention_of(group, step, emit);
+        let k = group.n_heads * group.v_head_dim;
+        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k }));
     }
 
-    fn latent_attention(&self, mla: &Mla, step: Step, emit: &mut impl FnMut(OpInstances)) {
-        let (a, p, m, hidden) =
-            (&self.model.attention, self.precision, step.tokens(), self.model.hidden_size);
-        let (layers, heads, r) = (a.layers(), a.n_heads, mla.kv_lora_rank);
-        let (nope, v) = (heads * mla.nope_dim, heads * mla.v_head_dim);
+    /// The projections of an indexer, and the keys that it caches.
+    fn indexer(&self, group: &Attention, m: u64, emit: &mut impl FnMut(OpInstances)) {
+        let Some(indexer) = &group.indexer else { return };
+        let p = self.precision;
+        for (n, k) in indexer.projections(self.model.hidden_size) {
+            emit(self.matmul(OpKind::IndexProj, indexer.layers, GemmShape { m, n, k }));
+        }
+        let cost = kv_append(indexer.head_dim, m, p.kv_cache);
+        emit(stream(OpKind::KvAppend, indexer.layers, cost, p.kv_cache));
+    }
+
+    fn latent_attention(
+        &self,
+        group: &Attention,
+        mla: &Mla,
+        step: Step,
+        emit: &mut impl FnMut(OpInstances),
+    ) {
+        let (p, m, hidden) = (self.precision, step.tokens(), self.model.hidden_size);
+        let (layers, heads, r) = (group.layers(), group.n_heads, mla.kv_lora_rank);
+        let (nope, v) = (heads * mla.nope_dim, heads * group.v_head_dim);
         let queries = nope + heads * mla.rope_dim;
-        let latent = r + mla.rope_dim;
+        let latent = mla.cache_row();
         match mla.q_lora_rank {
             Some(rank) => {
                 emit(self.matmul(
@@ -197,6 +230,7 @@ impl Lowering<'_> {
             )),
         }
         emit(stream(OpKind::KvAppend, layers, kv_append(latent, m, p.kv_cache), p.kv_cache));
+        self.indexer(group, m, emit);
         let absorb = |kind, shape: Absorbed| OpInstances {
             kind,
             count: if shape.tokens > 0 { layers } else { 0 },
@@ -207,37 +241,37 @@ impl Lowering<'_> {
         };
         let tokens = match step.phase {
             Phase::Prefill => {
-                emit(self.keys_and_values(mla, step.own_tokens()));
+                emit(self.keys_and_values(group, mla, step.own_tokens()));
                 step.riders.sequences
             }
             Phase::Decode => m,
         };
         let (inputs, outputs) = (nope, heads * r);
         emit(absorb(OpKind::WUk, Absorbed { tokens, rows: nope, cols: r, inputs, outputs }));
-        self.attention(step, emit);
+        self.attention_of(group, step, emit);
         let (inputs, outputs) = (heads * r, v);
         emit(absorb(OpKind::WUv, Absorbed { tokens, rows: v, cols: r, inputs, outputs }));
         emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: v }));
     }
 
     /// The up-projection of latent keys and values for all heads.
-    fn keys_and_values(&self, mla: &Mla, tokens: u64) -> OpInstances {
-        let a = &self.model.attention;
-        let n = a.n_heads * (mla.nope_dim + mla.v_head_dim);
+    fn keys_and_values(&self, group: &Attention, mla: &Mla, tokens: u64) -> OpInstances {
+        let n = group.n_heads * (mla.nope_dim + group.v_head_dim);
         let shape = GemmShape { m: tokens, n, k: mla.kv_lora_rank };
-        self.matmul(OpKind::KvB, a.layers(), shape)
+        self.matmul(OpKind::KvB, group.layers(), shape)
     }
 
-    fn mamba(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
-        let Some(mamba) = &self.model.mamba else { return };
+    fn recurrence(&self, group: &Recurrent, step: Step, emit: &mut impl FnMut(OpInstances)) {
         let (p, m, hidden) = (self.precision, step.tokens(), self.model.hidden_size);
-        let (layers, inner) = (mamba.layers, mamba.inner());
-        let inputs = inner + mamba.channels() + mamba.n_heads;
-        emit(self.matmul(OpKind::InProj, layers, GemmShape { m, n: inputs, k: hidden }));
+        let layers = group.layers();
+        emit(self.matmul(OpKind::InProj, layers, GemmShape { m, n: group.inputs(), k: hidden }));
+        for (n, k) in group.others(hidden) {
+            emit(self.matmul(OpKind::Projection, layers, GemmShape { m, n, k }));
+        }
         let op =
-            stream(OpKind::Scan, layers, scan(mamba, m, step.sequences(), p.carrier), p.carrier);
+            stream(OpKind::Scan, layers, scan(group, m, step.sequences(), p.carrier), p.carrier);
         emit(OpInstances { shape: Shape::Scan, ..op });
-        emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: inner }));
+        emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: group.inner() }));
     }
 
     fn mlp(&self, layers: u64, width: u64, m: u64, emit: &mut impl FnMut(OpInstances)) {
@@ -264,13 +298,19 @@ impl Lowering<'_> {
 
     fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
         let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
-        let cost = router(tokens, moe.n_experts, hidden, p.carrier);
-        let shape = GemmShape { m: tokens, n: moe.n_experts, k: hidden }.product(p.carrier);
+        let width = moe.latent.unwrap_or(hidden);
+        let cost = router(tokens, moe.choices(), hidden, p.carrier);
+        let shape = GemmShape { m: tokens, n: moe.choices(), k: hidden }.product(p.carrier);
         let op = stream(OpKind::Router, count, cost, p.carrier);
         emit(OpInstances { shape: Shape::Product(shape), ..op });
+        if let Some(latent) = moe.latent {
+            for (n, k) in [(latent, hidden), (hidden, latent)] {
+                emit(self.matmul(OpKind::Projection, count, GemmShape { m: tokens, n, k }));
+            }
+        }
         let share = 1.0 / self.expert_parallel as f64;
         let pairs = tokens * moe.experts_per_token;
-        let routing = Routing { tokens, experts: moe.n_experts, per_token: moe.experts_per_token };
+        let routing = Routing { tokens, experts: moe.choices(), per_token: moe.experts_per_token };
         let kind = match self.model.mlp {
             MlpKind::Gated => OpKind::ExpertGateUp,
             MlpKind::Plain => OpKind::ExpertUp,
@@ -287,17 +327,46 @@ impl Lowering<'_> {
                 shape: product.shape(p.experts),
             }
         };
-        emit(product(kind, self.model.mlp_inputs() * moe.expert_width, hidden));
+        emit(product(kind, self.model.mlp_inputs() * moe.expert_width, width));
         emit(stream(
             OpKind::Activation,
             count,
             self.activation(pairs, moe.expert_width).times(share),
             p.carrier,
         ));
-        emit(product(OpKind::ExpertDown, hidden, moe.expert_width));
+        emit(product(OpKind::ExpertDown, width, moe.expert_width));
         if moe.shared_width > 0 {
             self.mlp(count, moe.shared_width, tokens, emit);
         }
+    }
+}
+
+/// Full and windowed attention of a step, each with its number of layers.
+fn attention_shapes(group: &Attention, step: Step) -> [(u64, AttentionShape); 2] {
+    let (kv_heads, qk_dim, v_dim) = match (&group.latent, step.phase) {
+        (None, _) => (group.n_kv_heads, group.head_dim, group.v_head_dim),
+        (Some(mla), Phase::Prefill) => {
+            (group.n_heads, mla.nope_dim + mla.rope_dim, group.v_head_dim)
+        }
+        (Some(mla), Phase::Decode) => (1, mla.cache_row(), mla.kv_lora_rank),
+    };
+    group.reaches().map(|(count, reach)| {
+        let (batch, heads, new, cached) = (step.batch, group.n_heads, step.new, step.cached);
+        (count, AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, reach })
+    })
+}
+
+/// The scores of an indexer as attention of its heads to one cached key per token, without values.
+const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
+    AttentionShape {
+        batch: step.batch,
+        heads: indexer.n_heads,
+        kv_heads: 1,
+        qk_dim: indexer.head_dim,
+        v_dim: 0,
+        new: step.new,
+        cached: step.cached,
+        reach: Reach::All,
     }
 }
 

@@ -4,9 +4,11 @@
 mod check;
 mod matrices;
 mod params;
+mod recurrent;
 
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
-pub use matrices::Matrix;
+pub use matrices::{Matrix, Parts};
+pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
 
 use crate::text::List;
 
@@ -30,31 +32,124 @@ pub enum QkNorm {
     Projection,
 }
 
-/// Softmax attention.
+/// Source of the keys and values of an attention layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KvSource {
+    /// Projections of its own.
+    Own,
+    /// A projection of its own for keys, which are the values, too; both are cached (Gemma 4).
+    KeysAreValues,
+    /// The cache of an earlier layer; the layer has neither projections of keys and values nor a cache (Gemma 3n).
+    EarlierLayer,
+}
+
+/// Softmax attention: layers with the same heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attention {
     /// Number of query heads (h).
     pub n_heads: u64,
     /// Number of key and value heads (g).
     pub n_kv_heads: u64,
-    /// Width of a head (d).
+    /// Width of a query or key head (d).
     pub head_dim: u64,
+    /// Width of a value head.
+    pub v_head_dim: u64,
     /// Number of layers with full attention.
     pub full_layers: u64,
-    /// Number of layers with sliding-window attention.
+    /// Number of layers with sliding-window or chunked attention.
     pub windowed_layers: u64,
-    /// Window in tokens; unused without windowed layers.
+    /// Window or chunk in tokens; unused without windowed layers.
     pub window: u64,
+    /// The window is a chunk: a token attends to the tokens of its own chunk, up to itself (Llama 4).
+    pub chunked: bool,
     pub bias: AttentionBias,
     pub qk_norm: QkNorm,
     /// Each head has a learned attention sink.
     pub sinks: bool,
+    /// Number of outputs of a projection that gates the heads' outputs; 0 without a gate.
+    pub gate_outputs: u64,
+    pub kv_source: KvSource,
+    /// Latent attention, which replaces the plain projections.
+    pub latent: Option<Mla>,
+    /// Selection of the tokens that are attended to.
+    pub indexer: Option<Indexer>,
 }
 
 impl Attention {
+    /// No layers; the parts that most models lack are off. A base for the models of the catalog.
+    pub const PLAIN: Self = Self {
+        n_heads: 0,
+        n_kv_heads: 0,
+        head_dim: 0,
+        v_head_dim: 0,
+        full_layers: 0,
+        windowed_layers: 0,
+        window: 0,
+        chunked: false,
+        bias: AttentionBias::None,
+        qk_norm: QkNorm::None,
+        sinks: false,
+        gate_outputs: 0,
+        kv_source: KvSource::Own,
+        latent: None,
+        indexer: None,
+    };
+
     /// Number of attention layers.
     pub const fn layers(&self) -> u64 {
         self.full_layers + self.windowed_layers
+    }
+
+    /// Layers with full and with windowed attention, each with its number of layers.
+    pub fn reaches(&self) -> [(u64, Reach); 2] {
+        let windowed =
+            if self.chunked { Reach::Chunk(self.window) } else { Reach::Window(self.window) };
+        let full = self.indexer.map_or(Reach::All, |indexer| Reach::Window(indexer.top_k));
+        [(self.full_layers, full), (self.windowed_layers, windowed)]
+    }
+
+    /// Number of outputs of the projections of queries, keys and values of plain attention.
+    pub const fn qkv_outputs(&self) -> [u64; 3] {
+        let keys = self.n_kv_heads * self.head_dim;
+        let values = self.n_kv_heads * self.v_head_dim;
+        let queries = self.n_heads * self.head_dim;
+        match self.kv_source {
+            KvSource::Own => [queries, keys, values],
+            KvSource::KeysAreValues => [queries, keys, 0],
+            KvSource::EarlierLayer => [queries, 0, 0],
+        }
+    }
+
+    /// Number of elements that a layer keeps per token in its cache of keys and values.
+    pub const fn cache_row(&self) -> u64 {
+        match (self.kv_source, &self.latent) {
+            (KvSource::EarlierLayer, _) => 0,
+            (KvSource::Own | KvSource::KeysAreValues, Some(mla)) => mla.cache_row(),
+            (KvSource::Own | KvSource::KeysAreValues, None) => {
+                self.n_kv_heads * (self.head_dim + self.v_head_dim)
+            }
+        }
+    }
+}
+
+/// Tokens that a token attends to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// All tokens up to itself.
+    All,
+    /// The last tokens, of this number, itself included; or as many that an indexer selects.
+    Window(u64),
+    /// The tokens of its own chunk, of this length, up to itself.
+    Chunk(u64),
+}
+
+impl Reach {
+    /// Largest number of tokens that the cache of one sequence of `tokens` tokens holds.
+    pub fn kept(self, tokens: u64) -> u64 {
+        match self {
+            Self::All => tokens,
+            Self::Window(limit) | Self::Chunk(limit) => tokens.min(limit),
+        }
     }
 }
 
@@ -69,41 +164,28 @@ pub struct Mla {
     pub rope_dim: u64,
     /// Width of the part of a head without position.
     pub nope_dim: u64,
-    /// Width of a value head.
-    pub v_head_dim: u64,
 }
 
-/// Mamba-2 layers.
+impl Mla {
+    /// Number of elements per token in the cache: r + rope.
+    pub const fn cache_row(&self) -> u64 {
+        self.kv_lora_rank + self.rope_dim
+    }
+}
+
+/// Sparse attention: heads of its own score all cached tokens, and the best of them are attended to (DeepSeek V3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mamba {
+pub struct Indexer {
+    /// Number of layers that have an indexer; the others use the selection of an earlier layer.
     pub layers: u64,
-    /// Number of heads (n).
+    /// Number of heads.
     pub n_heads: u64,
-    /// Width of a head (p).
+    /// Width of a head, and of the key that it caches per token.
     pub head_dim: u64,
-    /// State size per channel (s).
-    pub state: u64,
-    /// Number of groups that share B and C.
-    pub n_groups: u64,
-    /// Kernel length of the convolution (f).
-    pub conv_kernel: u64,
-}
-
-impl Mamba {
-    /// Inner width: d_i = n p.
-    pub const fn inner(&self) -> u64 {
-        self.n_heads * self.head_dim
-    }
-
-    /// Number of channels of the convolution: C = d_i + 2 `n_groups` s.
-    pub const fn channels(&self) -> u64 {
-        self.inner() + 2 * self.n_groups * self.state
-    }
-
-    /// Number of state elements per sequence and layer: d_i s + (f - 1) C.
-    pub const fn state_elements(&self) -> u64 {
-        self.inner() * self.state + self.conv_kernel.saturating_sub(1) * self.channels()
-    }
+    /// Number of inputs of its query projection: the rank of the latent queries, or the hidden size.
+    pub query_inputs: u64,
+    /// Number of tokens that are attended to.
+    pub top_k: u64,
 }
 
 /// Matrices of an MLP: two, or three with a gate.
@@ -145,6 +227,50 @@ pub struct Moe {
     /// The router has a correction bias for load balancing.
     pub correction_bias: bool,
     pub expert_bias: bool,
+    /// Width in which the experts work, between two projections of the layer; `None` for the hidden size (Nemotron 3).
+    pub latent: Option<u64>,
+    /// Number of further choices of the router that do nothing (`LongCat`).
+    pub idle_choices: u64,
+}
+
+impl Moe {
+    /// One expert, whose sizes a model of the catalog replaces.
+    pub const PLAIN: Self = Self {
+        layers: 0,
+        n_experts: 1,
+        experts_per_token: 1,
+        expert_width: 1,
+        shared_width: 0,
+        shared_gate: false,
+        router_bias: false,
+        correction_bias: false,
+        expert_bias: false,
+        latent: None,
+        idle_choices: 0,
+    };
+
+    /// Number of outputs of the router.
+    pub const fn choices(&self) -> u64 {
+        self.n_experts + self.idle_choices
+    }
+}
+
+/// Matrices of layers beside attention and MLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Projection {
+    /// Number of such matrices.
+    pub count: u64,
+    /// Number of outputs.
+    pub rows: u64,
+    /// Number of inputs.
+    pub cols: u64,
+}
+
+/// A table of which every token reads one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    pub rows: u64,
+    pub cols: u64,
 }
 
 /// Kind of normalization, by its learned parameters.
@@ -195,16 +321,23 @@ pub struct ModelArch {
     pub vocab_size: u64,
     /// Embedding and LM head share one matrix.
     pub tied_embeddings: bool,
-    pub attention: Attention,
-    /// Latent attention, which replaces the plain projections.
-    pub mla: Option<Mla>,
-    pub mamba: Option<Mamba>,
+    /// Softmax attention, grouped by the geometry of its heads.
+    pub attention: List<Attention>,
+    /// Layers that keep a state of constant size instead of a cache, grouped by geometry.
+    pub recurrent: List<Recurrent>,
     /// Kind of all MLPs and experts.
     pub mlp: MlpKind,
     pub mlp_bias: bool,
     /// Dense MLP layers, grouped by width.
     pub dense: List<DenseLayers>,
-    pub moe: Option<Moe>,
+    /// Mixture-of-experts layers, grouped by geometry.
+    pub moe: List<Moe>,
+    /// Matrices beside attention and MLP: per-layer embeddings, low-rank residuals.
+    pub projections: List<Projection>,
+    /// Further embedding tables, which every token reads a row of.
+    pub tables: List<Table>,
+    /// Number of further small parameters, kept in the carrier: scales and norms that no other field counts.
+    pub other_vectors: u64,
     pub norm: NormKind,
     /// Number of norms that first add the residual, without the final one.
     pub add_norms: u64,
@@ -221,10 +354,24 @@ pub struct ModelArch {
 }
 
 impl ModelArch {
-    /// Number of layers with full and with windowed attention, each with its window.
-    pub fn attention_kinds(&self) -> [(u64, Option<u64>); 2] {
-        let a = &self.attention;
-        [(a.full_layers, None), (a.windowed_layers, Some(a.window))]
+    /// Tokens attended to, for each kind of attention layer of all groups.
+    pub fn attention_reaches(&self) -> impl Iterator<Item = (u64, Reach)> {
+        self.attention.iter().flat_map(Attention::reaches).filter(|(layers, _)| *layers > 0)
+    }
+
+    /// The group with the most attention layers.
+    pub fn main_attention(&self) -> Option<&Attention> {
+        self.attention.iter().filter(|group| group.layers() > 0).max_by_key(|group| group.layers())
+    }
+
+    /// True if any layer has experts.
+    pub fn has_experts(&self) -> bool {
+        self.moe.iter().any(|group| group.layers > 0)
+    }
+
+    /// True if any layer has latent attention.
+    pub fn is_latent(&self) -> bool {
+        self.attention.iter().any(|group| group.latent.is_some())
     }
 
     /// Number of outputs of the first MLP matmul per unit of width: 2 if gated, else 1.

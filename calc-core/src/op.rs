@@ -172,9 +172,12 @@ op_kinds! {
     ExpertGateUp "expert_gate_up" "gate and up projections of the chosen experts",
     ExpertUp "expert_up" "up projections of the chosen experts",
     ExpertDown "expert_down" "down projections of the chosen experts",
-    InProj "in_proj" "input projection of Mamba-2",
-    Scan "scan" "convolution and state update of Mamba-2",
-    OutProj "out_proj" "output projection of Mamba-2",
+    InProj "in_proj" "input projection of a recurrent layer",
+    Scan "scan" "convolution and state update of a recurrent layer",
+    OutProj "out_proj" "output projection of a recurrent layer",
+    IndexProj "index_proj" "project to the queries, key and weights of the indexer",
+    IndexScores "index_scores" "score all cached tokens, to attend to the best of them",
+    Projection "projection" "a further projection of a layer",
     LmHead "lm_head" "logits of each sequence's last token",
     Gemm "gemm" "a matrix product",
     FeedForward "ffn" "the feed-forward part of a layer: gate and up, activation, down",
@@ -187,6 +190,11 @@ impl OpKind {
     /// False for rows of a step that are not kernels: the step's own overhead and the time on links.
     pub const fn is_kernel(self) -> bool {
         !matches!(self, Self::Step | Self::Links)
+    }
+
+    /// True if the cost depends on the number of cached tokens.
+    pub const fn grows_with_context(self) -> bool {
+        matches!(self, Self::Attention | Self::IndexScores)
     }
 
     /// Finds the kernel with the given key.

@@ -8,7 +8,7 @@ pub use split::{NoSplit, check_split};
 use crate::device::Link;
 use crate::error::{Error, in_range};
 use crate::lowering::Step;
-use crate::model_arch::ModelArch;
+use crate::model_arch::{Attention, ModelArch, Recurrent};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Seconds};
 
@@ -52,13 +52,15 @@ impl Parallel {
             check_tensor(model, self.tensor)?;
         }
         if self.expert > 1 {
-            let Some(moe) = &model.moe else {
+            if !model.has_experts() {
                 return Err(Error::Inapplicable {
                     input: "expert_parallel",
                     part: "a model without experts",
                 });
-            };
-            divides("expert_parallel", self.expert, "experts", moe.n_experts)?;
+            }
+            for moe in model.moe.iter() {
+                divides("expert_parallel", self.expert, "experts", moe.n_experts)?;
+            }
         }
         Ok(())
     }
@@ -73,19 +75,22 @@ fn divides(parallel: &'static str, ways: u64, what: &'static str, count: u64) ->
 }
 
 fn check_tensor(model: &ModelArch, ways: u64) -> Result<(), Error> {
-    if model.mamba.is_some() {
-        return Err(Error::Inapplicable { input: "tensor_parallel", part: "Mamba layers" });
-    }
     let check = |what, count| divides("tensor_parallel", ways, what, count);
-    check("attention heads", model.attention.n_heads)?;
-    let kv = model.attention.n_kv_heads;
-    if !kv.is_multiple_of(ways) && !ways.is_multiple_of(kv) {
-        return check("key-value heads", kv);
+    for group in model.attention.iter().filter(|group| group.layers() > 0) {
+        check("attention heads", group.n_heads)?;
+        let kv = group.n_kv_heads;
+        if !kv.is_multiple_of(ways) && !ways.is_multiple_of(kv) {
+            check("key-value heads", kv)?;
+        }
+    }
+    for group in model.recurrent.iter() {
+        let (what, count) = group.split();
+        check(what, count)?;
     }
     for group in model.dense.iter().filter(|group| group.layers > 0) {
         check("the MLP width", group.width)?;
     }
-    if let Some(moe) = &model.moe {
+    for moe in model.moe.iter() {
         check("the expert width", moe.expert_width)?;
         check("the shared expert width", moe.shared_width)?;
     }
@@ -98,13 +103,19 @@ impl ModelArch {
     pub fn shard(&self, ways: u64) -> Self {
         let mut part = self.clone();
         if ways > 1 {
-            part.attention.n_heads /= ways;
-            part.attention.n_kv_heads = (part.attention.n_kv_heads / ways).max(1);
+            for group in part.attention.to_mut() {
+                group.n_heads /= ways;
+                group.n_kv_heads = (group.n_kv_heads / ways).max(1);
+                group.gate_outputs /= ways;
+            }
+            for group in part.recurrent.to_mut() {
+                group.shard(ways);
+            }
             part.vocab_size = part.vocab_size.div_ceil(ways);
             for group in part.dense.to_mut() {
                 group.width /= ways;
             }
-            if let Some(moe) = &mut part.moe {
+            for moe in part.moe.to_mut() {
                 moe.expert_width /= ways;
                 moe.shared_width /= ways;
             }
@@ -134,18 +145,19 @@ pub fn link_time(
     let hop = link.latency;
     let (tensor, expert) = (parallel.tensor as f64, parallel.expert as f64);
     let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hop * (2.0 * (tensor - 1.0));
-    let (moe_layers, experts_per_token) =
-        model.moe.map_or((0.0, 0.0), |moe| (moe.layers as f64, moe.experts_per_token as f64));
-    let exchange = if parallel.expert > 1 {
-        send * (experts_per_token / expert) + hop * (expert - 1.0)
-    } else {
-        Seconds::ZERO
-    };
-    reduce * all_reduces(model) + exchange * (2.0 * moe_layers)
+    let mut time = reduce * all_reduces(model);
+    for moe in model.moe.iter().filter(|_| parallel.expert > 1) {
+        let exchange = send * (moe.experts_per_token as f64 / expert) + hop * (expert - 1.0);
+        time += exchange * (2.0 * moe.layers as f64);
+    }
+    time
 }
 
-/// Number of all-reduces: one after the attention and one after the MLP of every layer that has them; two per regular layer.
+/// Number of all-reduces: one after each attention, recurrence and MLP; two per regular layer.
 fn all_reduces(model: &ModelArch) -> f64 {
+    let attention: u64 = model.attention.iter().map(Attention::layers).sum();
+    let recurrent: u64 = model.recurrent.iter().map(Recurrent::layers).sum();
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
-    (model.attention.layers() + dense + model.moe.map_or(0, |moe| moe.layers)) as f64
+    let experts: u64 = model.moe.iter().map(|group| group.layers).sum();
+    (attention + recurrent + dense + experts) as f64
 }

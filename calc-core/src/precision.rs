@@ -74,7 +74,7 @@ impl PrecisionChoice {
     pub(crate) fn of_model(mut self, model: &ModelArch) -> Self {
         let asked = self.weights;
         let layers = match asked {
-            _ if model.moe.is_none() || self.experts.is_some() => return self,
+            _ if !model.has_experts() || self.experts.is_some() => return self,
             _ if asked == &f::GGUF_MXFP4 => &f::GGUF_Q8_0,
             _ if asked == &f::MXFP4 => &f::BF16,
             _ => return self,

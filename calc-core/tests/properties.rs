@@ -8,7 +8,7 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
-use calc_core::model_arch::ModelArch;
+use calc_core::model_arch::{Decay, DeltaNet, Indexer, ModelArch, Reach, Recurrent};
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
@@ -107,10 +107,11 @@ proptest! {
     #[test]
     fn no_attention_panics(
         device in any_device(), kv in any_format(), counts in proptest::array::uniform7(any_count()),
-        window in proptest::option::of(any_count()), fused in any::<bool>(),
+        width in any_count(), reach in 0_usize..3, fused in any::<bool>(),
     ) {
         let [batch, heads, kv_heads, qk_dim, v_dim, new, cached] = counts;
-        let shape = AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, window };
+        let reach = [Reach::All, Reach::Window(width), Reach::Chunk(width)][reach];
+        let shape = AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, reach };
         if let Ok(answer) = on(device, Operator::Attention { shape, fused }, kv) {
             prop_assert!(answer.expected.time.get().is_finite());
         }
@@ -143,21 +144,28 @@ proptest! {
     }
 
     #[test]
-    fn no_geometry_panics(numbers in proptest::collection::vec(any_count(), 28), device in any_device()) {
+    fn no_geometry_panics(numbers in proptest::collection::vec(any_count(), 40), device in any_device()) {
         let mut model = catalog::model("deepseek-v3").expect("catalog key").arch.clone();
         let mut next = numbers.into_iter();
         let mut count = || next.next().unwrap_or(1);
         (model.hidden_size, model.n_layers, model.vocab_size) = (count(), count(), count());
-        let a = &mut model.attention;
+        let a = &mut model.attention.to_mut()[0];
         (a.n_heads, a.n_kv_heads, a.head_dim) = (count(), count(), count());
         (a.full_layers, a.windowed_layers, a.window) = (count(), count(), count());
-        if let Some(moe) = &mut model.moe {
+        (a.v_head_dim, a.gate_outputs, a.chunked) = (count(), count(), count() % 2 == 0);
+        if let Some(mla) = &mut a.latent {
+            (mla.kv_lora_rank, mla.rope_dim, mla.nope_dim) = (count(), count(), count());
+        }
+        let [layers, n_heads, head_dim, query_inputs, top_k] = core::array::from_fn(|_| count());
+        a.indexer = Some(Indexer { layers, n_heads, head_dim, query_inputs, top_k });
+        for moe in model.moe.to_mut() {
             (moe.n_experts, moe.experts_per_token, moe.expert_width) = (count(), count(), count());
-            (moe.layers, moe.shared_width) = (count(), count());
+            (moe.layers, moe.shared_width, moe.latent) = (count(), count(), Some(count()));
         }
-        if let Some(mla) = &mut model.mla {
-            (mla.kv_lora_rank, mla.rope_dim, mla.nope_dim, mla.v_head_dim) = (count(), count(), count(), count());
-        }
+        let [layers, key_heads, value_heads, key_dim, value_dim, conv_kernel] = core::array::from_fn(|_| count());
+        let decay = Decay::PerChannel { rank: count() };
+        let net = DeltaNet { layers, key_heads, value_heads, key_dim, value_dim, conv_kernel, decay };
+        model.recurrent = vec![Recurrent::DeltaNet(net)].into();
         (model.add_norms, model.post_norms) = (count(), count());
         model.dense.to_mut()[0].width = count();
         if let Ok(answer) = of(device, &model, &formats::BF16, Workload::new(3, 100)) {
@@ -270,7 +278,9 @@ fn impossible_splits_are_refused_with_what_does_not_divide() {
     };
     let tensor = |ways| Parallel { tensor: ways, ..Parallel::default() };
     assert!(matches!(split("llama-3.1-8b", tensor(3)), Err(Error::UnevenSplit { count: 32, .. })));
-    assert!(matches!(split("nemotron-3-nano-30b-a3b", tensor(2)), Err(Error::Inapplicable { .. })));
+    assert!(split("nemotron-3-nano-30b-a3b", tensor(2)).is_ok());
+    let uneven = split("nemotron-3-nano-30b-a3b", tensor(64));
+    assert!(matches!(uneven, Err(Error::UnevenSplit { count: 32, .. })));
     let expert = Parallel { expert: 2, ..Parallel::default() };
     assert!(matches!(split("llama-3.1-8b", expert), Err(Error::Inapplicable { .. })));
     assert!(split("mixtral-8x7b", expert).is_ok());

@@ -16,6 +16,7 @@ use calc_core::hf_config::Imported;
 use calc_core::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
+use calc_core::text::List;
 use report::input::model_file::{ModelFileError, parse};
 use serde_json::{Map, Value};
 
@@ -30,7 +31,7 @@ fn llama_like(sizes: Sizes, context: u64) -> ModelArch {
         n_layers,
         vocab_size,
         tied_embeddings: false,
-        attention: Attention {
+        attention: vec![Attention {
             n_heads,
             n_kv_heads,
             head_dim,
@@ -40,13 +41,18 @@ fn llama_like(sizes: Sizes, context: u64) -> ModelArch {
             bias: AttentionBias::None,
             qk_norm: QkNorm::None,
             sinks: false,
-        },
-        mla: None,
-        mamba: None,
+            v_head_dim: head_dim,
+            ..Attention::PLAIN
+        }]
+        .into(),
+        recurrent: List::default(),
+        projections: List::default(),
+        tables: List::default(),
+        other_vectors: 0,
         mlp: MlpKind::Gated,
         mlp_bias: false,
         dense: vec![DenseLayers { layers: n_layers, width }].into(),
-        moe: None,
+        moe: List::default(),
         norm: NormKind::RmsNorm,
         add_norms: 2 * n_layers,
         post_norms: 0,
@@ -70,12 +76,12 @@ fn gpt_like(sizes: Sizes, context: u64) -> ModelArch {
 }
 
 fn with_bias(bias: AttentionBias, mut arch: ModelArch) -> ModelArch {
-    arch.attention.bias = bias;
+    arch.attention.to_mut()[0].bias = bias;
     arch
 }
 
 fn with_kv_heads(n_kv_heads: u64, mut arch: ModelArch) -> ModelArch {
-    arch.attention.n_kv_heads = n_kv_heads;
+    arch.attention.to_mut()[0].n_kv_heads = n_kv_heads;
     arch
 }
 

@@ -73,7 +73,7 @@ fn fixture(key: &str) -> String {
 }
 
 fn usual(arch: &ModelArch) -> Value {
-    let a = &arch.attention;
+    let a = &arch.attention[0];
     let mut config = json!({
         "hidden_size": arch.hidden_size,
         "num_hidden_layers": arch.n_layers,
@@ -82,14 +82,14 @@ fn usual(arch: &ModelArch) -> Value {
         "max_position_embeddings": arch.max_context,
         "attention_bias": a.bias != AttentionBias::None,
     });
-    if arch.mla.is_none() {
+    if arch.attention[0].latent.is_none() {
         config["head_dim"] = json!(a.head_dim);
     }
     if let Some(dense) = arch.dense.first() {
         config["intermediate_size"] = json!(dense.width);
     }
     config["sliding_window"] = if a.windowed_layers > 0 { json!(a.window) } else { Value::Null };
-    if let Some(moe) = &arch.moe {
+    if let Some(moe) = arch.moe.first() {
         config["num_experts"] = json!(moe.n_experts);
         config["num_local_experts"] = json!(moe.n_experts);
         config["n_routed_experts"] = json!(moe.n_experts);
@@ -101,18 +101,18 @@ fn usual(arch: &ModelArch) -> Value {
             config["intermediate_size"] = json!(moe.expert_width);
         }
     }
-    if let Some(mla) = &arch.mla {
+    if let Some(mla) = arch.attention[0].latent {
         config["q_lora_rank"] = json!(mla.q_lora_rank);
         config["kv_lora_rank"] = json!(mla.kv_lora_rank);
         config["qk_rope_head_dim"] = json!(mla.rope_dim);
         config["qk_nope_head_dim"] = json!(mla.nope_dim);
-        config["v_head_dim"] = json!(mla.v_head_dim);
+        config["v_head_dim"] = json!(arch.attention[0].v_head_dim);
     }
     config
 }
 
 fn gpt2(arch: &ModelArch) -> Value {
-    let heads = arch.attention.n_heads;
+    let heads = arch.attention[0].n_heads;
     json!({"n_embd": arch.hidden_size, "n_layer": arch.n_layers, "n_head": heads, "n_positions": arch.position_rows})
 }
 
@@ -120,7 +120,7 @@ fn opt(arch: &ModelArch) -> Value {
     json!({
         "hidden_size": arch.hidden_size,
         "num_hidden_layers": arch.n_layers,
-        "num_attention_heads": arch.attention.n_heads,
+        "num_attention_heads": arch.attention[0].n_heads,
         "ffn_dim": arch.dense[0].width,
         "max_position_embeddings": arch.position_rows - 2,
         "word_embed_proj_dim": arch.hidden_size,
@@ -230,7 +230,7 @@ fn writers_of_quantized_files_name_these_formats() {
 #[test]
 fn a_window_counts_only_where_it_is_switched_on() {
     let windowed = |changes: Value| {
-        let attention = changed("qwen2.5-7b", &changes).expect("valid").arch.attention;
+        let attention = changed("qwen2.5-7b", &changes).expect("valid").arch.attention[0];
         (attention.windowed_layers, attention.full_layers, attention.window)
     };
     assert_eq!(windowed(json!({})), (0, 28, 0));

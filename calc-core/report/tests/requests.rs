@@ -303,7 +303,7 @@ fn a_model_file_that_is_not_understood_is_estimated_as_its_upper_bound_on_reques
     assert!(error.contains("novel.json: ") && error.contains("swa_num_key_value_heads"), "{error}");
     let bounded = with(request.clone(), "model_upper_bound", json!(true));
     let inputs = parse(&bounded).expect("the upper bound");
-    assert_eq!(inputs.model.arch.attention.n_kv_heads, 8);
+    assert_eq!(inputs.model.arch.attention[0].n_kv_heads, 8);
     let answer = inputs.estimate().expect("in range");
     let notes = report::output::words::estimate_notes(&inputs, &answer).join("\n");
     assert!(notes.contains("layers with full attention = 32 (upper bound)"), "{notes}");

@@ -1,5 +1,6 @@
 //! Attention over a KV cache. Derivation: `docs/theory/attention.md`.
 
+use crate::model_arch::Reach;
 use crate::op::{OpCost, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
@@ -21,8 +22,8 @@ pub struct AttentionShape {
     pub new: u64,
     /// Tokens already in the cache, per sequence (c).
     pub cached: u64,
-    /// Sliding window: largest number of tokens that each token attends to.
-    pub window: Option<u64>,
+    /// Tokens that each token attends to.
+    pub reach: Reach,
 }
 
 impl AttentionShape {
@@ -31,31 +32,50 @@ impl AttentionShape {
     /// ```text
     /// P = q c + q (q + 1) / 2                                   causal
     /// P = sum over i in 1..=q of min(c + i, w)                  with window w
+    /// P = sum over i in 1..=q of (c + i - 1) mod w + 1          with chunks of w
     /// ```
     ///
     /// ```
-    /// use calc_core::cost::attention::AttentionShape;
+    /// use calc_core::{cost::attention::AttentionShape, model_arch::Reach};
     /// let mut shape = AttentionShape {
-    ///     batch: 1, heads: 1, kv_heads: 1, qk_dim: 1, v_dim: 1, new: 4, cached: 2, window: None,
+    ///     batch: 1, heads: 1, kv_heads: 1, qk_dim: 1, v_dim: 1, new: 4, cached: 2, reach: Reach::All,
     /// };
     /// assert_eq!(shape.pairs(), 3.0 + 4.0 + 5.0 + 6.0);
-    /// shape.window = Some(4);
+    /// shape.reach = Reach::Window(4);
     /// assert_eq!(shape.pairs(), 3.0 + 4.0 + 4.0 + 4.0);
+    /// shape.reach = Reach::Chunk(4);
+    /// assert_eq!(shape.pairs(), 3.0 + 4.0 + 1.0 + 2.0);
     /// ```
     pub fn pairs(&self) -> f64 {
         let (q, c) = (self.new as f64, self.cached as f64);
-        let Some(window) = self.window else {
-            return q * c + q * (q + 1.0) / 2.0;
-        };
-        // The first tokens attend to fewer than the window; the others to exactly the window.
-        let growing = window.saturating_sub(self.cached).min(self.new) as f64;
-        growing * c + growing * (growing + 1.0) / 2.0 + (q - growing) * window as f64
+        match self.reach {
+            Reach::All => q * c + q * (q + 1.0) / 2.0,
+            Reach::Window(window) => {
+                // The first tokens attend to fewer than the window; the others to exactly the window.
+                let growing = window.saturating_sub(self.cached).min(self.new) as f64;
+                growing * c + growing * (growing + 1.0) / 2.0 + (q - growing) * window as f64
+            }
+            Reach::Chunk(chunk) => {
+                // Sum over the first n tokens of a sequence.
+                let first = |n: u64| {
+                    let triangle = |n: u64| n as f64 * (n as f64 + 1.0) / 2.0;
+                    (n / chunk) as f64 * triangle(chunk) + triangle(n % chunk)
+                };
+                first(self.cached + self.new) - first(self.cached)
+            }
+        }
     }
 
-    /// Number of keys read per sequence: c + q, or min(c + q, w + q - 1) with a window.
+    /// Number of keys read per sequence: c + q, or min(c + q, w + q - 1) with a window, or those since the start of the chunk
+    /// of the first new token.
     pub fn keys(&self) -> f64 {
         let all = self.cached + self.new;
-        self.window.map_or(all, |window| all.min(window + self.new - 1)) as f64
+        let keys = match self.reach {
+            Reach::All => all,
+            Reach::Window(window) => all.min(window + self.new - 1),
+            Reach::Chunk(chunk) => all - self.cached / chunk * chunk,
+        };
+        keys as f64
     }
 
     /// The shape from which the expected time of the kernel follows.
@@ -92,11 +112,11 @@ impl AttentionShape {
 /// P: attended pairs, S: keys read, see [`AttentionShape`].
 ///
 /// ```
-/// use calc_core::{catalog, cost::attention::{fused, AttentionShape}};
+/// use calc_core::{catalog, cost::attention::{fused, AttentionShape}, model_arch::Reach};
 /// let fp16 = catalog::format("fp16").unwrap();
 /// // One decode step of a Llama-3 layer over 1023 cached tokens: intensity near h / g = 4.
 /// let shape = AttentionShape {
-///     batch: 1, heads: 32, kv_heads: 8, qk_dim: 128, v_dim: 128, new: 1, cached: 1023, window: None,
+///     batch: 1, heads: 32, kv_heads: 8, qk_dim: 128, v_dim: 128, new: 1, cached: 1023, reach: Reach::All,
 /// };
 /// let cost = fused(&shape, fp16, fp16);
 /// assert_eq!(cost.flops.get(), 2.0 * 32.0 * 1024.0 * 256.0);
@@ -119,6 +139,22 @@ pub fn fused_over_activations(shape: &AttentionShape, carrier: &QuantFormat) -> 
     let mut cost = fused(shape, carrier, carrier);
     cost.traffic.activations += cost.traffic.kv_cache;
     cost.traffic.kv_cache = Bytes::ZERO;
+    cost
+}
+
+/// Scores of an indexer: every new token against every cached key, with a sum over the heads.
+///
+/// ```text
+/// flops = 2 B h P d + 2 B h P
+/// bytes = b_o B h q d + b_kv B S d
+/// ```
+pub fn index_scores(
+    shape: &AttentionShape,
+    carrier: &QuantFormat,
+    kv_cache: &QuantFormat,
+) -> OpCost {
+    let mut cost = fused(shape, carrier, kv_cache);
+    cost.flops += Flops::new(shape.flops_per_score());
     cost
 }
 
@@ -155,10 +191,13 @@ mod tests {
 
     #[test]
     fn the_closed_form_of_pairs_equals_the_sum() {
-        for window in [None, Some(1), Some(3), Some(7), Some(100)] {
+        for width in [1, 3, 7, 100, u64::MAX] {
             for cached in [0, 1, 2, 6, 7, 8, 99, 100, 101] {
                 for new in [1, 2, 3, 8, 50] {
-                    let shape = AttentionShape {
+                    let sum = |attended: &dyn Fn(u64) -> u64| {
+                        (1..=new).map(|i| attended(cached + i)).sum::<u64>() as f64
+                    };
+                    let shape = |reach| AttentionShape {
                         batch: 1,
                         heads: 1,
                         kv_heads: 1,
@@ -166,11 +205,14 @@ mod tests {
                         v_dim: 1,
                         new,
                         cached,
-                        window,
+                        reach,
                     };
-                    let sum: u64 =
-                        (1..=new).map(|i| (cached + i).min(window.unwrap_or(u64::MAX))).sum();
-                    assert!((shape.pairs() - sum as f64).abs() < 1e-9, "{shape:?}");
+                    let all = shape(Reach::All).pairs();
+                    assert!((all - sum(&|length| length)).abs() < 1e-9);
+                    let window = shape(Reach::Window(width)).pairs();
+                    assert!((window - sum(&|length| length.min(width))).abs() < 1e-9);
+                    let chunk = shape(Reach::Chunk(width)).pairs();
+                    assert!((chunk - sum(&|length| (length - 1) % width + 1)).abs() < 1e-9);
                 }
             }
         }

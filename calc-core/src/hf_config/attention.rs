@@ -46,25 +46,27 @@ pub(super) fn read(
     let n_heads = reader.size(HfConfig::heads, sizes.map(|s| s.n_heads))?;
     let windowed = windows(reader, rules, frame)?;
     let biased = reader.switch(rules.attention_bias)?;
-    let (n_kv_heads, head_dim) = if rules.latent {
+    let latent = latent(reader, rules)?;
+    let (n_kv_heads, head_dim, v_head_dim) = if let Some((mla, v_head_dim)) = latent {
         reader.text.settle(&["num_key_value_heads", "num_kv_heads", "head_dim"]);
-        (n_heads, latent_head(reader)?)
+        (n_heads, mla.rope_dim + mla.nope_dim, v_head_dim)
     } else {
-        (
-            kv_heads(reader, rules.kv_heads, n_heads)?,
-            head_dim(reader, rules, frame.hidden_size, n_heads)?,
-        )
+        let size = head_dim(reader, rules, frame.hidden_size, n_heads)?;
+        (kv_heads(reader, rules.kv_heads, n_heads)?, size, size)
     };
     Ok(Attention {
         n_heads,
         n_kv_heads,
         head_dim,
+        v_head_dim,
         full_layers: frame.n_layers - windowed.layers,
         windowed_layers: windowed.layers,
         window: windowed.window,
         bias: if biased { rules.bias_kind } else { AttentionBias::None },
         qk_norm: qk_norm(reader, rules)?,
         sinks: rules.sinks,
+        latent: latent.map(|(mla, _)| mla),
+        ..Attention::PLAIN
     })
 }
 
@@ -268,8 +270,8 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
     Ok(Some(windowed))
 }
 
-/// Reads the latent attention of the families that have it.
-pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Mla>, ConfigError> {
+/// Reads the latent attention of the families that have it, and the width of a value head.
+fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, ConfigError> {
     if !rules.latent {
         return Ok(None);
     }
@@ -283,13 +285,13 @@ pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Ml
         // `null` means that queries are projected directly.
         Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&rank)?,
     };
-    Ok(Some(Mla {
+    let mla = Mla {
         q_lora_rank,
         kv_lora_rank: reader.count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), 512)?,
         rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, 64)?,
         nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, 128)?,
-        v_head_dim: head_part(reader, "v_head_dim", &text.v_head_dim, 128)?,
-    }))
+    };
+    Ok(Some((mla, head_part(reader, "v_head_dim", &text.v_head_dim, 128)?)))
 }
 
 fn head_part(
@@ -300,10 +302,4 @@ fn head_part(
 ) -> Result<u64, ConfigError> {
     let size = reader.count_or(&reader.text.named(name, entry), default)?;
     in_range(name, size, 0, MAX_HEAD).map_err(ConfigError::Value)
-}
-
-fn latent_head(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
-    let text = reader.text;
-    let rope = head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, 64)?;
-    Ok(rope + head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, 128)?)
 }

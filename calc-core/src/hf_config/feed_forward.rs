@@ -16,7 +16,7 @@ use crate::model_arch::{DenseLayers, MAX_COUNT, Moe};
 pub(super) struct FeedForward {
     pub(super) dense: Vec<DenseLayers>,
     pub(super) bias: bool,
-    pub(super) moe: Option<Moe>,
+    pub(super) moe: Vec<Moe>,
 }
 
 /// Reads the MLPs of all layers.
@@ -31,6 +31,7 @@ pub(super) fn read(
         None => None,
     };
     let layers = n_layers - moe.map_or(0, |moe| moe.layers);
+    let moe = moe.into_iter().collect();
     if layers == 0 {
         return Ok(FeedForward { dense: Vec::new(), bias: false, moe });
     }
@@ -78,6 +79,7 @@ fn mixture(
         router_bias: rules.biases,
         correction_bias: rules.correction_bias && corrects(reader)?,
         expert_bias: rules.biases,
+        ..Moe::PLAIN
     }))
 }
 

@@ -75,7 +75,7 @@ fn experts_only(
     unquantized: &'static QuantFormat,
     arch: &ModelArch,
 ) -> PrecisionChoice {
-    let shared = arch.moe.is_some_and(|moe| moe.shared_width > 0);
+    let shared = arch.moe.iter().any(|moe| moe.shared_width > 0);
     if shared && !keeps(config, "shared_expert", arch.n_layers) {
         reader.remarks.push(Remark::SharedMlpQuantized);
     }

@@ -12,7 +12,7 @@ use super::refusal::ConfigError;
 use super::stated::{Meaning, Stated, StatedKind, UnreadKey, meaning, words};
 use super::{AssumedField, AssumedWhy};
 use crate::error::Error;
-use crate::model_arch::{DenseLayers, MAX_WIDTH, ModelArch, Moe};
+use crate::model_arch::{Attention, DenseLayers, MAX_WIDTH, ModelArch, Moe};
 use crate::text::Text;
 
 /// Handling of keys that look like geometry and are not understood.
@@ -83,9 +83,10 @@ fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> boo
     let switched_off = text.use_sliding_window.value() == Some(&false);
     let windowless = switched_off && has(&["window", "swa", "sliding"]);
     let expertless =
-        arch.moe.is_none() && without_experts(text) && has(&["moe", "expert", "experts"]);
-    let same_head =
-        has(&["head"]) && has(&["dim", "size"]) && count == Some(arch.attention.head_dim);
+        !arch.has_experts() && without_experts(text) && has(&["moe", "expert", "experts"]);
+    let same_head = has(&["head"])
+        && has(&["dim", "size"])
+        && arch.attention.iter().any(|group| count == Some(group.head_dim));
     endless || every || windowless || expertless || same_head
 }
 
@@ -128,15 +129,17 @@ pub(super) fn upper_bound(
     for key in keys {
         assume(Text::Owned(key.name.clone()), Word("not understood"));
     }
-    full_attention(arch);
-    assume(Text::Borrowed("layers with full attention"), Count(arch.attention.full_layers));
-    if arch.mla.is_none() {
-        heads(arch, keys);
-        assume(Text::Borrowed("key and value heads"), Count(arch.attention.n_kv_heads));
-        assume(Text::Borrowed("size of a head"), Count(arch.attention.head_dim));
+    for group in arch.attention.to_mut() {
+        full_attention(group);
+        assume(Text::Borrowed("layers with full attention"), Count(group.full_layers));
+        if group.latent.is_none() {
+            heads(group, keys);
+            assume(Text::Borrowed("key and value heads"), Count(group.n_kv_heads));
+            assume(Text::Borrowed("size of a head"), Count(group.head_dim));
+        }
     }
     experts(arch, keys, text);
-    if let Some(moe) = arch.moe {
+    for moe in arch.moe.iter() {
         assume(Text::Borrowed("layers with experts"), Count(moe.layers));
         assume(Text::Borrowed("experts"), Count(moe.n_experts));
         assume(Text::Borrowed("width of an expert"), Count(moe.expert_width));
@@ -144,11 +147,11 @@ pub(super) fn upper_bound(
     Ok(assumed)
 }
 
-fn full_attention(arch: &mut ModelArch) {
-    let attention = &mut arch.attention;
-    attention.full_layers = attention.layers();
-    attention.windowed_layers = 0;
-    attention.window = 0;
+fn full_attention(group: &mut Attention) {
+    group.full_layers = group.layers();
+    group.windowed_layers = 0;
+    group.window = 0;
+    group.indexer = None;
 }
 
 /// The largest count among the keys whose words match.
@@ -160,7 +163,7 @@ fn largest(keys: &[UnreadKey], fits: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> 
     found.filter_map(|key| key.largest).max()
 }
 
-fn heads(arch: &mut ModelArch, keys: &[UnreadKey]) {
+fn heads(a: &mut Attention, keys: &[UnreadKey]) {
     let is_head = |has: &dyn Fn(&str) -> bool| has("head") || has("heads");
     let is_size = |has: &dyn Fn(&str) -> bool| has("dim") || has("size") || has("channels");
     let is_kv = |has: &dyn Fn(&str) -> bool| has("kv") || has("key") || has("value");
@@ -169,8 +172,8 @@ fn heads(arch: &mut ModelArch, keys: &[UnreadKey]) {
     let kv = largest(keys, |has| is_head(has) && !is_size(has) && is_kv(has)).max(groups);
     let queries =
         largest(keys, |has| is_head(has) && !is_size(has) && !is_kv(has) && has("attention"));
-    let a = &mut arch.attention;
     a.head_dim = a.head_dim.max(size.unwrap_or(0));
+    a.v_head_dim = a.v_head_dim.max(size.unwrap_or(0));
     a.n_heads = a.n_heads.max(queries.unwrap_or(0));
     // A latent vector is no longer than the keys and values of all heads that are computed from it.
     let all = keys.iter().any(|key| key.meaning == Meaning::Latent);
@@ -194,7 +197,7 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
             && !is_shared(has)
             && !is_place(has)
     });
-    if arch.moe.is_none() && count.is_none() {
+    if !arch.has_experts() && count.is_none() {
         return;
     }
     let dense = arch.dense.iter().map(|group: &DenseLayers| group.width).max().unwrap_or(0);
@@ -202,7 +205,7 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
         .or(text.moe_intermediate_size.value().copied());
     let used = largest(keys, |has| is_expert(has) && is_used(has));
     let shared = largest(keys, |has| is_expert(has) && is_shared(has));
-    let known = arch.moe;
+    let known = arch.moe.iter().max_by_key(|moe| moe.layers).copied();
     let n_experts = known.map_or(0, |moe| moe.n_experts).max(count.unwrap_or(0)).max(1);
     let expert_width = known
         .map_or(0, |moe| moe.expert_width)
@@ -211,7 +214,7 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
     let shared =
         shared.map_or(0, |shared| if shared < 64 { shared * expert_width } else { shared });
     let replaced = if n_experts.saturating_mul(expert_width) < dense { dense } else { 0 };
-    arch.moe = Some(Moe {
+    let all = Moe {
         layers: arch.n_layers,
         n_experts,
         experts_per_token: used
@@ -224,6 +227,8 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
         router_bias: known.is_some_and(|moe| moe.router_bias),
         correction_bias: known.is_none_or(|moe| moe.correction_bias),
         expert_bias: known.is_some_and(|moe| moe.expert_bias),
-    });
+        ..Moe::PLAIN
+    };
+    arch.moe = vec![all].into();
     arch.dense = vec![].into();
 }

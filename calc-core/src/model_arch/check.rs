@@ -1,6 +1,7 @@
 //! The ranges in which the formulas are valid; a geometry outside them is refused with the name of the dimension.
 
-use super::{Mamba, Mla, ModelArch, Moe};
+use super::recurrent::Decay;
+use super::{Attention, Indexer, Mla, ModelArch, Moe, Recurrent};
 use crate::error::{Error, in_range};
 use crate::text::Text;
 
@@ -24,13 +25,27 @@ impl ModelArch {
         in_range("vocab_size", self.vocab_size, 1, MAX_WIDTH)?;
         in_range("max_position_embeddings", self.position_rows, 0, MAX_WIDTH)?;
         self.check_counts()?;
-        self.check_attention()?;
+        for group in self.attention.iter() {
+            group.check()?;
+        }
         for group in self.dense.iter().filter(|group| group.layers > 0) {
             in_range("intermediate_size", group.width, 1, MAX_WIDTH)?;
         }
-        self.moe.as_ref().map_or(Ok(()), Moe::check)?;
-        self.mla.as_ref().map_or(Ok(()), Mla::check)?;
-        self.mamba.as_ref().map_or(Ok(()), Mamba::check)?;
+        for group in self.moe.iter() {
+            group.check()?;
+        }
+        for group in self.recurrent.iter() {
+            group.check()?;
+        }
+        for matrix in self.projections.iter() {
+            in_range("rows of a projection", matrix.rows, 1, MAX_WIDTH)?;
+            in_range("columns of a projection", matrix.cols, 1, MAX_WIDTH)?;
+        }
+        for table in self.tables.iter() {
+            in_range("rows of a table", table.rows, 1, MAX_WIDTH)?;
+            in_range("columns of a table", table.cols, 1, MAX_WIDTH)?;
+        }
+        in_range("small parameters", self.other_vectors, 0, MAX_WIDTH)?;
         let params = self.count_params();
         if params > MAX_PARAMS {
             let (value, max) = (params as f64, MAX_PARAMS as f64);
@@ -46,29 +61,47 @@ impl ModelArch {
 
     /// Checks layer and norm counts, so that no sum of them can overflow.
     fn check_counts(&self) -> Result<(), Error> {
-        let layers = [self.attention.full_layers, self.attention.windowed_layers];
+        let attention = self.attention.iter().flat_map(|group| {
+            let indexed = group.indexer.map_or(0, |indexer| indexer.layers);
+            [group.full_layers, group.windowed_layers, indexed]
+        });
+        let recurrent = self.recurrent.iter().map(Recurrent::layers);
         let dense = self.dense.iter().map(|group| group.layers);
-        let parts =
-            [self.moe.map_or(0, |moe| moe.layers), self.mamba.map_or(0, |mamba| mamba.layers)];
-        for count in
-            layers.into_iter().chain(dense).chain(parts).chain([self.add_norms, self.post_norms])
-        {
+        let experts = self.moe.iter().map(|group| group.layers);
+        let others = self.projections.iter().map(|matrix| matrix.count);
+        let norms = [self.add_norms, self.post_norms];
+        let mlps = dense.chain(experts).chain(others);
+        for count in attention.chain(recurrent).chain(mlps).chain(norms) {
             in_range("layers of one kind", count, 0, 4 * MAX_COUNT)?;
         }
         Ok(())
     }
+}
 
-    fn check_attention(&self) -> Result<(), Error> {
-        let a = &self.attention;
-        if a.layers() > 0 {
-            in_range("num_attention_heads", a.n_heads, 1, MAX_COUNT)?;
-            in_range("num_key_value_heads", a.n_kv_heads, 1, a.n_heads)?;
-            shares("num_key_value_heads", a.n_kv_heads, a.n_heads)?;
-            in_range("head_dim", a.head_dim, 1, MAX_HEAD)?;
+impl Attention {
+    fn check(&self) -> Result<(), Error> {
+        if self.layers() > 0 {
+            in_range("num_attention_heads", self.n_heads, 1, MAX_COUNT)?;
+            in_range("num_key_value_heads", self.n_kv_heads, 1, self.n_heads)?;
+            shares("num_key_value_heads", self.n_kv_heads, self.n_heads)?;
+            in_range("head_dim", self.head_dim, 1, MAX_HEAD)?;
+            in_range("v_head_dim", self.v_head_dim, 1, MAX_HEAD)?;
+            in_range("gate of attention", self.gate_outputs, 0, MAX_WIDTH)?;
         }
-        if a.windowed_layers > 0 {
-            in_range("sliding_window", a.window, 1, MAX_WIDTH)?;
+        if self.windowed_layers > 0 {
+            in_range("sliding_window", self.window, 1, MAX_WIDTH)?;
         }
+        self.latent.as_ref().map_or(Ok(()), Mla::check)?;
+        self.indexer.as_ref().map_or(Ok(()), Indexer::check)
+    }
+}
+
+impl Indexer {
+    fn check(&self) -> Result<(), Error> {
+        in_range("index_n_heads", self.n_heads, 1, MAX_COUNT)?;
+        in_range("index_head_dim", self.head_dim, 1, MAX_HEAD)?;
+        in_range("index_topk", self.top_k, 1, MAX_WIDTH)?;
+        in_range("q_lora_rank", self.query_inputs, 1, MAX_WIDTH)?;
         Ok(())
     }
 }
@@ -77,6 +110,8 @@ impl Moe {
     fn check(&self) -> Result<(), Error> {
         in_range("num_experts", self.n_experts, 1, MAX_COUNT)?;
         in_range("num_experts_per_tok", self.experts_per_token, 1, self.n_experts)?;
+        in_range("zero_expert_num", self.idle_choices, 0, MAX_COUNT)?;
+        in_range("moe_latent_size", self.latent.unwrap_or(1), 1, MAX_WIDTH)?;
         in_range("moe_intermediate_size", self.expert_width, 1, MAX_WIDTH)?;
         in_range("shared_expert_intermediate_size", self.shared_width, 0, MAX_WIDTH)?;
         Ok(())
@@ -89,18 +124,41 @@ impl Mla {
         in_range("q_lora_rank", self.q_lora_rank.unwrap_or(1), 1, MAX_HEAD)?;
         in_range("qk_rope_head_dim", self.rope_dim, 0, MAX_HEAD)?;
         in_range("qk_nope_head_dim", self.nope_dim, 1, MAX_HEAD)?;
-        in_range("v_head_dim", self.v_head_dim, 1, MAX_HEAD)?;
         Ok(())
     }
 }
 
-impl Mamba {
+impl Recurrent {
     fn check(&self) -> Result<(), Error> {
-        in_range("mamba_num_heads", self.n_heads, 1, MAX_COUNT)?;
-        in_range("mamba_head_dim", self.head_dim, 1, MAX_HEAD)?;
-        in_range("ssm_state_size", self.state, 1, MAX_HEAD)?;
-        in_range("n_groups", self.n_groups, 1, MAX_COUNT)?;
-        in_range("conv_kernel", self.conv_kernel, 1, MAX_HEAD)?;
+        match self {
+            Self::Mamba1(m) => {
+                in_range("mamba_expand", m.inner, 1, MAX_WIDTH)?;
+                in_range("state_size", m.state, 1, MAX_HEAD)?;
+                in_range("time_step_rank", m.dt_rank, 1, MAX_HEAD)?;
+                in_range("conv_kernel", m.conv_kernel, 1, MAX_HEAD)?;
+            }
+            Self::Mamba2(m) => {
+                in_range("mamba_num_heads", m.n_heads, 1, MAX_COUNT)?;
+                in_range("mamba_head_dim", m.head_dim, 1, MAX_HEAD)?;
+                in_range("ssm_state_size", m.state, 1, MAX_HEAD)?;
+                in_range("n_groups", m.n_groups, 1, MAX_COUNT)?;
+                in_range("conv_kernel", m.conv_kernel, 1, MAX_HEAD)?;
+            }
+            Self::DeltaNet(d) => {
+                in_range("linear_num_key_heads", d.key_heads, 1, MAX_COUNT)?;
+                in_range("linear_num_value_heads", d.value_heads, 1, MAX_COUNT)?;
+                in_range("linear_key_head_dim", d.key_dim, 1, MAX_HEAD)?;
+                in_range("linear_value_head_dim", d.value_dim, 1, MAX_HEAD)?;
+                in_range("linear_conv_kernel_dim", d.conv_kernel, 0, MAX_HEAD)?;
+                if let Decay::PerChannel { rank } = d.decay {
+                    in_range("rank of the decay", rank, 1, MAX_HEAD)?;
+                }
+            }
+            Self::ShortConv(c) => {
+                in_range("conv_dim", c.channels, 1, MAX_WIDTH)?;
+                in_range("conv_L_cache", c.conv_kernel, 1, MAX_HEAD)?;
+            }
+        }
         Ok(())
     }
 }

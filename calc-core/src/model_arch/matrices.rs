@@ -1,7 +1,7 @@
 //! The layer matrices with their shapes, from which parameters, memory and padding are counted. Embedding and LM head are
 //! not included. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one matrix.
 
-use super::{Mla, MlpKind, ModelArch};
+use super::{Attention, Indexer, Mla, MlpKind, ModelArch, Projection};
 use crate::op::OpKind;
 
 /// A group of matrices of one shape, in the format of the layer or expert weights.
@@ -17,34 +17,61 @@ pub struct Matrix {
     pub rows: u64,
     /// Number of inputs (K).
     pub cols: u64,
+    /// The tensors that a GGUF file stores it as.
+    pub parts: Parts,
+}
+
+/// The tensors that make up a matrix in a GGUF file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// One tensor.
+    Whole,
+    /// Queries with their gate, keys and values: rows of each.
+    Qkv([u64; 3]),
+    /// The up-projection of latent keys and values.
+    Latent {
+        heads: u64,
+        /// Width of the part of a key head without position.
+        nope_dim: u64,
+        /// Width of a value head.
+        v_head_dim: u64,
+    },
 }
 
 impl ModelArch {
     /// Visits the matrices of all layers.
     pub fn matrices(&self, visit: &mut impl FnMut(Matrix)) {
         let hidden = self.hidden_size;
-        let mut layer = |kind, count, rows, cols| {
-            if count > 0 {
-                visit(Matrix { kind, expert: false, count, rows, cols });
-            }
-        };
-        let a = &self.attention;
-        if let Some(mla) = &self.mla {
-            self.latent_matrices(mla, &mut layer);
-        } else {
-            let heads = a.n_heads * a.head_dim;
-            layer(OpKind::Qkv, a.layers(), heads + 2 * a.n_kv_heads * a.head_dim, hidden);
-            layer(OpKind::OProj, a.layers(), hidden, heads);
-        }
-        if let Some(mamba) = &self.mamba {
-            let inputs = mamba.inner() + mamba.channels() + mamba.n_heads;
-            layer(OpKind::InProj, mamba.layers, inputs, hidden);
-            layer(OpKind::OutProj, mamba.layers, hidden, mamba.inner());
-        }
         let (first, first_of_experts) = match self.mlp {
             MlpKind::Gated => (OpKind::GateUp, OpKind::ExpertGateUp),
             MlpKind::Plain => (OpKind::Up, OpKind::ExpertUp),
         };
+        for group in self.attention.iter().filter(|group| group.layers() > 0) {
+            group.matrices(hidden, visit);
+        }
+        let mut matrix = |kind, expert, count, rows, cols| {
+            if count > 0 {
+                visit(Matrix { kind, expert, count, rows, cols, parts: Parts::Whole });
+            }
+        };
+        for moe in self.moe.iter() {
+            let width = moe.latent.unwrap_or(hidden);
+            let count = moe.layers * moe.n_experts;
+            let inputs = self.mlp_inputs() * moe.expert_width;
+            matrix(first_of_experts, true, count, inputs, width);
+            matrix(OpKind::ExpertDown, true, count, width, moe.expert_width);
+        }
+        let mut layer = |kind, count, rows, cols| matrix(kind, false, count, rows, cols);
+        for group in self.recurrent.iter() {
+            layer(OpKind::InProj, group.layers(), group.inputs(), hidden);
+            for (rows, cols) in group.others(hidden) {
+                layer(OpKind::Projection, group.layers(), rows, cols);
+            }
+            layer(OpKind::OutProj, group.layers(), hidden, group.inner());
+        }
+        for &Projection { count, rows, cols } in self.projections.iter() {
+            layer(OpKind::Projection, count, rows, cols);
+        }
         let shared = self.moe.iter().filter(|moe| moe.shared_width > 0);
         let shared = shared.map(|moe| (moe.layers, moe.shared_width));
         for (layers, width) in
@@ -53,28 +80,60 @@ impl ModelArch {
             layer(first, layers, self.mlp_inputs() * width, hidden);
             layer(OpKind::Down, layers, hidden, width);
         }
-        if let Some(moe) = &self.moe {
-            let mut experts = |kind, rows, cols| {
-                visit(Matrix { kind, expert: true, count: moe.layers * moe.n_experts, rows, cols });
-            };
-            experts(first_of_experts, self.mlp_inputs() * moe.expert_width, hidden);
-            experts(OpKind::ExpertDown, hidden, moe.expert_width);
+        for moe in self.moe.iter() {
+            if let Some(latent) = moe.latent {
+                layer(OpKind::Projection, moe.layers, latent, hidden);
+                layer(OpKind::Projection, moe.layers, hidden, latent);
+            }
         }
     }
+}
 
-    fn latent_matrices(&self, mla: &Mla, layer: &mut impl FnMut(OpKind, u64, u64, u64)) {
-        let (layers, heads, hidden) =
-            (self.attention.layers(), self.attention.n_heads, self.hidden_size);
-        let queries = heads * (mla.nope_dim + mla.rope_dim);
-        let latent = mla.kv_lora_rank + mla.rope_dim;
-        match mla.q_lora_rank {
-            Some(rank) => {
-                layer(OpKind::QkvA, layers, rank + latent, hidden);
-                layer(OpKind::QB, layers, queries, rank);
+impl Attention {
+    fn matrices(&self, hidden: u64, visit: &mut impl FnMut(Matrix)) {
+        let layers = self.layers();
+        let mut layer = |kind, count, rows, cols, parts| {
+            if count > 0 && rows > 0 {
+                visit(Matrix { kind, expert: false, count, rows, cols, parts });
             }
-            None => layer(OpKind::QkvA, layers, queries + latent, hidden),
+        };
+        if let Some(mla) = &self.latent {
+            let queries = self.n_heads * (mla.nope_dim + mla.rope_dim);
+            match mla.q_lora_rank {
+                Some(rank) => {
+                    layer(OpKind::QkvA, layers, rank + mla.cache_row(), hidden, Parts::Whole);
+                    layer(OpKind::QB, layers, queries, rank, Parts::Whole);
+                }
+                None => {
+                    layer(OpKind::QkvA, layers, queries + mla.cache_row(), hidden, Parts::Whole);
+                }
+            }
+            let rows = self.n_heads * (mla.nope_dim + self.v_head_dim);
+            layer(OpKind::KvB, layers, rows, mla.kv_lora_rank, self.latent_parts(mla));
+        } else {
+            let [queries, keys, values] = self.qkv_outputs();
+            let queries = queries + self.gate_outputs;
+            let parts = Parts::Qkv([queries, keys, values]);
+            layer(OpKind::Qkv, layers, queries + keys + values, hidden, parts);
         }
-        layer(OpKind::KvB, layers, heads * (mla.nope_dim + mla.v_head_dim), mla.kv_lora_rank);
-        layer(OpKind::OProj, layers, hidden, heads * mla.v_head_dim);
+        if let Some(indexer) = &self.indexer {
+            for (rows, cols) in indexer.projections(hidden) {
+                layer(OpKind::IndexProj, indexer.layers, rows, cols, Parts::Whole);
+            }
+        }
+        layer(OpKind::OProj, layers, hidden, self.n_heads * self.v_head_dim, Parts::Whole);
+    }
+
+    const fn latent_parts(&self, mla: &Mla) -> Parts {
+        let (heads, nope_dim, v_head_dim) = (self.n_heads, mla.nope_dim, self.v_head_dim);
+        Parts::Latent { heads, nope_dim, v_head_dim }
+    }
+}
+
+impl Indexer {
+    /// Its matrices as (outputs, inputs): queries; the key and the weights of the heads.
+    pub const fn projections(&self, hidden: u64) -> [(u64, u64); 2] {
+        let queries = (self.n_heads * self.head_dim, self.query_inputs);
+        [queries, (self.head_dim + self.n_heads, hidden)]
     }
 }

@@ -1,6 +1,6 @@
 //! Parameter counts computed from the geometry. `docs/theory/transformer.md` lists the terms.
 
-use super::{AttentionBias, DenseLayers, Mamba, ModelArch, Moe, QkNorm};
+use super::{Attention, AttentionBias, DenseLayers, KvSource, ModelArch, Moe, QkNorm};
 
 impl ModelArch {
     /// Number of parameters of the whole model.
@@ -14,23 +14,34 @@ impl ModelArch {
 
     /// Number of parameters used per token: k of E experts.
     pub fn n_active_params(&self) -> u64 {
-        let idle = self.moe.map_or(0, |moe| {
-            let expert = self.mlp_params(moe.expert_width) + wide(self.expert_biases());
-            wide(moe.layers) * wide(moe.n_experts - moe.experts_per_token) * expert
-        });
+        let idle: u128 = self
+            .moe
+            .iter()
+            .map(|moe| {
+                let unused = moe.n_experts.saturating_sub(moe.experts_per_token);
+                wide(moe.layers) * wide(unused) * self.expert_params(moe)
+            })
+            .sum();
         narrow(self.count_params() - idle)
+    }
+
+    /// Number of parameters of one expert.
+    fn expert_params(&self, moe: &Moe) -> u128 {
+        let width = moe.latent.unwrap_or(self.hidden_size);
+        wide(self.mlp_inputs() + 1) * wide(moe.expert_width) * wide(width)
+            + wide(self.expert_biases(moe))
     }
 
     /// Number of biases of all experts, a part of [`ModelArch::n_vector_params`].
     pub fn n_expert_biases(&self) -> u64 {
-        let experts = self.moe.map_or(0, |moe| wide(moe.layers) * wide(moe.n_experts));
-        narrow(experts * wide(self.expert_biases()))
+        let all =
+            |moe: &Moe| wide(moe.layers) * wide(moe.n_experts) * wide(self.expert_biases(moe));
+        narrow(self.moe.iter().map(all).sum())
     }
 
     /// Number of biases of one expert.
-    fn expert_biases(&self) -> u64 {
-        let with_bias = self.moe.filter(|moe| moe.expert_bias);
-        with_bias.map_or(0, |moe| self.mlp_inputs() * moe.expert_width + self.hidden_size)
+    const fn expert_biases(&self, moe: &Moe) -> u64 {
+        if moe.expert_bias { self.mlp_inputs() * moe.expert_width + self.hidden_size } else { 0 }
     }
 
     /// Number of parameters in small tensors (router, learned positions, biases, norms, sinks), stored in the carrier.
@@ -41,12 +52,8 @@ impl ModelArch {
     pub(super) fn count_params(&self) -> u128 {
         let embedding = wide(self.vocab_size) * wide(self.hidden_size);
         let copies = if self.tied_embeddings { 1 } else { 2 };
-        self.matrix_params() + copies * embedding + self.vector_params()
-    }
-
-    /// Number of elements of an MLP's matrices.
-    fn mlp_params(&self, width: u64) -> u128 {
-        wide(self.mlp_inputs() + 1) * wide(width) * wide(self.hidden_size)
+        let tables: u128 = self.tables.iter().map(|t| wide(t.rows) * wide(t.cols)).sum();
+        self.matrix_params() + copies * embedding + tables + self.vector_params()
     }
 
     /// Number of elements of the layer matrices that are stored in the weight or expert format.
@@ -61,33 +68,20 @@ impl ModelArch {
     fn vector_params(&self) -> u128 {
         let h = wide(self.hidden_size);
         let norms = wide(self.add_norms + self.post_norms + u64::from(self.final_norm));
-        wide(self.attention.layers()) * self.attention_vectors()
-            + self.mamba.map_or(0, |m| wide(m.layers) * m.vector_params())
+        let attention = |group: &Attention| group.vector_params(self.hidden_size);
+        let recurrent: u128 = self
+            .recurrent
+            .iter()
+            .map(|group| wide(group.layers()) * wide(group.vector_params(self.hidden_size)))
+            .sum();
+        self.attention.iter().map(attention).sum::<u128>()
+            + recurrent
             + self.dense_biases()
-            + self.moe.map_or(0, |moe| wide(moe.layers) * self.moe_vectors(&moe))
+            + self.moe.iter().map(|moe| wide(moe.layers) * self.moe_vectors(moe)).sum::<u128>()
+            + wide(self.other_vectors)
             + norms * wide(self.norm.vectors()) * h
             + wide(self.position_rows) * h
             + if self.lm_head_bias { wide(self.vocab_size) } else { 0 }
-    }
-
-    /// Number of biases, norm weights and sinks of one attention layer.
-    fn attention_vectors(&self) -> u128 {
-        let a = &self.attention;
-        let qkv = (a.n_heads + 2 * a.n_kv_heads) * a.head_dim;
-        let bias = match a.bias {
-            AttentionBias::None => 0,
-            AttentionBias::Qkv => qkv,
-            AttentionBias::Qkvo => qkv + self.hidden_size,
-        };
-        let qk_norm = match a.qk_norm {
-            QkNorm::None => 0,
-            QkNorm::Head => 2 * a.head_dim,
-            QkNorm::Projection => (a.n_heads + a.n_kv_heads) * a.head_dim,
-        };
-        let latent_norms =
-            self.mla.map_or(0, |mla| mla.q_lora_rank.unwrap_or(0) + mla.kv_lora_rank);
-        let sinks = if a.sinks { a.n_heads } else { 0 };
-        wide(bias + qk_norm + latent_norms + sinks)
     }
 
     fn dense_biases(&self) -> u128 {
@@ -104,7 +98,35 @@ impl ModelArch {
     fn moe_vectors(&self, moe: &Moe) -> u128 {
         let router = self.hidden_size + u64::from(moe.router_bias) + u64::from(moe.correction_bias);
         let shared_gate = if moe.shared_gate { self.hidden_size } else { 0 };
-        wide(moe.n_experts) * wide(router + self.expert_biases()) + wide(shared_gate)
+        wide(moe.choices()) * wide(router)
+            + wide(moe.n_experts) * wide(self.expert_biases(moe))
+            + wide(shared_gate)
+    }
+}
+
+impl Attention {
+    /// Number of biases, norm weights and sinks of all layers of the group.
+    fn vector_params(&self, hidden: u64) -> u128 {
+        let [queries, keys, values] = self.qkv_outputs();
+        let qkv = queries + keys + values;
+        let bias = match self.bias {
+            AttentionBias::None => 0,
+            AttentionBias::Qkv => qkv,
+            AttentionBias::Qkvo => qkv + hidden,
+        };
+        let own_keys = self.kv_source != KvSource::EarlierLayer;
+        let qk_norm = match self.qk_norm {
+            QkNorm::None => 0,
+            QkNorm::Head => (1 + u64::from(own_keys)) * self.head_dim,
+            QkNorm::Projection => queries + keys,
+        };
+        let latent_norms =
+            self.latent.map_or(0, |mla| mla.q_lora_rank.unwrap_or(0) + mla.kv_lora_rank);
+        let sinks = if self.sinks { self.n_heads } else { 0 };
+        // The norm of the indexer's key has a weight and a bias.
+        let indexers =
+            self.indexer.map_or(0, |index| wide(index.layers) * wide(2 * index.head_dim));
+        wide(self.layers()) * wide(bias + qk_norm + latent_norms + sinks) + indexers
     }
 }
 
@@ -115,11 +137,4 @@ const fn wide(count: u64) -> u128 {
 
 fn narrow(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
-}
-
-impl Mamba {
-    /// Number of elements of the convolution and its bias, A, D and dt per head, and the gated norm.
-    const fn vector_params(&self) -> u128 {
-        wide((self.conv_kernel + 1) * self.channels() + 3 * self.n_heads + self.inner())
-    }
 }

@@ -23,7 +23,7 @@ pub enum NoSplit {
     Devices,
     /// It has no tensor parallelism on these devices.
     TensorsOnDevices,
-    /// It has no tensor parallelism for latent attention and Mamba.
+    /// It has no tensor parallelism for latent attention and recurrent layers.
     TensorsOfArchitecture,
     /// It has no tensor parallelism with a quantized KV cache.
     TensorsWithCache,
@@ -73,7 +73,9 @@ fn check_llama_cpp(
         Backend::Cpu | Backend::Metal => Err(NoSplit::Devices),
         _ if tensor == 1 => Ok(()),
         _ if !has_tensors => Err(NoSplit::TensorsOnDevices),
-        _ if model.mla.is_some() || model.mamba.is_some() => Err(NoSplit::TensorsOfArchitecture),
+        _ if model.is_latent() || !model.recurrent.is_empty() => {
+            Err(NoSplit::TensorsOfArchitecture)
+        }
         _ if kv_cache.bits_per_element() < 16.0 => Err(NoSplit::TensorsWithCache),
         _ => Ok(()),
     }

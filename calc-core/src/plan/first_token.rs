@@ -3,7 +3,6 @@
 
 use crate::calibration::Chunk;
 use crate::lowering::{Riders, Step};
-use crate::op::OpKind;
 use crate::workload::Workload;
 
 use super::{Plan, StepTotals};
@@ -62,7 +61,7 @@ impl Plan<'_> {
         let step = Chunks::of(workload, &self.chunk()).step(workload, 0);
         // With latent attention the last chunk projects all cached latents up, and so needs the most.
         let before =
-            if self.model().mla.is_some() { workload.prompt.saturating_sub(step.new) } else { 0 };
+            if self.model().is_latent() { workload.prompt.saturating_sub(step.new) } else { 0 };
         Step { has_logits: true, cached: step.cached + before, ..step }
     }
 
@@ -99,7 +98,7 @@ impl Plan<'_> {
     fn without_attention(&self, step: Step) -> StepTotals {
         let (mut sum, setting) = (StepTotals::nothing(), step.setting());
         self.lowering().step(step, &mut |op| {
-            if op.kind != OpKind::Attention {
+            if !op.kind.grows_with_context() {
                 sum.add(&self.times(&op, setting), op.count as f64);
             }
         });

@@ -1,14 +1,19 @@
 //! Decode steps: one token at a context, and all tokens of an answer.
 
+use alloc::vec::Vec;
+
 use super::series::{AGREED, AGREED_QUICKLY, DIRECT, KINKED, SMOOTH, Series};
 use super::totals::Span;
 use super::{EstimateRequest, Plan};
 use crate::energy::{Energy, mean_power};
 use crate::expected::Expected;
 use crate::lowering::{OpInstances, Step};
-use crate::op::OpKind;
+use crate::model_arch::Reach;
 use crate::units::{Bytes, Seconds, TokensPerSec};
 use crate::workload::Workload;
+
+/// Number of full chunks at which a long generation is divided; later ones are summed as one part.
+const MOST_CHUNKS: usize = 256;
 
 /// An output token in the mean over the steps of the generation. A request for a single token has no such step: its token is
 /// that of the step at the stated context.
@@ -116,13 +121,11 @@ impl Plan<'_> {
         }
         let start = self.request.workload.filled();
         let end = start + new_tokens - 1;
+        let kinks = self.reaches_full(draft, 0);
         let mut from = start;
         let mut sum = Bytes::ZERO;
         while from < end {
-            let windows = [Some(self), draft].into_iter().flatten();
-            let windows = windows.flat_map(|plan| plan.model().attention_kinds());
-            let kinks = windows.filter_map(|(_, window)| window).filter(|window| *window > from);
-            let to = kinks.min().map_or(end, |kink| kink.min(end));
+            let to = kinks.iter().copied().filter(|kink| *kink > from).fold(end, u64::min);
             let ends = self.streamed_at(draft, from) + self.streamed_at(draft, to - 1);
             sum += ends * ((to - from) as f64 / 2.0);
             from = to;
@@ -177,23 +180,31 @@ impl Plan<'_> {
         let (prompt, count) = (self.request.workload.filled(), new_tokens - 1);
         let fixed = self.round_part(draft, prompt, StepPart::Fixed).times(count as f64);
         let attention = |cached| self.round_part(draft, cached, StepPart::Attention);
-        let kinks = &self.windows_full(draft);
+        let drafted = self.request.workload.speculation.map_or(0, |s| s.draft_tokens);
+        let kinks = &self.reaches_full(draft, drafted);
         let series = Series { from: prompt, count, kinks, watched, agreed };
         fixed.then(series.sum(&attention))
     }
 
-    /// The contexts at which a step starts and ends filling the windows, of the model and of its draft model.
-    pub(super) fn windows_full(&self, draft: Option<&Self>) -> [u64; 8] {
-        let drafted = self.request.workload.speculation.map_or(0, |drafted| drafted.draft_tokens);
-        let mut kinks = [0; 8];
-        let mut place = kinks.iter_mut();
-        for (plan, new) in [(Some(self), drafted + 1), (draft, 1)] {
-            for (_, window) in plan.iter().flat_map(|plan| plan.model().attention_kinds()) {
-                let window = window.unwrap_or(0);
-                for (kink, place) in
-                    [window.saturating_sub(new), window].into_iter().zip(place.by_ref())
-                {
-                    *place = kink;
+    /// The contexts at which a step starts and ends filling a window or a chunk, of the model and of its draft model. `new` is
+    /// the number of tokens per step beyond the first.
+    pub(super) fn reaches_full(&self, draft: Option<&Self>, new: u64) -> Vec<u64> {
+        let start = self.request.workload.filled();
+        let end = start + self.request.workload.new_tokens;
+        let mut kinks = Vec::new();
+        for (plan, new) in [(Some(self), new), (draft, 0)] {
+            for (_, reach) in plan.iter().flat_map(|plan| plan.model().attention_reaches()) {
+                match reach {
+                    Reach::All => {}
+                    Reach::Window(window) => {
+                        kinks.extend([window.saturating_sub(new + 1), window]);
+                    }
+                    Reach::Chunk(chunk) => {
+                        let full = (start / chunk + 1..=end / chunk).take(MOST_CHUNKS);
+                        kinks.extend(
+                            full.flat_map(|n| [(n * chunk).saturating_sub(new + 1), n * chunk]),
+                        );
+                    }
                 }
             }
         }
@@ -226,7 +237,7 @@ impl Plan<'_> {
             StepPart::Attention => self.lowering().attention(step, &mut add),
             StepPart::Fixed => {
                 self.lowering().step(step, &mut |op| {
-                    if op.kind != OpKind::Attention {
+                    if !op.kind.grows_with_context() {
                         add(op);
                     }
                 });

@@ -198,7 +198,7 @@ mod tests {
                 };
                 for (watched, most) in [(SMOOTH, 300), (KINKED, 400)] {
                     costed.set(0);
-                    let kinks = &plan.windows_full(None);
+                    let kinks = &plan.reaches_full(None, 0);
                     Series { from: 1, count, kinks, watched, agreed: AGREED }.sum(&term);
                     assert!(costed.get() <= most, "{model}: {} of {count}", costed.get());
                 }

@@ -148,7 +148,7 @@ impl PublishedRow {
 
     /// True if its model has experts.
     pub fn has_experts(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.inputs.model.arch.moe.is_some())
+        matches!(&self.work, Work::Step(step) if step.inputs.model.arch.has_experts())
     }
 
     /// Key of the model, or the shape of an operator.

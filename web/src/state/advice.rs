@@ -75,7 +75,7 @@ impl SchemeFormats {
     pub fn of_model(&self, inputs: &mut Inputs) {
         let model = &mut inputs.model;
         model.set_format(Role::Weights, self.weights);
-        let has_experts = model.base.arch().moe.is_some();
+        let has_experts = model.base.arch().has_experts();
         model.set_format(Role::Experts, self.experts.filter(|_| has_experts));
         model.set_format(Role::Activations, self.activations);
         model.set_text(Field::WeightBits, String::new());

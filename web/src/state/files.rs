@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(model.model.name, "owner/model, upper bound");
         let base = ModelSource::File(model.model.clone());
         assert_eq!(base.repository(), "owner/model", "commands name the repository");
-        let a = &model.model.arch.attention;
+        let a = &model.model.arch.attention[0];
         assert_eq!(a.n_kv_heads, a.n_heads);
         assert!(model.model.notes.iter().any(|note| note.contains("upper bound")));
         let nothing = super::open("mine.json", "{}", Unread::Refuse).expect_err("no model");

@@ -7,6 +7,7 @@ pub use fields::{Field, OperatorFault, allowed, read};
 use calc_core::analysis::{FeedForwardShape, MoeShape, Operator};
 use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
+use calc_core::model_arch::Reach;
 
 /// Typical number of tokens in prefill.
 pub const PREFILL: u64 = 2048;
@@ -199,7 +200,7 @@ impl Typed {
                     v_dim: number(Field::HeadSize),
                     new: number(Field::New),
                     cached: number(Field::Cached),
-                    window: None,
+                    reach: Reach::All,
                 },
                 fused: self.fused,
             },

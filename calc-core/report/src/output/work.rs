@@ -176,6 +176,7 @@ mod tests {
     use calc_core::catalog::{self, devices, formats::FORMATS};
     use calc_core::cost::attention::AttentionShape;
     use calc_core::cost::gemm::GemmShape;
+    use calc_core::model_arch::Reach;
     use calc_core::precision::PrecisionChoice;
 
     fn operators() -> Vec<Operator> {
@@ -188,7 +189,7 @@ mod tests {
                 v_dim: 128,
                 new,
                 cached: 1023,
-                window: None,
+                reach: Reach::All,
             },
             fused,
         };

@@ -89,7 +89,7 @@ pub(super) fn olmo2() -> Default {
         "max_position_embeddings": 2048, "tie_word_embeddings": false, "attention_bias": false, "rms_norm_eps": 1e-5,
     });
     let mut arch = llama_like([4096, 32, 50_304, 32, 32, 128, 11_008], 2048);
-    arch.attention.qk_norm = QkNorm::Projection;
+    arch.attention.to_mut()[0].qk_norm = QkNorm::Projection;
     Default { file, arch, params: 6_888_624_128 }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn falcon() -> Default {
         gguf: GgufLayout::Falcon,
         ..gpt_like([4544, 32, 65_024, 71, 1, 64, 18_176], 2048)
     };
-    arch.attention.bias = AttentionBias::None;
+    arch.attention.to_mut()[0].bias = AttentionBias::None;
     let arch = ModelArch { add_norms: 32, mlp_bias: false, tied_embeddings: true, ..arch };
     Default { file, arch, params: 6_921_720_704 }
 }
@@ -191,7 +191,7 @@ pub(super) fn nemotron() -> Default {
         "mlp_bias": false, "partial_rotary_factor": 0.5,
     });
     let mut arch = gpt_like([6144, 32, 256_000, 48, 48, 128, 24_576], 4096);
-    arch.attention.bias = AttentionBias::None;
+    arch.attention.to_mut()[0].bias = AttentionBias::None;
     Default { file, arch: ModelArch { mlp_bias: false, ..arch }, params: 17_642_041_344 }
 }
 

@@ -52,7 +52,7 @@ fn gpt_neox_has_two_norms_in_a_layer_whether_or_not_its_branches_are_parallel() 
 #[test]
 fn stablelm_has_one_norm_in_a_parallel_layer_and_norms_every_head_apart() {
     let normed = |mut arch: ModelArch| {
-        arch.attention.qk_norm = QkNorm::Projection;
+        arch.attention.to_mut()[0].qk_norm = QkNorm::Projection;
         with_kv_heads(8, arch)
     };
     let bias = json!({"use_qkv_bias": true});
@@ -73,9 +73,9 @@ fn stablelm_has_one_norm_in_a_parallel_layer_and_norms_every_head_apart() {
 #[test]
 fn starcoder2_has_its_window_in_every_layer() {
     let windowed = |mut arch: ModelArch| {
-        arch.attention.full_layers = 0;
-        arch.attention.windowed_layers = 30;
-        arch.attention.window = 2048;
+        arch.attention.to_mut()[0].full_layers = 0;
+        arch.attention.to_mut()[0].windowed_layers = 30;
+        arch.attention.to_mut()[0].window = 2048;
         arch
     };
     let bare = |arch| with_bias(AttentionBias::None, ModelArch { mlp_bias: false, ..arch });
@@ -238,7 +238,8 @@ fn gpt2_takes_the_width_of_its_mlp_and_learns_every_position() {
 #[test]
 fn nemotron_takes_heads_of_another_size() {
     let small = |mut arch: ModelArch| {
-        arch.attention.head_dim = 64;
+        let heads = &mut arch.attention.to_mut()[0];
+        (heads.head_dim, heads.v_head_dim) = (64, 64);
         with_kv_heads(8, arch)
     };
     let biased = |arch| with_bias(AttentionBias::Qkvo, ModelArch { mlp_bias: true, ..arch });

@@ -132,7 +132,7 @@ fn others() -> Vec<Value> {
 /// A file of a dense catalog model of the Llama kind.
 fn dense(key: &str) -> Value {
     let arch = &catalog::model(key).expect("catalog key").arch;
-    let a = &arch.attention;
+    let a = &arch.attention[0];
     json!({
         "model_type": "llama", "torch_dtype": "bfloat16", "vocab_size": arch.vocab_size, "hidden_size": arch.hidden_size,
         "intermediate_size": arch.dense[0].width, "num_hidden_layers": arch.n_layers,
@@ -165,8 +165,8 @@ fn with(file: &Value, changes: &Value) -> Value {
 
 /// Elements in the cache of one sequence.
 fn cached(arch: &ModelArch, context: u64) -> u64 {
-    let a: &Attention = &arch.attention;
-    let element = match arch.mla {
+    let a: &Attention = &arch.attention[0];
+    let element = match arch.attention[0].latent {
         Some(mla) => mla.kv_lora_rank + mla.rope_dim,
         None => 2 * a.n_kv_heads * a.head_dim,
     };
@@ -187,7 +187,7 @@ fn mimo_is_refused_by_the_names_of_its_keys_or_bounded_from_above() {
         let true_size = (4 * 9 * context + 8 * 39 * context.min(128)) * (192 + 128);
         assert!(cached(&model.arch, context) >= true_size, "{context}");
     }
-    assert_eq!((model.arch.attention.n_kv_heads, model.arch.attention.full_layers), (8, 48));
+    assert_eq!((model.arch.attention[0].n_kv_heads, model.arch.attention[0].full_layers), (8, 48));
     // 308,778,768,832 parameters of the class; here the first layer has experts, too.
     assert!(model.arch.n_params() > 308_778_768_832);
     let bounds = model.assumed.iter().filter(|field| field.why == AssumedWhy::UpperBound);
@@ -219,26 +219,29 @@ fn parameters_of_the_newly_read_families_are_those_that_torch_counts() {
 
 #[test]
 fn one_key_and_value_head_serves_all_query_heads_of_gpt_bigcode() {
-    assert_eq!(read(&gpt_bigcode()).arch.attention.n_kv_heads, 1);
+    assert_eq!(read(&gpt_bigcode()).arch.attention[0].n_kv_heads, 1);
     assert_eq!(
-        read(&with(&gpt_bigcode(), &json!({"multi_query": false}))).arch.attention.n_kv_heads,
+        read(&with(&gpt_bigcode(), &json!({"multi_query": false}))).arch.attention[0].n_kv_heads,
         12
     );
     let unknown = with(
         &gpt_bigcode(),
         &json!({"model_type": "novel", "architectures": ["NovelForCausalLM"], "n_inner": 3072}),
     );
-    assert_eq!(read(&unknown).arch.attention.n_kv_heads, 1);
+    assert_eq!(read(&unknown).arch.attention[0].n_kv_heads, 1);
 }
 
 #[test]
 fn experts_of_ernie_are_read_under_its_own_names() {
-    let moe = read(&ernie_moe()).arch.moe.expect("experts");
+    let moe = read(&ernie_moe()).arch.moe[0];
     assert_eq!((moe.layers, moe.n_experts, moe.experts_per_token), (27, 64, 6));
     assert_eq!((moe.expert_width, moe.shared_width), (1536, 3072));
     let unknown =
         with(&ernie_moe(), &json!({"model_type": "novel", "architectures": ["NovelForCausalLM"]}));
-    assert_eq!(read(&unknown).arch.moe.map(|moe| (moe.layers, moe.n_experts)), Some((27, 64)));
+    assert_eq!(
+        read(&unknown).arch.moe.first().map(|moe| (moe.layers, moe.n_experts)),
+        Some((27, 64))
+    );
 }
 
 #[test]
@@ -305,8 +308,8 @@ fn keys_that_are_off_or_about_something_else_do_not_refuse() {
         json!({"use_sliding_window": false, "sliding_window": 4096, "swa_num_key_value_heads": 8}),
     ] {
         let model = read(&with(&dense("llama-3.1-8b"), &changes));
-        assert_eq!(model.arch.attention.full_layers, 32, "{changes}");
-        assert!(model.arch.moe.is_none(), "{changes}");
+        assert_eq!(model.arch.attention[0].full_layers, 32, "{changes}");
+        assert!(!model.arch.has_experts(), "{changes}");
     }
 }
 
@@ -341,7 +344,7 @@ fn groups_and_latent_vectors_are_bounded_by_the_keys_and_values_of_the_heads() {
         (json!({"kv_lora_rank": 512}), 32),
     ] {
         let model = bounded(&with(&dense("llama-3.1-8b"), &changes));
-        assert_eq!(model.arch.attention.n_kv_heads, heads, "{changes}");
+        assert_eq!(model.arch.attention[0].n_kv_heads, heads, "{changes}");
     }
 }
 

@@ -21,7 +21,7 @@ pub fn FormatField(
     let rule = memo(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
     let hidden = move || {
         role == Role::Experts
-            && session.inputs.with(|inputs| inputs.model.base.arch().moe.is_none())
+            && session.inputs.with(|inputs| !inputs.model.base.arch().has_experts())
     };
     let on_choose = move |key: String| {
         let format = calc_core::catalog::format(&key).ok();

@@ -88,7 +88,7 @@ fn formats(scenario: &Inputs) -> Vec<(&'static str, &'static str)> {
         // The published formats of open roles come with the model.
         [None, named.kv_cache, named.embedding, None]
     } else {
-        let experts = choice.experts.filter(|_| question.arch.moe.is_some());
+        let experts = choice.experts.filter(|_| question.arch.has_experts());
         [choice.activations, choice.kv_cache, choice.embedding, experts]
     };
     let names = ["activations", "kv", "embedding", "experts"];

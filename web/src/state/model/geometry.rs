@@ -1,6 +1,6 @@
 //! Editor of a model's geometry: its changeable numbers, and the consequences of a change for the rest of the geometry.
 
-use calc_core::model_arch::{DenseLayers, ModelArch};
+use calc_core::model_arch::{Attention, DenseLayers, ModelArch};
 use calc_core::text::List;
 
 use super::fields::{Field, ModelFault, count};
@@ -13,20 +13,23 @@ pub fn fields(arch: &ModelArch) -> Vec<Field> {
 
 /// A number of the model; `None` if its kind has none or several.
 pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
-    let (a, plain, has_attention) =
-        (&arch.attention, arch.mla.is_none(), arch.attention.layers() > 0);
+    let a = only(&arch.attention);
+    let plain = a.filter(|a| a.latent.is_none());
+    let moe = only(&arch.moe);
     match field {
         Field::Layers => Some(arch.n_layers),
         Field::Hidden => Some(arch.hidden_size),
         Field::Vocabulary => Some(arch.vocab_size),
-        Field::Heads => has_attention.then_some(a.n_heads),
-        Field::KvHeads => (has_attention && plain).then_some(a.n_kv_heads),
-        Field::HeadSize => (has_attention && plain).then_some(a.head_dim),
-        Field::Window => has_attention.then_some(if a.windowed_layers > 0 { a.window } else { 0 }),
+        Field::Heads => a.map(|a| a.n_heads),
+        Field::KvHeads => plain.map(|a| a.n_kv_heads),
+        Field::HeadSize => plain.filter(|a| a.head_dim == a.v_head_dim).map(|a| a.head_dim),
+        Field::Window => {
+            a.filter(|a| !a.chunked).map(|a| if a.windowed_layers > 0 { a.window } else { 0 })
+        }
         Field::Intermediate => dense_width(arch),
-        Field::Experts => arch.moe.map(|moe| moe.n_experts),
-        Field::ExpertsPerToken => arch.moe.map(|moe| moe.experts_per_token),
-        Field::ExpertWidth => arch.moe.map(|moe| moe.expert_width),
+        Field::Experts => moe.map(|moe| moe.n_experts),
+        Field::ExpertsPerToken => moe.map(|moe| moe.experts_per_token),
+        Field::ExpertWidth => moe.map(|moe| moe.expert_width),
         Field::Batch
         | Field::Prompt
         | Field::Context
@@ -38,6 +41,14 @@ pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
         | Field::WeightBits
         | Field::Draft
         | Field::Acceptance => None,
+    }
+}
+
+/// The group of a list; `None` if there is none or there are several.
+fn only<T>(groups: &[T]) -> Option<&T> {
+    match groups {
+        [group] => Some(group),
+        _ => None,
     }
 }
 
@@ -67,18 +78,45 @@ pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<ModelFault>> {
 }
 
 fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), ModelFault> {
-    let a = &mut arch.attention;
     match field {
         Field::Layers => return set_layers(arch, value),
         Field::Hidden => arch.hidden_size = value,
         Field::Vocabulary => arch.vocab_size = value,
+        Field::Heads | Field::KvHeads | Field::HeadSize | Field::Window => {
+            for group in arch.attention.to_mut() {
+                set_attention(group, field, value);
+            }
+        }
+        Field::Intermediate => {
+            for group in arch.dense.to_mut() {
+                group.width = value;
+            }
+        }
+        Field::Experts | Field::ExpertsPerToken | Field::ExpertWidth => {
+            for moe in arch.moe.to_mut() {
+                match field {
+                    Field::Experts => moe.n_experts = value,
+                    Field::ExpertsPerToken => moe.experts_per_token = value,
+                    _ => moe.expert_width = value,
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn set_attention(a: &mut Attention, field: Field, value: u64) {
+    match field {
         Field::Heads => {
             // Latent attention has one key head per query head, and no field for them.
-            a.n_kv_heads = if arch.mla.is_some() { value } else { a.n_kv_heads };
+            a.n_kv_heads = if a.latent.is_some() { value } else { a.n_kv_heads };
+            // A gate of all heads stays one.
+            a.gate_outputs = a.gate_outputs / a.n_heads * value;
             a.n_heads = value;
         }
         Field::KvHeads => a.n_kv_heads = value,
-        Field::HeadSize => a.head_dim = value,
+        Field::HeadSize => (a.head_dim, a.v_head_dim) = (value, value),
         Field::Window if value == 0 => {
             (a.full_layers, a.windowed_layers) = (a.layers(), 0);
         }
@@ -88,22 +126,8 @@ fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), ModelFaul
             }
             a.window = value;
         }
-        Field::Intermediate => {
-            for group in arch.dense.to_mut() {
-                group.width = value;
-            }
-        }
-        Field::Experts | Field::ExpertsPerToken | Field::ExpertWidth => {
-            let Some(moe) = &mut arch.moe else { return Ok(()) };
-            match field {
-                Field::Experts => moe.n_experts = value,
-                Field::ExpertsPerToken => moe.experts_per_token = value,
-                _ => moe.expert_width = value,
-            }
-        }
         _ => {}
     }
-    Ok(())
 }
 
 /// Adds or removes layers: of Mamba, or of the most frequent MLP kind, because the others are few and come first. Norms follow.
@@ -121,14 +145,15 @@ fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), ModelFault> {
         let kept = old.saturating_sub(count);
         layers.checked_sub(kept).filter(|count| *count > 0).ok_or_else(|| too_few(kept))
     };
-    if let Some(mamba) = &mut arch.mamba {
-        mamba.layers = resized(mamba.layers)?;
+    if let Some(group) = arch.recurrent.to_mut().iter_mut().max_by_key(|group| group.layers()) {
+        *group.layers_mut() = resized(group.layers())?;
     } else {
         // Alternating kinds of attention keep their proportion.
-        let a = &mut arch.attention;
-        let all = layers * a.layers() / old;
-        a.windowed_layers = layers * a.windowed_layers / old;
-        a.full_layers = all - a.windowed_layers;
+        for a in arch.attention.to_mut() {
+            let all = layers * a.layers() / old;
+            a.windowed_layers = layers * a.windowed_layers / old;
+            a.full_layers = all - a.windowed_layers;
+        }
         resize_mlps(arch, resized)?;
     }
     arch.add_norms = arch.add_norms * layers / old;
@@ -142,7 +167,8 @@ fn resize_mlps(
     resized: impl Fn(u64) -> Result<u64, ModelFault>,
 ) -> Result<(), ModelFault> {
     let most_dense = arch.dense.iter().map(|group| group.layers).max().unwrap_or(0);
-    match &mut arch.moe {
+    let most_experts = arch.moe.iter().map(|group| group.layers).max().unwrap_or(0);
+    match arch.moe.to_mut().iter_mut().find(|group| group.layers == most_experts) {
         Some(moe) if moe.layers >= most_dense => moe.layers = resized(moe.layers)?,
         _ => {
             let mut groups: Vec<DenseLayers> = arch.dense.to_vec();
@@ -223,9 +249,9 @@ mod tests {
     #[test]
     fn a_window_can_come_and_go() {
         let arch = changed(&inputs("llama-3.1-8b", &[(Field::Window, "1024")])).expect("a model");
-        assert_eq!((arch.attention.full_layers, arch.attention.windowed_layers), (0, 32));
+        assert_eq!((arch.attention[0].full_layers, arch.attention[0].windowed_layers), (0, 32));
         let arch = changed(&inputs("gemma-2-9b", &[(Field::Window, "0")])).expect("a model");
-        assert_eq!(arch.attention.windowed_layers, 0);
-        assert_eq!(arch.attention.full_layers, arch.n_layers);
+        assert_eq!(arch.attention[0].windowed_layers, 0);
+        assert_eq!(arch.attention[0].full_layers, arch.n_layers);
     }
 }

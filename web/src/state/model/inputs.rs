@@ -211,7 +211,7 @@ impl ModelInputs {
         if self.base == base {
             return;
         }
-        if base.arch().moe.is_none() {
+        if !base.arch().has_experts() {
             self.formats.set(Role::Experts, None);
             self.set_text(Field::Expert, Field::Expert.spec().usual.to_owned());
         }

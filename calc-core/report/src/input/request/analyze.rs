@@ -11,6 +11,7 @@ use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::error::Error;
+use calc_core::model_arch::Reach;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 
@@ -202,7 +203,7 @@ fn attention(fields: &mut Fields) -> Result<Operator, RequestError> {
         v_dim: fields.count("v_dim")?.unwrap_or(head_dim),
         new: fields.count("new")?.unwrap_or(1),
         cached: fields.count("cached")?.unwrap_or(0),
-        window: fields.count("window")?,
+        reach: fields.count("window")?.map_or(Reach::All, Reach::Window),
     };
     Ok(Operator::Attention { shape, fused: !fields.flag("unfused")? })
 }

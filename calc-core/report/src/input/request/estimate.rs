@@ -74,7 +74,7 @@ impl EstimateInputs {
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
         let taken = open.into_iter().chain(taken).collect();
-        if named.experts.is_some() && model.arch.moe.is_none() {
+        if named.experts.is_some() && !model.arch.has_experts() {
             let part = "a model without experts";
             return Err(Error::Inapplicable { input: "experts", part }.into());
         }

@@ -1,6 +1,7 @@
 //! JSON answer of `analyze`.
 
 use calc_core::analysis::{Analysis, Operator, OperatorPart};
+use calc_core::model_arch::Reach;
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
@@ -105,7 +106,10 @@ impl From<Operator> for ShapeJson {
                 v_dim: shape.v_dim,
                 new: shape.new,
                 cached: shape.cached,
-                window: shape.window,
+                window: match shape.reach {
+                    Reach::All => None,
+                    Reach::Window(window) | Reach::Chunk(window) => Some(window),
+                },
                 fused,
             },
             Operator::KvAppend { elements, tokens } => Self::Rows { tokens, width: elements },

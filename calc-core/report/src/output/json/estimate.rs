@@ -327,7 +327,7 @@ impl EstimateJson {
                 active_parameters: model.arch.n_active_params(),
                 basis: model.provenance.key(),
             },
-            precision: PrecisionJson::new(&answer.precision, model.arch.moe.is_some(), compute),
+            precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),

@@ -4,7 +4,7 @@ use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::{format_aliases, format_facts};
 use calc_core::device::Device;
-use calc_core::model_arch::ModelArch;
+use calc_core::model_arch::{Attention, ModelArch};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::units::FlopsPerSec;
@@ -194,14 +194,17 @@ pub fn models<'a>(models: impl Iterator<Item = &'a CatalogModel>) -> Document {
     ]);
     for model in models {
         let arch = &model.arch;
+        let heads = |count: fn(&Attention) -> u64| {
+            arch.main_attention().map_or_else(|| "0".into(), |group| count(group).to_string())
+        };
         table.push(vec![
             model.key.into(),
             n::count(arch.n_params()),
             n::count(arch.n_active_params()),
             arch.n_layers.to_string(),
             arch.hidden_size.to_string(),
-            arch.attention.n_heads.to_string(),
-            arch.attention.n_kv_heads.to_string(),
+            heads(|group| group.n_heads),
+            heads(|group| group.n_kv_heads),
             arch.max_context.map_or(UNKNOWN.into(), |context| context.to_string()),
             model.hf_id.into(),
         ]);

@@ -61,7 +61,7 @@ fn what(inputs: &CheckInputs) -> String {
 
 fn model(inputs: &EstimateInputs) -> String {
     let precision = inputs.filled().map_or(inputs.precision, |(filled, _)| filled);
-    let experts = precision.experts.filter(|_| inputs.model.arch.moe.is_some());
+    let experts = precision.experts.filter(|_| inputs.model.arch.has_experts());
     let experts =
         experts.map_or(String::new(), |format| format!(" with experts in {}", format.short_name));
     let batch = inputs.workload.batch;

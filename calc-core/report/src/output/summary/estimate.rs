@@ -93,7 +93,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         p.weights.name,
         n::short(p.weights.bits_per_element(), 5)
     ));
-    if arch.moe.is_some() && p.experts != p.weights {
+    if arch.has_experts() && p.experts != p.weights {
         out.line(format!(
             "experts     {}, {} bits per weight",
             p.experts.name,

@@ -3,11 +3,22 @@
 use calc_core::catalog;
 use calc_core::catalog::devices::measured::{Ceiling, OtherFigure};
 use calc_core::footprint::bits_per_weight;
+use calc_core::model_arch::RecurrentKind;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::{ComputeClass, GgufFile, QuantFormat};
 use calc_core::roofline::Roofs;
 
 use crate::output::verdict::class_name;
+
+/// Kind of a recurrence in the field's words.
+pub const fn recurrence(kind: RecurrentKind) -> &'static str {
+    match kind {
+        RecurrentKind::Mamba1 => "Mamba",
+        RecurrentKind::Mamba2 => "Mamba-2",
+        RecurrentKind::DeltaNet => "delta net",
+        RecurrentKind::ShortConv => "short convolution",
+    }
+}
 
 /// Name of a measured ceiling, and the unit of its published rate.
 pub fn ceiling(ceiling: Ceiling) -> (String, &'static str) {

@@ -91,9 +91,9 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(engine::fp4_inputs(inputs, answer));
     notes.extend(missing);
-    notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
+    notes.extend(fallbacks(answer, inputs.model.arch.has_experts()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
-    if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
+    if inputs.model.arch.has_experts() && precision.experts != precision.weights {
         notes.extend(weight_only(precision.experts, answer.paths.expert));
     }
     notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));

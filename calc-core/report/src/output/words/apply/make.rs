@@ -82,7 +82,7 @@ struct Recipe {
 }
 
 fn recipe(scheme: &Scheme, to: &Deployment<'_>) -> Option<Recipe> {
-    let has_experts = to.served.is_some_and(|(arch, _)| arch.moe.is_some());
+    let has_experts = to.served.is_some_and(|(arch, _)| arch.has_experts());
     // Routers choose experts by small differences; every published recipe leaves them in 16 bits.
     let ignore =
         if has_experts { r#"["lm_head", "re:.*(gate|router)$"]"# } else { r#"["lm_head"]"# };
