@@ -15,6 +15,7 @@ mod attention;
 mod family;
 mod feed_forward;
 mod guess;
+mod layers;
 mod not_decoder;
 mod quantization;
 mod reader;
@@ -26,12 +27,11 @@ mod storage;
 mod unread;
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-pub use entry::{Allowed, Entry, FieldType, Found, Present};
+pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
 pub use family::Family;
-pub use fields::{HfConfig, UnknownKey};
+pub use fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
@@ -45,7 +45,8 @@ use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
-use crate::text::{List, Text};
+use crate::text::Text;
+use layers::NormCount;
 use reader::Reader;
 use rules::Rules;
 
@@ -237,30 +238,35 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
     let n_layers = reader.layers(sizes.map(|s| s.n_layers))?;
     let vocab_size = reader.size(HfConfig::vocabulary, sizes.map(|s| s.vocab_size))?;
     let max_context = reader.context(rules)?;
-    let attention =
-        attention::read(reader, rules, &attention::Frame { hidden_size, n_layers, max_context })?;
-    let feed_forward = feed_forward::read(reader, rules, hidden_size, n_layers)?;
+    let frame = attention::Frame { hidden_size, n_layers, max_context };
+    reader.text.settle(rules.ignored);
+    let layers = layers::read(reader, rules, &frame)?;
+    let lm_head_bias = reader.switch(rules.lm_head_bias)?;
     let norms = reader.norms(rules)?;
+    let (add_norms, post_norms) = match layers.norms {
+        NormCount::ByRules => (norms.add * n_layers, norms.post * n_layers),
+        NormCount::Total { add, post } => (add, post),
+    };
     Ok(ModelArch {
         hidden_size,
         n_layers,
         vocab_size,
         tied_embeddings: reader.tied(rules)?,
-        attention: vec![attention].into(),
-        recurrent: List::default(),
+        attention: layers.attention.into(),
+        recurrent: layers.recurrent.into(),
         mlp: rules.mlp,
-        mlp_bias: feed_forward.bias,
-        dense: feed_forward.dense.into(),
-        moe: feed_forward.moe.into(),
-        projections: List::default(),
-        tables: List::default(),
-        other_vectors: 0,
+        mlp_bias: layers.feed_forward.bias,
+        dense: layers.feed_forward.dense.into(),
+        moe: layers.feed_forward.moe.into(),
+        projections: layers.projections.into(),
+        tables: layers.tables.into(),
+        other_vectors: layers.other_vectors,
         norm: norms.kind,
-        add_norms: norms.add * n_layers,
-        post_norms: norms.post * n_layers,
+        add_norms,
+        post_norms,
         final_norm: norms.last,
         position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
-        lm_head_bias: rules.lm_head_bias,
+        lm_head_bias,
         gguf: rules.gguf,
         max_context,
     })
@@ -271,7 +277,7 @@ fn towers(reader: &mut Reader<'_>) {
         reader.remarks.push(Remark::TowersNotCounted);
     }
     let text = reader.text;
-    let field = text.named("num_nextn_predict_layers", &text.num_nextn_predict_layers);
+    let field = text.draft_layers();
     if let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) {
         reader.remarks.push(Remark::DraftLayersNotCounted { layers });
     }

@@ -186,6 +186,8 @@ pub struct Indexer {
     pub query_inputs: u64,
     /// Number of tokens that are attended to.
     pub top_k: u64,
+    /// A projection weighs the heads of each token.
+    pub weighs_heads: bool,
 }
 
 /// Matrices of an MLP: two, or three with a gate.

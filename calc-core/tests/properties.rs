@@ -157,7 +157,7 @@ proptest! {
             (mla.kv_lora_rank, mla.rope_dim, mla.nope_dim) = (count(), count(), count());
         }
         let [layers, n_heads, head_dim, query_inputs, top_k] = core::array::from_fn(|_| count());
-        a.indexer = Some(Indexer { layers, n_heads, head_dim, query_inputs, top_k });
+        a.indexer = Some(Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads: top_k % 2 == 0 });
         for moe in model.moe.to_mut() {
             (moe.n_experts, moe.experts_per_token, moe.expert_width) = (count(), count(), count());
             (moe.layers, moe.shared_width, moe.latent) = (count(), count(), Some(count()));

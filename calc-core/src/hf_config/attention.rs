@@ -36,15 +36,28 @@ const WINDOW_FIELDS: [&str; 5] = [
     "hidden_sliding_window_pattern",
 ];
 
-/// Reads the softmax attention of the model; with latent attention, only its heads.
+/// Reads the softmax attention of the model.
 pub(super) fn read(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Attention, ConfigError> {
+    let windowed = windows(reader, rules, frame)?;
+    let mut attention = heads(reader, rules, frame)?;
+    attention.full_layers = frame.n_layers - windowed.layers;
+    attention.windowed_layers = windowed.layers;
+    attention.window = windowed.window;
+    Ok(attention)
+}
+
+/// Reads the heads of softmax attention, without layers.
+pub(super) fn heads(
     reader: &mut Reader<'_>,
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Attention, ConfigError> {
     let sizes = rules.sizes.filter(|_| reader.is_nested());
     let n_heads = reader.size(HfConfig::heads, sizes.map(|s| s.n_heads))?;
-    let windowed = windows(reader, rules, frame)?;
     let biased = reader.switch(rules.attention_bias)?;
     let latent = latent(reader, rules)?;
     let (n_kv_heads, head_dim, v_head_dim) = if let Some((mla, v_head_dim)) = latent {
@@ -59,9 +72,6 @@ pub(super) fn read(
         n_kv_heads,
         head_dim,
         v_head_dim,
-        full_layers: frame.n_layers - windowed.layers,
-        windowed_layers: windowed.layers,
-        window: windowed.window,
         bias: if biased { rules.bias_kind } else { AttentionBias::None },
         qk_norm: qk_norm(reader, rules)?,
         sinks: rules.sinks,
@@ -121,8 +131,12 @@ fn head_dim(
     Ok(hidden / n_heads)
 }
 
-fn qk_norm(reader: &Reader<'_>, rules: &Rules) -> Result<QkNorm, ConfigError> {
+fn qk_norm(reader: &mut Reader<'_>, rules: &Rules) -> Result<QkNorm, ConfigError> {
     let text = reader.text;
+    let is_stated = text.qk_layernorm.is_given() || text.use_qk_norm.is_given();
+    if rules.qk_layernorm.is_some_and(|norm| norm != rules.qk_norm) && !is_stated {
+        reader.assume("use_qk_norm", AssumedValue::Flag(false));
+    }
     let named = Reader::flag(&text.named("qk_layernorm", &text.qk_layernorm))?.unwrap_or(false);
     let used = Reader::flag(&text.named("use_qk_norm", &text.use_qk_norm))?.unwrap_or(false);
     match rules.qk_layernorm {
@@ -132,7 +146,7 @@ fn qk_norm(reader: &Reader<'_>, rules: &Rules) -> Result<QkNorm, ConfigError> {
     }
 }
 
-fn unsupported(reader: &Reader<'_>, part: Unsupported) -> ConfigError {
+pub(super) fn unsupported(reader: &Reader<'_>, part: Unsupported) -> ConfigError {
     ConfigError::Unsupported {
         part,
         model: reader.text.model_type.value().cloned().unwrap_or_default(),
@@ -242,7 +256,10 @@ fn max_window_layers(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
 }
 
 /// The window: `null` means none, an absent field the default.
-fn window(reader: &mut Reader<'_>, default: Option<u64>) -> Result<Option<u64>, ConfigError> {
+pub(super) fn window(
+    reader: &mut Reader<'_>,
+    default: Option<u64>,
+) -> Result<Option<u64>, ConfigError> {
     let field = reader.text.named("sliding_window", &reader.text.sliding_window);
     match (field.entry, default) {
         (Entry::Absent, Some(default)) => reader.count_or(&field, default).map(Some),

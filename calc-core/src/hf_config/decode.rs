@@ -12,8 +12,8 @@ use serde::de::{
     Visitor,
 };
 
-use super::entry::{Entry, Found, Present};
-use super::fields::{HfConfig, UnknownKey};
+use super::entry::{Entry, Found, PerLayer, Present};
+use super::fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
 use super::quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
     TorchaoScheme,
@@ -59,9 +59,15 @@ impl FromJson for bool {
     }
 }
 
+/// A list with one entry per layer counts as a number if all are equal.
 impl FromJson for u64 {
     fn count(value: u64) -> Option<Self> {
         Some(value)
+    }
+    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        let Some(list) = collect::<Self, A>(items)? else { return Ok(None) };
+        let first = list.first().copied();
+        Ok(first.filter(|first| list.iter().all(|entry| entry == first)))
     }
 }
 
@@ -80,6 +86,15 @@ impl FromJson for Vec<String> {
 impl FromJson for Vec<u64> {
     fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
         collect(items)
+    }
+}
+
+impl FromJson for PerLayer {
+    fn count(value: u64) -> Option<Self> {
+        Some(Self::All(value))
+    }
+    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        Ok(collect(items)?.map(Self::Each))
     }
 }
 
@@ -105,10 +120,10 @@ impl FromJson for Present {
 
 /// Structs that are read field by field.
 trait Fields {}
-impl Fields for QuantizationConfig {}
-impl Fields for TensorScheme {}
-impl Fields for TorchaoScheme {}
-impl Fields for TorchaoConfig {}
+macro_rules! read_by_field {
+    ($($name:ty)+) => { $(impl Fields for $name {})+ };
+}
+read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention OtherHeads SparseAttention);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -87,6 +87,17 @@ impl<T> FieldType for alloc::boxed::Box<T> {
     const ALLOWED: Allowed = Allowed::Object;
 }
 
+/// A number for all layers, or one for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PerLayer {
+    All(u64),
+    Each(Vec<u64>),
+}
+
+impl FieldType for PerLayer {
+    const ALLOWED: Allowed = Allowed::Counts;
+}
+
 /// Marks that a field is present; its content is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present;

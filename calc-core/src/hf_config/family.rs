@@ -5,101 +5,119 @@ use alloc::string::String;
 use super::rule_table as table;
 use super::rules::Rules;
 
-/// A family of decoder-only models with common rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the families themselves")]
-pub enum Family {
-    Llama,
-    Mistral,
-    Mixtral,
-    Qwen2,
-    Qwen2Moe,
-    Qwen3,
-    Qwen3Moe,
-    Gemma,
-    Gemma2,
-    Gemma3,
-    Phi,
-    Phi3,
-    Gpt2,
-    Opt,
-    Falcon,
-    GptNeox,
-    StableLm,
-    Starcoder2,
-    Olmo,
-    Olmo2,
-    Granite,
-    GraniteMoe,
-    DeepseekV2,
-    DeepseekV3,
-    GptOss,
-    Nemotron,
-    SmolLm3,
-    GptBigCode,
-    Cohere,
-    Cohere2,
-    Ernie,
-    ErnieMoe,
+/// Defines the families: name, rules, `model_type`s (including older and multimodal names), class names.
+macro_rules! families {
+    ($($family:ident = $rules:ident: [$($model_type:literal)+] [$($class:literal)+];)+) => {
+        /// A family of decoder-only models with common rules.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the names are the families themselves")]
+        pub enum Family {
+            $($family,)+
+        }
+
+        const NAMES: &[(Family, &[&str], &[&str])] =
+            &[$((Family::$family, &[$($model_type),+], &[$($class),+]),)+];
+
+        impl Family {
+            const fn common_rules(self) -> Rules {
+                match self {
+                    $(Self::$family => table::$rules,)+
+                }
+            }
+        }
+    };
 }
 
-/// Family, its `model_type`s (including older and multimodal names), its class names.
-type Names = (Family, &'static [&'static str], &'static [&'static str]);
-
-const NAMES: [Names; 32] = [
-    (Family::Llama, &["llama"], &["LlamaForCausalLM"]),
-    (Family::Mistral, &["mistral"], &["MistralForCausalLM"]),
-    (Family::Mixtral, &["mixtral"], &["MixtralForCausalLM"]),
-    (
-        Family::Qwen2,
-        &["qwen2", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"],
-        &["Qwen2ForCausalLM"],
-    ),
-    (Family::Qwen2Moe, &["qwen2_moe"], &["Qwen2MoeForCausalLM"]),
-    (Family::Qwen3, &["qwen3", "qwen3_vl_text"], &["Qwen3ForCausalLM"]),
-    (Family::Qwen3Moe, &["qwen3_moe", "qwen3_vl_moe_text"], &["Qwen3MoeForCausalLM"]),
-    (Family::Gemma, &["gemma"], &["GemmaForCausalLM"]),
-    (Family::Gemma2, &["gemma2"], &["Gemma2ForCausalLM"]),
-    (
-        Family::Gemma3,
-        &["gemma3_text", "gemma3"],
-        &["Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"],
-    ),
-    (Family::Phi, &["phi", "phi_msft", "mixformer_sequential"], &["PhiForCausalLM"]),
-    (Family::Phi3, &["phi3"], &["Phi3ForCausalLM"]),
-    (Family::Gpt2, &["gpt2"], &["GPT2LMHeadModel"]),
-    (Family::Opt, &["opt"], &["OPTForCausalLM"]),
-    (
-        Family::Falcon,
-        &["falcon", "refinedweb", "refinedwebmodel"],
-        &["FalconForCausalLM", "RWForCausalLM"],
-    ),
-    (Family::GptNeox, &["gpt_neox"], &["GPTNeoXForCausalLM"]),
-    (
-        Family::StableLm,
-        &["stablelm", "stablelm_epoch"],
-        &["StableLmForCausalLM", "StableLMEpochForCausalLM"],
-    ),
-    (Family::Starcoder2, &["starcoder2"], &["Starcoder2ForCausalLM"]),
-    (Family::Olmo, &["olmo"], &["OlmoForCausalLM"]),
-    (Family::Olmo2, &["olmo2"], &["Olmo2ForCausalLM"]),
-    (Family::Granite, &["granite"], &["GraniteForCausalLM"]),
-    (
-        Family::GraniteMoe,
-        &["granitemoe", "granitemoeshared"],
-        &["GraniteMoeForCausalLM", "GraniteMoeSharedForCausalLM"],
-    ),
-    (Family::DeepseekV2, &["deepseek_v2"], &["DeepseekV2ForCausalLM"]),
-    (Family::DeepseekV3, &["deepseek_v3", "kimi_k2"], &["DeepseekV3ForCausalLM"]),
-    (Family::GptOss, &["gpt_oss"], &["GptOssForCausalLM"]),
-    (Family::Nemotron, &["nemotron"], &["NemotronForCausalLM"]),
-    (Family::SmolLm3, &["smollm3"], &["SmolLM3ForCausalLM"]),
-    (Family::GptBigCode, &["gpt_bigcode"], &["GPTBigCodeForCausalLM"]),
-    (Family::Cohere, &["cohere"], &["CohereForCausalLM"]),
-    (Family::Cohere2, &["cohere2"], &["Cohere2ForCausalLM"]),
-    (Family::Ernie, &["ernie4_5"], &["Ernie4_5ForCausalLM"]),
-    (Family::ErnieMoe, &["ernie4_5_moe"], &["Ernie4_5_MoeForCausalLM"]),
-];
+families! {
+    Llama = LLAMA: ["llama" "exaone"] ["LlamaForCausalLM"];
+    Mistral = MISTRAL: ["mistral"] ["MistralForCausalLM"];
+    Mixtral = MIXTRAL: ["mixtral"] ["MixtralForCausalLM"];
+    Qwen2 = QWEN2: ["qwen2" "qwen2_vl" "qwen2_vl_text" "qwen2_5_vl" "qwen2_5_vl_text" "mimo"] ["Qwen2ForCausalLM"];
+    Qwen2Moe = QWEN2_MOE: ["qwen2_moe"] ["Qwen2MoeForCausalLM"];
+    Qwen3 = QWEN3: ["qwen3" "qwen3_vl_text"] ["Qwen3ForCausalLM"];
+    Qwen3Moe = QWEN3_MOE: ["qwen3_moe" "qwen3_vl_moe_text"] ["Qwen3MoeForCausalLM"];
+    Gemma = GEMMA: ["gemma"] ["GemmaForCausalLM"];
+    Gemma2 = GEMMA2: ["gemma2"] ["Gemma2ForCausalLM"];
+    Gemma3 = GEMMA3: ["gemma3_text" "gemma3"] ["Gemma3ForCausalLM" "Gemma3ForConditionalGeneration"];
+    Phi = PHI: ["phi" "phi_msft" "mixformer_sequential"] ["PhiForCausalLM"];
+    Phi3 = PHI3: ["phi3"] ["Phi3ForCausalLM"];
+    Gpt2 = GPT2: ["gpt2"] ["GPT2LMHeadModel"];
+    Opt = OPT: ["opt"] ["OPTForCausalLM"];
+    Falcon = FALCON: ["falcon" "refinedweb" "refinedwebmodel"] ["FalconForCausalLM" "RWForCausalLM"];
+    GptNeox = GPT_NEOX: ["gpt_neox"] ["GPTNeoXForCausalLM"];
+    StableLm = STABLELM: ["stablelm" "stablelm_epoch"] ["StableLmForCausalLM" "StableLMEpochForCausalLM"];
+    Starcoder2 = STARCODER2: ["starcoder2"] ["Starcoder2ForCausalLM"];
+    Olmo = OLMO: ["olmo"] ["OlmoForCausalLM"];
+    Olmo2 = OLMO2: ["olmo2"] ["Olmo2ForCausalLM"];
+    Granite = GRANITE: ["granite"] ["GraniteForCausalLM"];
+    GraniteMoe = GRANITE_MOE: ["granitemoe" "granitemoeshared"] ["GraniteMoeForCausalLM" "GraniteMoeSharedForCausalLM"];
+    DeepseekV2 = DEEPSEEK_V2: ["deepseek_v2"] ["DeepseekV2ForCausalLM"];
+    DeepseekV3 = DEEPSEEK_V3: ["deepseek_v3" "kimi_k2"] ["DeepseekV3ForCausalLM"];
+    GptOss = GPT_OSS: ["gpt_oss"] ["GptOssForCausalLM"];
+    Nemotron = NEMOTRON: ["nemotron"] ["NemotronForCausalLM"];
+    SmolLm3 = SMOLLM3: ["smollm3"] ["SmolLM3ForCausalLM"];
+    GptBigCode = GPT_BIGCODE: ["gpt_bigcode"] ["GPTBigCodeForCausalLM"];
+    Cohere = COHERE: ["cohere"] ["CohereForCausalLM"];
+    Cohere2 = COHERE2: ["cohere2"] ["Cohere2ForCausalLM"];
+    Ernie = ERNIE: ["ernie4_5"] ["Ernie4_5ForCausalLM"];
+    ErnieMoe = ERNIE_MOE: ["ernie4_5_moe"] ["Ernie4_5_MoeForCausalLM"];
+    Qwen3Next = QWEN3_NEXT: ["qwen3_next"] ["Qwen3NextForCausalLM"];
+    Qwen35 = QWEN3_5: ["qwen3_5_text" "qwen3_5"] ["Qwen3_5ForConditionalGeneration"];
+    Qwen35Moe = QWEN3_5_MOE: ["qwen3_5_moe_text" "qwen3_5_moe"] ["Qwen3_5MoeForConditionalGeneration"];
+    Gemma3n = GEMMA3N: ["gemma3n_text" "gemma3n"] ["Gemma3nForConditionalGeneration"];
+    Gemma4 = GEMMA4: ["gemma4_text" "gemma4"] ["Gemma4ForConditionalGeneration"];
+    DeepseekV32 = DEEPSEEK_V32: ["deepseek_v32"] ["DeepseekV32ForCausalLM"];
+    GlmDsa = GLM_DSA: ["glm_moe_dsa"] ["GlmMoeDsaForCausalLM"];
+    Glm4Moe = GLM4_MOE: ["glm4_moe"] ["Glm4MoeForCausalLM"];
+    Llama4 = LLAMA4: ["llama4_text" "llama4"] ["Llama4ForConditionalGeneration"];
+    NemotronH = NEMOTRON_H: ["nemotron_h"] ["NemotronHForCausalLM"];
+    KimiLinear = KIMI_LINEAR: ["kimi_linear"] ["KimiLinearForCausalLM"];
+    MiniMax = MINIMAX: ["minimax" "minimax_text_01"] ["MiniMaxForCausalLM"];
+    MiniMaxM2 = MINIMAX_M2: ["minimax_m2"] ["MiniMaxM2ForCausalLM"];
+    Lfm2 = LFM2: ["lfm2"] ["Lfm2ForCausalLM"];
+    Lfm2Moe = LFM2_MOE: ["lfm2_moe"] ["Lfm2MoeForCausalLM"];
+    GraniteHybrid = GRANITE_HYBRID: ["granitemoehybrid"] ["GraniteMoeHybridForCausalLM"];
+    Bamba = BAMBA: ["bamba"] ["BambaForCausalLM"];
+    FalconH1 = FALCON_H1: ["falcon_h1"] ["FalconH1ForCausalLM"];
+    Jamba = JAMBA: ["jamba"] ["JambaForCausalLM"];
+    Mamba = MAMBA: ["mamba"] ["MambaForCausalLM"];
+    FalconMamba = FALCON_MAMBA: ["falcon_mamba"] ["FalconMambaForCausalLM"];
+    Mamba2 = MAMBA2: ["mamba2"] ["Mamba2ForCausalLM"];
+    Olmo3 = OLMO3: ["olmo3"] ["Olmo3ForCausalLM"];
+    Olmoe = OLMOE: ["olmoe"] ["OlmoeForCausalLM"];
+    FlexOlmo = FLEX_OLMO: ["flex_olmo"] ["FlexOlmoForCausalLM"];
+    Exaone4 = EXAONE4: ["exaone4" "exaone4_5_text" "exaone4_5"] ["Exaone4ForCausalLM"];
+    ExaoneMoe = EXAONE_MOE: ["exaone_moe"] ["ExaoneMoeForCausalLM"];
+    Glm = GLM: ["glm"] ["GlmForCausalLM"];
+    Glm4 = GLM4: ["glm4" "glm4v_text" "glm4v"] ["Glm4ForCausalLM"];
+    Glm4MoeLite = GLM4_MOE_LITE: ["glm4_moe_lite"] ["Glm4MoeLiteForCausalLM"];
+    SeedOss = SEED_OSS: ["seed_oss"] ["SeedOssForCausalLM"];
+    Apertus = APERTUS: ["apertus"] ["ApertusForCausalLM"];
+    Dots1 = DOTS1: ["dots1"] ["Dots1ForCausalLM"];
+    HyV3 = HY_V3: ["hy_v3"] ["HYV3ForCausalLM"];
+    HyperClovaX = HYPERCLOVAX: ["hyperclovax"] ["HyperCLOVAXForCausalLM"];
+    BitNet = BITNET: ["bitnet"] ["BitNetForCausalLM"];
+    NanoChat = NANOCHAT: ["nanochat"] ["NanoChatForCausalLM"];
+    Ministral = MINISTRAL: ["ministral"] ["MinistralForCausalLM"];
+    Ministral3 = MINISTRAL3: ["ministral3"] ["Ministral3ForCausalLM"];
+    Arcee = ARCEE: ["arcee"] ["ArceeForCausalLM"];
+    HunyuanDense = HUNYUAN: ["hunyuan_v1_dense"] ["HunYuanDenseV1ForCausalLM"];
+    HunyuanMoe = HUNYUAN_MOE: ["hunyuan_v1_moe"] ["HunYuanMoEV1ForCausalLM"];
+    SolarOpen = SOLAR_OPEN: ["solar_open"] ["SolarOpenForCausalLM"];
+    GraniteSwa = GRANITE_SWA: ["granite_swa"] ["GraniteSwaForCausalLM"];
+    GraniteMoeSwa = GRANITE_MOE_SWA: ["granitemoe_swa"] ["GraniteMoeSwaForCausalLM"];
+    Mistral4 = MISTRAL4: ["mistral4"] ["Mistral4ForCausalLM"];
+    Gemma4Unified = GEMMA4_UNIFIED: ["gemma4_unified_text" "gemma4_unified"] ["Gemma4UnifiedForConditionalGeneration"];
+    GlmOcr = GLM_OCR: ["glm_ocr_text" "glm_ocr"] ["GlmOcrForConditionalGeneration"];
+    PhiMoe = PHIMOE: ["phimoe"] ["PhimoeForCausalLM"];
+    Glm4vMoe = GLM4V_MOE: ["glm4v_moe_text" "glm4v_moe"] ["Glm4vMoeForConditionalGeneration"];
+    Mimo = MIMO: ["mimo_v2_flash"] ["MiMoV2FlashForCausalLM"];
+    Longcat = LONGCAT: ["longcat_flash"] ["LongcatFlashForCausalLM"];
+    MiniMaxM3 = MINIMAX_M3: ["minimax_m3_vl_text" "minimax_m3_vl" "minimax_m3"] ["MiniMaxM3SparseForConditionalGeneration"];
+    Step3 = STEP3: ["step3p5" "step3p7_text" "step3p7"] ["Step3p5ForCausalLM" "Step3p7ForConditionalGeneration"];
+    Afmoe = AFMOE: ["afmoe"] ["AfmoeForCausalLM"];
+    Helium = HELIUM: ["helium"] ["HeliumForCausalLM"];
+}
 
 impl Family {
     /// Identifies by `model_type`, or by class name if the `model_type` is unknown.
@@ -113,39 +131,8 @@ impl Family {
     /// The rules of the family; one older name has a variant of its own.
     pub(super) fn rules(self, model_type: &str) -> Rules {
         match self {
-            Self::Llama => table::LLAMA,
-            Self::Mistral => table::MISTRAL,
-            Self::Mixtral => table::MIXTRAL,
-            Self::Qwen2 => table::QWEN2,
-            Self::Qwen2Moe => table::QWEN2_MOE,
-            Self::Qwen3 => table::QWEN3,
-            Self::Qwen3Moe => table::QWEN3_MOE,
-            Self::Gemma => table::GEMMA,
-            Self::Gemma2 => table::GEMMA2,
-            Self::Gemma3 => table::GEMMA3,
-            Self::Phi => table::PHI,
-            Self::Phi3 => table::PHI3,
-            Self::Gpt2 => table::GPT2,
-            Self::Opt => table::OPT,
             Self::Falcon if plain_name(model_type) == "refinedweb" => table::REFINED_WEB,
-            Self::Falcon => table::FALCON,
-            Self::GptNeox => table::GPT_NEOX,
-            Self::StableLm => table::STABLELM,
-            Self::Starcoder2 => table::STARCODER2,
-            Self::Olmo => table::OLMO,
-            Self::Olmo2 => table::OLMO2,
-            Self::Granite => table::GRANITE,
-            Self::GraniteMoe => table::GRANITE_MOE,
-            Self::DeepseekV2 => table::DEEPSEEK_V2,
-            Self::DeepseekV3 => table::DEEPSEEK_V3,
-            Self::GptOss => table::GPT_OSS,
-            Self::Nemotron => table::NEMOTRON,
-            Self::SmolLm3 => table::SMOLLM3,
-            Self::GptBigCode => table::GPT_BIGCODE,
-            Self::Cohere => table::COHERE,
-            Self::Cohere2 => table::COHERE2,
-            Self::Ernie => table::ERNIE,
-            Self::ErnieMoe => table::ERNIE_MOE,
+            other => other.common_rules(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::entry::{Entry, Found};
+use super::entry::{Entry, Found, PerLayer};
 use super::fields::HfConfig;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
@@ -44,7 +44,7 @@ pub(super) fn read(
     Ok(FeedForward { dense: vec![DenseLayers { layers, width }], bias, moe })
 }
 
-fn mixture(
+pub(super) fn mixture(
     reader: &mut Reader<'_>,
     rules: &Experts,
     n_layers: u64,
@@ -135,14 +135,21 @@ fn dense_layers(
         DenseWhere::Outside(start) => Ok(n_layers - between(reader, start, n_layers)?),
         DenseWhere::First(default) => {
             let frequency = text.named("moe_layer_freq", &text.moe_layer_freq);
-            if Reader::count(&frequency)?.is_some_and(|every| every != 1) {
-                let model = text.model_type.value().cloned().unwrap_or_default();
-                return Err(ConfigError::Unsupported {
-                    part: Unsupported::InterleavedExperts,
-                    model,
-                });
+            match value(&frequency)? {
+                None | Some(PerLayer::All(1)) => {}
+                Some(PerLayer::Each(flags)) => return flagged(frequency.name, flags, n_layers),
+                Some(PerLayer::All(_)) => {
+                    let model = text.model_type.value().cloned().unwrap_or_default();
+                    let part = Unsupported::InterleavedExperts;
+                    return Err(ConfigError::Unsupported { part, model });
+                }
             }
-            let field = text.named("first_k_dense_replace", &text.first_k_dense_replace);
+            if let Some(listed) =
+                Reader::text_of(&text.named("moe_layers_enum", &text.moe_layers_enum))?
+            {
+                return Ok(n_layers - enumerated(listed, n_layers));
+            }
+            let field = text.dense_first();
             let first = reader.count_or(&field, default)?;
             in_range(field.name, first, 0, n_layers).map_err(ConfigError::Value)
         }
@@ -154,6 +161,25 @@ fn dense_layers(
             Ok(n_layers - sparse_layers(listed.map_or(&[], Vec::as_slice), step, n_layers))
         }
     }
+}
+
+/// Number of dense layers in a list with a flag per layer, 1 for experts.
+fn flagged(field: &'static str, flags: &[u64], n_layers: u64) -> Result<u64, ConfigError> {
+    let entries = flags.len() as u64;
+    if entries != n_layers {
+        return Err(ConfigError::ListLength { field, entries, layers: n_layers });
+    }
+    Ok(flags.iter().filter(|flag| **flag == 0).count() as u64)
+}
+
+/// Number of layers with experts in a text such as `3,4,5`.
+fn enumerated(listed: &str, n_layers: u64) -> u64 {
+    let mut layers: Vec<u64> =
+        listed.split(',').filter_map(|layer| layer.trim().parse().ok()).collect();
+    layers.retain(|&layer| layer < n_layers);
+    layers.sort_unstable();
+    layers.dedup();
+    layers.len() as u64
 }
 
 /// Number of dense layers in `mlp_layer_types`, one entry per layer; `None` if the file has no such list.

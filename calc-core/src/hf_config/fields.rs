@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::entry::{Entry, Present};
+use super::entry::{Entry, PerLayer, Present};
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
 
@@ -62,6 +62,7 @@ config! {
     pub num_attention_heads: Entry<u64>,
     pub n_head: Entry<u64>,
     pub n_heads: Entry<u64>,
+    pub num_heads: Entry<u64>,
     pub num_key_value_heads: Entry<u64>,
     pub num_kv_heads: Entry<u64>,
     pub n_head_kv: Entry<u64>,
@@ -90,6 +91,7 @@ config! {
     pub use_bias: Entry<bool>,
     pub bias: Entry<bool>,
     pub mlp_bias: Entry<bool>,
+    pub lm_head_bias: Entry<bool>,
     // Attention.
     pub sliding_window: Entry<u64>,
     pub use_sliding_window: Entry<bool>,
@@ -97,6 +99,7 @@ config! {
     pub sliding_window_pattern: Entry<u64>,
     #[cfg_attr(feature = "serde", serde(rename = "_sliding_window_pattern"))]
     pub hidden_sliding_window_pattern: Entry<u64>,
+    pub layer_switch: Entry<u64>,
     pub layer_types: Entry<Vec<String>>,
     pub qk_layernorm: Entry<bool>,
     pub use_qk_norm: Entry<bool>,
@@ -136,9 +139,10 @@ config! {
     pub shared_intermediate_size: Entry<u64>,
     pub n_shared_experts: Entry<u64>,
     pub num_shared_experts: Entry<u64>,
+    pub num_shared_expert: Entry<u64>,
     pub moe_num_shared_experts: Entry<u64>,
     pub first_k_dense_replace: Entry<u64>,
-    pub moe_layer_freq: Entry<u64>,
+    pub moe_layer_freq: Entry<PerLayer>,
     pub decoder_sparse_step: Entry<u64>,
     pub mlp_only_layers: Entry<Vec<u64>>,
     pub mlp_layer_types: Entry<Vec<String>>,
@@ -147,18 +151,142 @@ config! {
     pub moe_layer_interval: Entry<u64>,
     pub topk_method: Entry<String>,
     pub num_nextn_predict_layers: Entry<u64>,
+    pub moe_layers_enum: Entry<String>,
+    pub moe_top_k: Entry<u64>,
+    pub share_expert_dim: Entry<u64>,
+    pub expert_ffn_hidden_size: Entry<u64>,
+    pub zero_expert_num: Entry<u64>,
+    pub dense_intermediate_size: Entry<u64>,
+    pub global_attn_every_n_layers: Entry<u64>,
+    // Shared and per-layer parts (Gemma 3n and 4).
+    pub global_head_dim: Entry<u64>,
+    pub num_global_key_value_heads: Entry<u64>,
+    pub attention_k_eq_v: Entry<bool>,
+    pub num_kv_shared_layers: Entry<u64>,
+    pub use_double_wide_mlp: Entry<bool>,
+    pub hidden_size_per_layer_input: Entry<u64>,
+    pub vocab_size_per_layer_input: Entry<u64>,
+    pub enable_moe_block: Entry<bool>,
+    pub top_k_experts: Entry<u64>,
+    pub altup_num_inputs: Entry<u64>,
+    pub laurel_rank: Entry<u64>,
+    // Heads of sliding layers (MiMo, Step).
+    pub hybrid_layer_pattern: Entry<Vec<u64>>,
+    pub swa_num_attention_heads: Entry<u64>,
+    pub swa_num_key_value_heads: Entry<u64>,
+    pub swa_head_dim: Entry<u64>,
+    pub swa_v_head_dim: Entry<u64>,
+    pub add_swa_attention_sink_bias: Entry<bool>,
+    pub add_full_attention_sink_bias: Entry<bool>,
+    pub attention_other_setting: Entry<Box<OtherHeads>>,
+    pub use_head_wise_attn_gate: Entry<bool>,
+    pub num_attention_groups: Entry<u64>,
+    // Indexers (DeepSeek V3.2, GLM-5, MiniMax M3).
+    pub sparse_attention_config: Entry<Box<SparseAttention>>,
+    pub index_topk: Entry<u64>,
+    pub indexer_types: Entry<Vec<String>>,
+    pub index_n_heads: Entry<u64>,
+    pub index_head_dim: Entry<u64>,
+    // Chunks and interleaved experts (Llama 4).
+    pub attention_chunk_size: Entry<u64>,
+    pub no_rope_layers: Entry<Vec<u64>>,
+    pub no_rope_layer_interval: Entry<u64>,
+    pub intermediate_size_mlp: Entry<u64>,
+    pub interleave_moe_layer_step: Entry<u64>,
+    pub moe_layers: Entry<Vec<u64>>,
+    // Linear attention and short convolutions.
+    pub full_attention_interval: Entry<u64>,
+    pub linear_conv_kernel_dim: Entry<u64>,
+    pub linear_key_head_dim: Entry<u64>,
+    pub linear_value_head_dim: Entry<u64>,
+    pub linear_num_key_heads: Entry<u64>,
+    pub linear_num_value_heads: Entry<u64>,
+    pub linear_attn_config: Entry<Box<LinearAttention>>,
+    pub attn_type_list: Entry<Vec<u64>>,
+    pub conv_bias: Entry<bool>,
+    #[cfg_attr(feature = "serde", serde(rename = "conv_L_cache"))]
+    pub conv_l_cache: Entry<u64>,
+    pub full_attn_idxs: Entry<Vec<u64>>,
+    pub block_ff_dim: Entry<u64>,
+    pub block_auto_adjust_ff_dim: Entry<bool>,
+    pub block_multiple_of: Entry<u64>,
+    pub block_ffn_dim_multiplier: Entry<u64>,
+    pub num_dense_layers: Entry<u64>,
+    pub tie_embedding: Entry<bool>,
+    // Mamba and hybrids.
+    pub hybrid_override_pattern: Entry<String>,
+    pub layers_block_type: Entry<Vec<String>>,
+    pub mamba_num_heads: Entry<u64>,
+    pub mamba_n_heads: Entry<u64>,
+    pub mamba_head_dim: Entry<u64>,
+    pub mamba_d_head: Entry<u64>,
+    pub ssm_state_size: Entry<u64>,
+    pub mamba_d_state: Entry<u64>,
+    pub state_size: Entry<u64>,
+    pub n_groups: Entry<u64>,
+    pub mamba_n_groups: Entry<u64>,
+    pub conv_kernel: Entry<u64>,
+    pub mamba_d_conv: Entry<u64>,
+    pub use_conv_bias: Entry<bool>,
+    pub mamba_conv_bias: Entry<bool>,
+    pub mamba_proj_bias: Entry<bool>,
+    pub mamba_expand: Entry<u64>,
+    pub expand: Entry<u64>,
+    pub mamba_d_ssm: Entry<u64>,
+    pub mamba_rms_norm: Entry<bool>,
+    pub mamba_dt_rank: Entry<u64>,
+    pub time_step_rank: Entry<u64>,
+    pub attn_layer_indices: Entry<Vec<u64>>,
+    pub attn_layer_period: Entry<u64>,
+    pub attn_layer_offset: Entry<u64>,
+    pub expert_layer_period: Entry<u64>,
+    pub expert_layer_offset: Entry<u64>,
+    pub moe_latent_size: Entry<u64>,
+    pub moe_shared_expert_intermediate_size: Entry<u64>,
+    pub mlp_hidden_act: Entry<String>,
+    // Layers for drafts of further tokens.
+    pub mtp_num_hidden_layers: Entry<u64>,
+    pub num_mtp_layers: Entry<u64>,
+    pub num_mtp_modules: Entry<u64>,
     // Fields of models that this geometry cannot describe.
     pub image_size: Entry<Present>,
     pub patch_size: Entry<Present>,
     pub num_mel_bins: Entry<Present>,
     pub block_configs: Entry<Present>,
-    pub hybrid_override_pattern: Entry<Present>,
-    pub ssm_state_size: Entry<Present>,
-    pub state_size: Entry<Present>,
-    pub mamba_d_state: Entry<Present>,
-    pub linear_num_key_heads: Entry<Present>,
-    pub index_topk: Entry<Present>,
-    pub interleave_moe_layer_step: Entry<Present>,
+}
+
+/// `linear_attn_config` of Kimi Linear; its lists count layers from 1.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct LinearAttention {
+    pub full_attn_layers: Entry<Vec<u64>>,
+    pub kda_layers: Entry<Vec<u64>>,
+    pub head_dim: Entry<u64>,
+    pub num_heads: Entry<u64>,
+    pub short_conv_kernel_size: Entry<u64>,
+}
+
+/// `attention_other_setting` of Step 3.5: the heads of sliding layers.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct OtherHeads {
+    pub num_attention_heads: Entry<u64>,
+    pub num_attention_groups: Entry<u64>,
+    pub head_dim: Entry<u64>,
+}
+
+/// `sparse_attention_config` of MiniMax M3.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, clippy::struct_field_names, reason = "the names are those of config.json")]
+pub struct SparseAttention {
+    pub sparse_num_index_heads: Entry<u64>,
+    pub sparse_index_dim: Entry<u64>,
+    pub sparse_block_size: Entry<u64>,
+    pub sparse_topk_blocks: Entry<u64>,
+    pub sparse_attention_freq: Entry<Vec<u64>>,
 }
 
 /// A key of the file without a field in [`HfConfig`].
@@ -216,18 +344,28 @@ macro_rules! names {
 names! {
     hidden: u64 = hidden_size n_embd n_embed d_model;
     layers: u64 = num_hidden_layers n_layer n_layers num_layers;
-    heads: u64 = num_attention_heads n_head n_heads;
-    kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv multi_query_group_num;
+    heads: u64 = num_attention_heads n_head n_heads num_heads;
+    kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv multi_query_group_num num_attention_groups;
     head_size: u64 = head_dim kv_channels;
-    width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size;
+    width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size block_ff_dim;
     vocabulary: u64 = vocab_size padded_vocab_size;
     positions: u64 = max_position_embeddings n_positions n_ctx max_seq_len seq_length;
     experts: u64 = num_experts num_local_experts n_routed_experts moe_num_experts;
-    experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk moe_k;
-    shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size;
-    shared_experts: u64 = n_shared_experts num_shared_experts moe_num_shared_experts;
+    experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk moe_k top_k_experts moe_top_k;
+    shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size share_expert_dim;
+    shared_experts: u64 = n_shared_experts num_shared_experts moe_num_shared_experts num_shared_expert;
+    dense_first: u64 = first_k_dense_replace num_dense_layers;
     multi_query_flag: bool = multi_query multi_query_attention;
-    window_pattern: u64 = sliding_window_pattern hidden_sliding_window_pattern;
+    window_pattern: u64 = sliding_window_pattern hidden_sliding_window_pattern layer_switch;
     data_type: String = torch_dtype dtype;
     activation: String = hidden_act activation_function;
+    mamba_heads: u64 = mamba_num_heads mamba_n_heads;
+    mamba_head_size: u64 = mamba_head_dim mamba_d_head;
+    mamba_state: u64 = ssm_state_size mamba_d_state state_size;
+    mamba_groups: u64 = n_groups mamba_n_groups;
+    mamba_kernel: u64 = conv_kernel mamba_d_conv;
+    mamba_bias: bool = use_conv_bias mamba_conv_bias;
+    mamba_expansion: u64 = mamba_expand expand;
+    dt_rank: u64 = time_step_rank mamba_dt_rank;
+    draft_layers: u64 = num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers num_mtp_modules;
 }

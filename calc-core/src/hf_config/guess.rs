@@ -118,6 +118,10 @@ pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
     reader.assume("kind of MLP", Word(mlp));
     reader.assume("kind of norm", Word(norm));
     reader.assume("order of a layer", Word(order));
+    let text = reader.text;
+    if !text.use_qk_norm.is_given() && !text.qk_layernorm.is_given() {
+        reader.assume("norm of queries and keys", Word("none"));
+    }
     if rules.experts.is_some_and(|experts| experts.width.is_none()) {
         reader.assume("width of an expert", Word("as a dense MLP"));
     }

@@ -7,6 +7,7 @@ use super::entry::{Allowed, Found};
 use super::family::{Family, plain_name};
 use super::fields::HfConfig;
 use super::not_decoder::{self, NotDecoder, listed};
+use super::rules::LayerRule;
 use super::stated::UnreadKey;
 use crate::error::Error;
 
@@ -99,53 +100,11 @@ pub enum Unsupported {
 use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, SparseAttention};
 
 /// `model_type`s of decoders that the geometry cannot describe.
-const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
-    (
-        HybridLayers,
-        &[
-            "nemotron_h",
-            "mamba",
-            "mamba2",
-            "falcon_mamba",
-            "falcon_h1",
-            "rwkv",
-            "rwkv5",
-            "rwkv6",
-            "rwkv7",
-            "jamba",
-            "bamba",
-            "zamba",
-            "zamba2",
-            "granitemoehybrid",
-            "qwen3_next",
-            "qwen3_5",
-            "qwen3_5_text",
-            "qwen3_5_moe",
-            "qwen3_5_moe_text",
-            "recurrent_gemma",
-            "lfm2",
-            "lfm2_moe",
-            "kimi_linear",
-            "minimax",
-        ],
-    ),
+const UNSUPPORTED: [(Unsupported, &[&str]); 4] = [
+    (HybridLayers, &["rwkv", "rwkv5", "rwkv6", "rwkv7", "zamba", "zamba2", "recurrent_gemma"]),
     (IrregularLayers, &["nemotron_nas", "deci", "decilm", "openelm"]),
-    (SparseAttention, &["deepseek_v32", "deepseek_v4", "glm_moe_dsa"]),
-    (InterleavedExperts, &["llama4", "llama4_text"]),
-    (
-        OwnBlocks,
-        &[
-            "phimoe",
-            "phi3small",
-            "gemma3n",
-            "gemma3n_text",
-            "gemma4",
-            "gemma4_text",
-            "gemma4_unified",
-            "gemma4_unified_text",
-            "jetmoe",
-        ],
-    ),
+    (SparseAttention, &["deepseek_v4"]),
+    (OwnBlocks, &["phi3small", "jetmoe", "doge", "beam", "diffllama", "flint", "kolibri1", "axk1"]),
 ];
 
 /// Refuses files that do not describe a decoder-only language model of regular layers.
@@ -161,21 +120,21 @@ pub(super) fn refuse(
     if let Some(kind) = not_decoder::kind(config, text, family, &plain, architecture) {
         return Err(ConfigError::NotDecoder { kind, model: name.into() });
     }
-    let part = listed(&UNSUPPORTED, &plain).or_else(|| marked(text));
+    let reads_layers =
+        family.is_some_and(|family| family.rules(model_type).layers != LayerRule::Regular);
+    let part = listed(&UNSUPPORTED, &plain).or_else(|| marked(text)).filter(|_| !reads_layers);
     part.map_or(Ok(()), |part| Err(ConfigError::Unsupported { part, model: name.into() }))
 }
 
 /// The unsupported part implied by fields that only such models have.
 fn marked(text: &HfConfig) -> Option<Unsupported> {
+    let states = text.mamba_state().entry.is_given();
     let marks = [
-        (IrregularLayers, &text.block_configs),
-        (HybridLayers, &text.hybrid_override_pattern),
-        (HybridLayers, &text.ssm_state_size),
-        (HybridLayers, &text.state_size),
-        (HybridLayers, &text.mamba_d_state),
-        (HybridLayers, &text.linear_num_key_heads),
-        (SparseAttention, &text.index_topk),
-        (InterleavedExperts, &text.interleave_moe_layer_step),
+        (IrregularLayers, text.block_configs.is_given()),
+        (HybridLayers, text.hybrid_override_pattern.is_given()),
+        (HybridLayers, states || text.linear_num_key_heads.is_given()),
+        (SparseAttention, text.index_topk.is_given()),
+        (InterleavedExperts, text.interleave_moe_layer_step.is_given()),
     ];
-    marks.iter().find(|(_, mark)| mark.is_given()).map(|(part, _)| *part)
+    marks.iter().find(|(_, is_given)| *is_given).map(|(part, _)| *part)
 }

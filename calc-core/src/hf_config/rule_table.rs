@@ -1,7 +1,11 @@
 //! The rules of each family in transformers 5.23.0. `..LLAMA` means "like LLAMA, except for the lines above".
 //! Numbers are the defaults of absent fields.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a rule of their family.
 
-use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Sizes, Switch, Windows};
+use super::rules::{
+    DenseWhere, Experts, KvHeads, LayerRule, Norms, Rules, Shared, Sizes, Switch, Windows,
+};
 use crate::model_arch::{AttentionBias, GgufLayout, MlpKind, NormKind, QkNorm};
 
 macro_rules! field {
@@ -21,15 +25,21 @@ pub(super) const LLAMA: Rules = Rules {
     qk_layernorm: None,
     sinks: false,
     latent: false,
+    layers: LayerRule::Regular,
+    index_heads: 64,
+    ignored: &[],
     mlp: MlpKind::Gated,
     mlp_bias: Switch::Field(field!(mlp_bias), false),
     four_times: false,
+    inner_norms: false,
+    layer_vectors: 0,
     norm: NormKind::RmsNorm,
     norms: Norms::Two,
     experts: None,
     position_rows: None,
     context: None,
-    lm_head_bias: false,
+    lm_head_bias: Switch::Never,
+    per_layer_width: 256,
     gguf: GgufLayout::Split,
     sizes: Some(Sizes {
         vocab_size: 32_000,
@@ -202,7 +212,7 @@ pub(super) const PHI: Rules = Rules {
     norms: Norms::One,
     position_rows: None,
     context: None,
-    lm_head_bias: true,
+    lm_head_bias: Switch::Always,
     ..GPT2
 };
 
@@ -377,3 +387,536 @@ pub(super) const ERNIE_MOE: Rules = Rules {
     }),
     ..ERNIE
 };
+
+/// Three of four layers have a gated delta net instead of attention.
+pub(super) const QWEN3_NEXT: Rules = Rules {
+    kv_heads: KvHeads::Default(2),
+    head_dim: Some(256),
+    windows: Windows::Never,
+    layers: LayerRule::QwenNext,
+    experts: Some(Experts {
+        count: 512,
+        per_token: Some(10),
+        width: Some(512),
+        shared: Shared::Width(512),
+        shared_gate: true,
+        dense: DenseWhere::Listed,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..QWEN3
+};
+
+pub(super) const QWEN3_5: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    experts: None,
+    sizes: Some(Sizes {
+        vocab_size: 248_320,
+        hidden_size: 4096,
+        ffn_size: 12_288,
+        n_layers: 32,
+        n_heads: 16,
+    }),
+    ..QWEN3_NEXT
+};
+
+pub(super) const QWEN3_5_MOE: Rules = Rules {
+    kv_heads: KvHeads::Default(2),
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(512),
+        shared: Shared::Width(512),
+        shared_gate: true,
+        ..EXPERTS
+    }),
+    sizes: Some(Sizes {
+        vocab_size: 248_320,
+        hidden_size: 2048,
+        ffn_size: 5632,
+        n_layers: 40,
+        n_heads: 16,
+    }),
+    ..QWEN3_NEXT
+};
+
+pub(super) const GEMMA3N: Rules = Rules {
+    kv_heads: KvHeads::Default(2),
+    windows: Windows::Never,
+    layers: LayerRule::Gemma3n,
+    context: Some(32_768),
+    sizes: Some(Sizes {
+        vocab_size: 262_400,
+        hidden_size: 2048,
+        ffn_size: 16_384,
+        n_layers: 35,
+        n_heads: 8,
+    }),
+    ..GEMMA3
+};
+
+pub(super) const GEMMA4: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    windows: Windows::Never,
+    layers: LayerRule::Gemma4,
+    sizes: Some(Sizes {
+        vocab_size: 262_144,
+        hidden_size: 2304,
+        ffn_size: 9216,
+        n_layers: 30,
+        n_heads: 8,
+    }),
+    ..GEMMA3
+};
+
+/// Latent attention with an indexer.
+pub(super) const DEEPSEEK_V32: Rules = Rules { layers: LayerRule::DeepseekSparse, ..DEEPSEEK_V3 };
+
+pub(super) const GLM_DSA: Rules = Rules { index_heads: 32, ..DEEPSEEK_V32 };
+
+pub(super) const GLM4_MOE: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    bias_kind: AttentionBias::Qkv,
+    qk_layernorm: Some(QkNorm::Head),
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(8),
+        width: Some(1408),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const LLAMA4: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    layers: LayerRule::Llama4,
+    mlp_bias: Switch::Never,
+    sizes: Some(Sizes {
+        vocab_size: 202_048,
+        hidden_size: 5120,
+        ffn_size: 8192,
+        n_layers: 48,
+        n_heads: 40,
+    }),
+    ..LLAMA
+};
+
+/// One part per layer: Mamba-2, attention, a plain MLP or experts.
+pub(super) const NEMOTRON_H: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    layers: LayerRule::NemotronH,
+    mlp: MlpKind::Plain,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 8,
+        per_token: Some(2),
+        width: Some(7688),
+        shared: Shared::Width(7688),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const KIMI_LINEAR: Rules = Rules {
+    layers: LayerRule::KimiLinear,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(1024),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V3
+};
+
+/// Lightning attention in most layers.
+pub(super) const MINIMAX: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    layers: LayerRule::Minimax,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    experts: Some(EXPERTS),
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const MINIMAX_M2: Rules = Rules {
+    ignored: &["mtp_transformer_layers"],
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Projection,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts { count: 256, per_token: Some(8), correction_bias: true, ..EXPERTS }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Short convolutions in most layers.
+pub(super) const LFM2: Rules = Rules {
+    tied: true,
+    kv_heads: KvHeads::Default(8),
+    layers: LayerRule::Lfm2,
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const LFM2_MOE: Rules = Rules {
+    layers: LayerRule::Lfm2Moe,
+    experts: Some(Experts {
+        count: 32,
+        per_token: Some(4),
+        width: Some(1792),
+        dense: DenseWhere::First(2),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..LFM2
+};
+
+pub(super) const GRANITE_HYBRID: Rules = Rules {
+    layers: LayerRule::GraniteHybrid,
+    experts: Some(Experts { shared: Shared::Width(1024), ..EXPERTS }),
+    ..GRANITE_MOE
+};
+
+pub(super) const BAMBA: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    layers: LayerRule::Bamba,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+/// Attention and Mamba-2 side by side.
+pub(super) const FALCON_H1: Rules = Rules { layers: LayerRule::FalconH1, ..BAMBA };
+
+pub(super) const JAMBA: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    attention_bias: Switch::Never,
+    layers: LayerRule::Jamba,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const MAMBA: Rules =
+    Rules { tied: true, layers: LayerRule::Mamba1Alone, sizes: None, ..LLAMA };
+
+/// The norms of time step, B and C have no weights.
+pub(super) const FALCON_MAMBA: Rules = MAMBA;
+
+pub(super) const MAMBA2: Rules = Rules { tied: false, layers: LayerRule::Mamba2Alone, ..MAMBA };
+
+/// Three of four layers have a window.
+pub(super) const OLMO3: Rules =
+    Rules { windows: Windows::Pattern { window: 4096, every: 4 }, ..OLMO2 };
+
+pub(super) const OLMOE: Rules =
+    Rules { experts: Some(Experts { count: 64, per_token: Some(8), ..EXPERTS }), ..OLMO2 };
+
+pub(super) const FLEX_OLMO: Rules =
+    Rules { experts: Some(Experts { count: 7, per_token: Some(5), ..EXPERTS }), ..OLMO2 };
+
+pub(super) const EXAONE4: Rules = Rules {
+    attention_bias: Switch::Never,
+    windows: Windows::Pattern { window: 4096, every: 4 },
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const EXAONE_MOE: Rules = Rules {
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(8),
+        width: Some(1024),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..EXAONE4
+};
+
+pub(super) const GLM: Rules = Rules {
+    kv_heads: KvHeads::Default(2),
+    head_dim: Some(128),
+    attention_bias: Switch::Field(field!(attention_bias), true),
+    bias_kind: AttentionBias::Qkv,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+/// Norms before and after attention and MLP.
+pub(super) const GLM4: Rules = Rules { norms: Norms::Four, ..GLM };
+
+/// Latent attention as in DeepSeek V3, with sizes of its own.
+pub(super) const GLM4_MOE_LITE: Rules = Rules {
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(4),
+        width: Some(1536),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V3
+};
+
+pub(super) const SEED_OSS: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    attention_bias: Switch::Field(field!(attention_bias), true),
+    bias_kind: AttentionBias::Qkv,
+    sizes: None,
+    ..LLAMA
+};
+
+/// Plain MLP with two learned numbers in its activation (xIELU).
+pub(super) const APERTUS: Rules = Rules {
+    mlp: MlpKind::Plain,
+    qk_norm: QkNorm::Head,
+    layer_vectors: 2,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const DOTS1: Rules = Rules {
+    qk_norm: QkNorm::Head,
+    windows: Windows::SwitchedFrom,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 128,
+        per_token: None,
+        width: Some(1408),
+        shared: Shared::Count(0),
+        dense: DenseWhere::First(0),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const HY_V3: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 192,
+        per_token: Some(8),
+        width: Some(1536),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Norms before and after attention and MLP.
+pub(super) const HYPERCLOVAX: Rules = Rules { norms: Norms::Four, sizes: None, ..LLAMA };
+
+/// A norm within attention and one within the MLP.
+pub(super) const BITNET: Rules = Rules {
+    kv_heads: KvHeads::Default(5),
+    inner_norms: true,
+    mlp_bias: Switch::Never,
+    sizes: None,
+    ..LLAMA
+};
+
+/// Norms without weights.
+pub(super) const NANOCHAT: Rules = Rules {
+    kv_heads: KvHeads::Default(6),
+    mlp: MlpKind::Plain,
+    mlp_bias: Switch::Never,
+    norm: NormKind::NoParameters,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const MINISTRAL: Rules =
+    Rules { windows: Windows::Every(Some(4096)), sizes: None, ..MISTRAL };
+
+pub(super) const MINISTRAL3: Rules =
+    Rules { head_dim: Some(128), windows: Windows::Every(None), sizes: None, ..MISTRAL };
+
+pub(super) const ARCEE: Rules = Rules { mlp: MlpKind::Plain, sizes: None, ..LLAMA };
+
+pub(super) const HUNYUAN: Rules =
+    Rules { qk_norm: QkNorm::Head, mlp_bias: Switch::Never, sizes: None, ..LLAMA };
+
+pub(super) const HUNYUAN_MOE: Rules = Rules {
+    experts: Some(Experts { count: 1, per_token: Some(1), shared: Shared::Count(1), ..EXPERTS }),
+    ..HUNYUAN
+};
+
+pub(super) const SOLAR_OPEN: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(8),
+        width: Some(1280),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(0),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Each head has a sink; a window counts where `layer_types` names it.
+pub(super) const GRANITE_SWA: Rules =
+    Rules { tied: true, sinks: true, windows: Windows::Listed, ..GRANITE };
+
+pub(super) const GRANITE_MOE_SWA: Rules =
+    Rules { sinks: true, windows: Windows::Listed, ..GRANITE_MOE };
+
+pub(super) const MISTRAL4: Rules = Rules {
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(4),
+        width: Some(2048),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(0),
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V2
+};
+
+pub(super) const HELIUM: Rules =
+    Rules { kv_heads: KvHeads::Default(20), head_dim: Some(128), sizes: None, ..LLAMA };
+
+/// Gemma 4 without embeddings of each layer.
+pub(super) const GEMMA4_UNIFIED: Rules = Rules { per_layer_width: 0, ..GEMMA4 };
+
+pub(super) const GLM_OCR: Rules =
+    Rules { kv_heads: KvHeads::Default(8), norms: Norms::Four, sizes: None, ..LLAMA };
+
+/// Norms with weight and bias; biases by field.
+pub(super) const PHIMOE: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    windows: Windows::Every(None),
+    mlp_bias: Switch::Never,
+    norm: NormKind::LayerNorm,
+    experts: Some(Experts { count: 16, ..EXPERTS }),
+    lm_head_bias: Switch::Field(field!(lm_head_bias), false),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Sliding layers with heads of their own, and sinks.
+pub(super) const MIMO: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: Some(192),
+    layers: LayerRule::Mimo,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(2048),
+        shared: Shared::Count(0),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Two attentions and two dense MLPs per layer beside the experts.
+pub(super) const LONGCAT: Rules = Rules { layers: LayerRule::Longcat, ..DEEPSEEK_V3 };
+
+/// An indexer selects blocks of tokens in most layers.
+pub(super) const MINIMAX_M3: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: Some(128),
+    layers: LayerRule::MinimaxM3,
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(4),
+        shared: Shared::Width(3072),
+        dense: DenseWhere::First(0),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Sliding layers with more heads; a gate per head.
+pub(super) const STEP3: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    layers: LayerRule::Step3,
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Head,
+    qk_layernorm: Some(QkNorm::Head),
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 288,
+        per_token: Some(8),
+        width: Some(1280),
+        shared: Shared::Width(1280),
+        dense: DenseWhere::First(3),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// Gated attention; every fourth layer without a window; four norms per layer.
+pub(super) const AFMOE: Rules = Rules {
+    kv_heads: KvHeads::Default(16),
+    head_dim: Some(128),
+    layers: LayerRule::Afmoe,
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    norms: Norms::Four,
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(6),
+        width: Some(1408),
+        shared: Shared::Count(2),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    sizes: None,
+    ..LLAMA
+};
+
+/// GLM-4.5V, which states the size of a head.
+pub(super) const GLM4V_MOE: Rules = Rules { head_dim: None, ..GLM4_MOE };

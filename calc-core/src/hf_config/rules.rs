@@ -69,7 +69,7 @@ pub(super) enum DenseWhere {
     Nowhere,
     /// The layers named by `mlp_only_layers` and `decoder_sparse_step`.
     Listed,
-    /// The first `first_k_dense_replace` layers; the value is the default.
+    /// The first `first_k_dense_replace` or `num_dense_layers` layers; the value is the default.
     First(u64),
     /// Layers outside of `moe_layer_start_index` to `moe_layer_end_index` or between `moe_layer_interval`; the value is the
     /// default of the first.
@@ -110,6 +110,55 @@ pub(super) struct Sizes {
     pub(super) n_heads: u64,
 }
 
+/// The way in which the layers of a family differ from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LayerRule {
+    /// All layers have the same heads; windows and experts by their own rules.
+    Regular,
+    /// Gated attention, with a window in most layers.
+    Afmoe,
+    /// Mamba-2 or attention, with an MLP.
+    Bamba,
+    /// Latent attention with an indexer.
+    DeepseekSparse,
+    /// Mamba-2 beside attention.
+    FalconH1,
+    /// Shared keys and values, per-layer embeddings, alternating updates.
+    Gemma3n,
+    /// Shared keys and values, heads by kind of layer, per-layer embeddings.
+    Gemma4,
+    /// Mamba-2 or attention, with a shared MLP.
+    GraniteHybrid,
+    /// Mamba-1 or attention, and experts in every n-th layer.
+    Jamba,
+    /// Kimi delta attention between latent attention.
+    KimiLinear,
+    /// Short convolutions between attention.
+    Lfm2,
+    /// Short convolutions, with experts.
+    Lfm2Moe,
+    /// Chunks, and experts in every n-th layer.
+    Llama4,
+    /// Two attentions and two MLPs per layer.
+    Longcat,
+    /// Mamba-1 alone.
+    Mamba1Alone,
+    /// Mamba-2 alone.
+    Mamba2Alone,
+    /// Sliding layers with heads of their own.
+    Mimo,
+    /// Lightning attention between full attention.
+    Minimax,
+    /// Blocks of tokens that an indexer selects.
+    MinimaxM3,
+    /// One part per layer, by a pattern of letters.
+    NemotronH,
+    /// A gated delta net in all but every n-th layer.
+    QwenNext,
+    /// Sliding layers with more heads, and gates.
+    Step3,
+}
+
 /// The rules of a family.
 #[derive(Debug, Clone, Copy)]
 #[expect(
@@ -129,10 +178,19 @@ pub(super) struct Rules {
     pub(super) qk_layernorm: Option<QkNorm>,
     pub(super) sinks: bool,
     pub(super) latent: bool,
+    pub(super) layers: LayerRule,
+    /// Default number of heads of an indexer.
+    pub(super) index_heads: u64,
+    /// Keys without effect on memory.
+    pub(super) ignored: &'static [&'static str],
     pub(super) mlp: MlpKind,
     pub(super) mlp_bias: Switch,
     /// An absent `intermediate_size` defaults to four times the hidden size.
     pub(super) four_times: bool,
+    /// A norm of the heads' outputs, and one of the MLP's intermediate values (BitNet).
+    pub(super) inner_norms: bool,
+    /// Number of further learned numbers per layer.
+    pub(super) layer_vectors: u64,
     pub(super) norm: NormKind,
     pub(super) norms: Norms,
     pub(super) experts: Option<Experts>,
@@ -140,7 +198,9 @@ pub(super) struct Rules {
     pub(super) position_rows: Option<u64>,
     /// Default context length in tokens.
     pub(super) context: Option<u64>,
-    pub(super) lm_head_bias: bool,
+    pub(super) lm_head_bias: Switch,
+    /// Default width of the embeddings of each layer.
+    pub(super) per_layer_width: u64,
     pub(super) gguf: GgufLayout,
     pub(super) sizes: Option<Sizes>,
 }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::entry::{Entry, Found, Present};
+use super::entry::{Entry, Found, PerLayer, Present};
 
 /// The statement of a key: whether it is on, and the largest count in it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -108,6 +108,14 @@ impl States for Vec<u64> {
         Stated::list(self.iter().map(States::states))
     }
 }
+impl States for PerLayer {
+    fn states(&self) -> Stated {
+        match self {
+            Self::All(count) => Stated::count(*count),
+            Self::Each(list) => list.states(),
+        }
+    }
+}
 impl States for Present {
     fn states(&self) -> Stated {
         Stated { on: true, ..Stated::default() }
@@ -139,6 +147,10 @@ pub enum Meaning {
     Latent,
     /// Number or order of layers.
     Layers,
+    /// A state beside or instead of the KV cache: `linear_`, `ssm`, `mamba`.
+    State,
+    /// Selection of the tokens that are attended to: `index`.
+    Selection,
 }
 
 /// A key that looks like geometry and that no rule has read.
@@ -153,7 +165,7 @@ pub struct UnreadKey {
 }
 
 /// Words that refer to geometry, the most specific first.
-const WORDS: [(Meaning, &[&str]); 5] = [
+const WORDS: [(Meaning, &[&str]); 7] = [
     (
         Meaning::Window,
         &["window", "windows", "windowed", "sliding", "swa", "span", "chunk", "chunks", "chunked"],
@@ -161,7 +173,9 @@ const WORDS: [(Meaning, &[&str]); 5] = [
     (Meaning::LayerKinds, &["pattern"]),
     (Meaning::Experts, &["expert", "experts", "moe", "routed"]),
     (Meaning::Heads, &["head", "heads", "nheads"]),
-    (Meaning::Layers, &["layer", "layers", "nlayers"]),
+    (Meaning::Layers, &["layer", "layers", "nlayers", "nextn"]),
+    (Meaning::State, &["linear", "ssm", "mamba"]),
+    (Meaning::Selection, &["index", "indexer"]),
 ];
 
 /// Words of keys about other subjects: training, numerics, positions, tokens, towers.
@@ -259,6 +273,10 @@ pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
         None if latent => Some(Meaning::Latent),
         None => (multi_query || groups).then_some(Meaning::Heads),
     }?;
+    // `boi_token_index` is the number of a token.
+    if found == Meaning::Selection && has("token") {
+        return None;
+    }
     let tells = match kind {
         StatedKind::Nothing => false,
         StatedKind::Count | StatedKind::List | StatedKind::Object => true,

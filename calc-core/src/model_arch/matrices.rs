@@ -134,6 +134,7 @@ impl Indexer {
     /// Its matrices as (outputs, inputs): queries; the key and the weights of the heads.
     pub const fn projections(&self, hidden: u64) -> [(u64, u64); 2] {
         let queries = (self.n_heads * self.head_dim, self.query_inputs);
-        [queries, (self.head_dim + self.n_heads, hidden)]
+        let weights = if self.weighs_heads { self.n_heads } else { 0 };
+        [queries, (self.head_dim + weights, hidden)]
     }
 }

@@ -203,6 +203,8 @@ const fn meaning(meaning: Meaning) -> &'static str {
         Meaning::Heads => "perhaps another number or size of heads",
         Meaning::Latent => "perhaps attention through a latent vector",
         Meaning::Layers => "perhaps other layers",
+        Meaning::State => "perhaps a state beside the KV cache",
+        Meaning::Selection => "perhaps attention to selected tokens",
     }
 }
 

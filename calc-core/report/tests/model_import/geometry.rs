@@ -19,7 +19,7 @@ fn mimo() -> Value {
     let mut experts = vec![1; 48];
     experts[0] = 0;
     json!({
-        "model_type": "mimo_v2_flash", "architectures": ["MiMoV2FlashForCausalLM"], "torch_dtype": "bfloat16",
+        "model_type": "sliding_heads", "architectures": ["SlidingHeadsForCausalLM"], "torch_dtype": "bfloat16",
         "vocab_size": 152_576, "hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 48,
         "num_attention_heads": 64, "num_key_value_heads": 4, "head_dim": 192, "v_head_dim": 128, "hidden_act": "silu",
         "max_position_embeddings": 262_144, "rms_norm_eps": 1e-5, "tie_word_embeddings": false, "attention_bias": false,

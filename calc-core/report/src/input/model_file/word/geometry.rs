@@ -81,9 +81,10 @@ fn attention(a: &Attention) -> Vec<u64> {
             [m.kv_lora_rank, m.q_lora_rank.unwrap_or(0), m.rope_dim, m.nope_dim]
         }),
     );
-    row.extend(
-        a.indexer.map_or([0; 5], |i| [i.n_heads, i.layers, i.head_dim, i.query_inputs, i.top_k]),
-    );
+    row.extend(a.indexer.map_or([0; 6], |i| {
+        let weighs = u64::from(i.weighs_heads);
+        [i.n_heads, i.layers, i.head_dim, i.query_inputs, i.top_k, weighs]
+    }));
     row
 }
 
@@ -228,7 +229,9 @@ fn read_attention(row: &mut Row<'_>) -> Option<Attention> {
     let q_lora_rank = (query_rank > 0).then_some(query_rank);
     a.latent = (kv_lora_rank > 0).then_some(Mla { q_lora_rank, kv_lora_rank, rope_dim, nope_dim });
     let [n_heads, layers, head_dim, query_inputs, top_k] = core::array::from_fn(|_| row.next());
-    a.indexer = (n_heads > 0).then_some(Indexer { layers, n_heads, head_dim, query_inputs, top_k });
+    let [weighs_heads] = row.flags()?;
+    let indexer = Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads };
+    a.indexer = (n_heads > 0).then_some(indexer);
     Some(a)
 }
 

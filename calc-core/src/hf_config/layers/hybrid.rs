@@ -1,0 +1,389 @@
+//! Mamba between, beside or instead of attention.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::super::attention::{self, Frame, unsupported};
+use super::super::entry::{Entry, Found};
+use super::super::feed_forward::{self, FeedForward};
+use super::super::fields::{HfConfig, Named};
+use super::super::reader::{Reader, value};
+use super::super::refusal::{ConfigError, Unsupported};
+use super::super::rules::Rules;
+use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, kinds_by_list, only};
+use crate::error::in_range;
+use crate::model_arch::{
+    Attention, DenseLayers, MAX_COUNT, MAX_HEAD, Mamba1, Mamba2, Moe, Recurrent,
+};
+
+/// Length of the pieces in which a kernel scans a prompt: without effect on memory.
+const CHUNK_FIELDS: [&str; 2] = ["chunk_size", "mamba_chunk_size"];
+
+/// Defaults of Mamba-2's sizes in a family.
+#[derive(Debug, Clone, Copy)]
+struct Mamba2Defaults {
+    heads: u64,
+    state: u64,
+    groups: u64,
+    kernel: u64,
+}
+
+/// Nemotron-H and Nemotron 3: a pattern of letters, one part per layer.
+pub(super) fn nemotron_h(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let parts = pattern(reader, frame.n_layers)?;
+    let of = |part: char| parts.iter().filter(|other| **other == part).count() as u64;
+    let mut found = Vec::new();
+    if of('*') > 0 {
+        let heads = attention::heads(reader, rules, frame)?;
+        found.push(Attention { full_layers: of('*'), ..heads });
+    } else {
+        text.settle(&[
+            "num_attention_heads",
+            "num_key_value_heads",
+            "head_dim",
+            "attention_head_dim",
+        ]);
+    }
+    let defaults = Mamba2Defaults { heads: 128, state: 128, groups: 8, kernel: 4 };
+    let mut group = mamba2_sizes(reader, defaults, None)?;
+    group.layers = of('M');
+    text.settle(&[
+        "expand",
+        "mamba_expand",
+        "mtp_layers_block_type",
+        "mtp_hybrid_override_pattern",
+    ]);
+    // The shared experts are one MLP of the stated width.
+    text.settle(&["n_shared_experts"]);
+    let mut moe = Vec::new();
+    if of('E') > 0 {
+        let Some(experts) = &rules.experts else {
+            return Err(unsupported(reader, Unsupported::InterleavedExperts));
+        };
+        let latent = Reader::count(&text.named("moe_latent_size", &text.moe_latent_size))?;
+        let read = feed_forward::mixture(reader, experts, of('E'))?;
+        moe.extend(read.map(|one| Moe { latent: latent.filter(|&width| width > 0), ..one }));
+    }
+    let mut dense = Vec::new();
+    if of('-') > 0 {
+        let width = reader.size(HfConfig::width, None)?;
+        dense.push(DenseLayers { layers: of('-'), width });
+    } else {
+        text.settle(&["intermediate_size"]);
+    }
+    let recurrent =
+        Some(Recurrent::Mamba2(group)).filter(|group| group.layers() > 0).into_iter().collect();
+    let feed_forward = FeedForward { dense, bias: false, moe };
+    let norms = NormCount::Total { add: frame.n_layers, post: 0 };
+    Ok(Layers { recurrent, norms, ..Layers::of(found, feed_forward) })
+}
+
+/// The letter of each layer: M for Mamba-2, * for attention, - for an MLP, E for experts.
+fn pattern(reader: &Reader<'_>, n_layers: u64) -> Result<Vec<char>, ConfigError> {
+    let text = reader.text;
+    let field = text.named("hybrid_override_pattern", &text.hybrid_override_pattern);
+    let list = text.named("layers_block_type", &text.layers_block_type);
+    let (name, letters): (_, Option<Vec<char>>) = match (Reader::text_of(&field)?, value(&list)?) {
+        (Some(letters), _) => {
+            text.settle(&["layers_block_type"]);
+            (field.name, Some(letters.chars().filter(|letter| *letter != '|').collect()))
+        }
+        (None, Some(names)) => {
+            let letter = |name: &String| match &**name {
+                "mamba" | "linear_attention" => Some('M'),
+                "attention" | "full_attention" => Some('*'),
+                "mlp" => Some('-'),
+                "moe" => Some('E'),
+                _ => None,
+            };
+            (list.name, names.iter().map(letter).collect())
+        }
+        (None, None) => return Err(ConfigError::Missing { field: "hybrid_override_pattern" }),
+    };
+    let letters = letters.filter(|all| all.iter().all(|letter| "M*-E".contains(*letter)));
+    let Some(letters) = letters else {
+        return Err(unsupported(reader, Unsupported::HybridLayers));
+    };
+    let entries = letters.len() as u64;
+    if entries == n_layers {
+        Ok(letters)
+    } else {
+        Err(ConfigError::ListLength { field: name, entries, layers: n_layers })
+    }
+}
+
+/// Sizes of Mamba-2; `inner` is the inner width where the family states it apart.
+fn mamba2_sizes(
+    reader: &mut Reader<'_>,
+    defaults: Mamba2Defaults,
+    inner: Option<u64>,
+) -> Result<Mamba2, ConfigError> {
+    let text = reader.text;
+    text.settle(&CHUNK_FIELDS);
+    let n_heads = reader.count_or(&text.mamba_heads(), defaults.heads)?;
+    let n_heads = in_range("mamba_n_heads", n_heads, 1, MAX_COUNT).map_err(ConfigError::Value)?;
+    let head_dim = match (number_or_auto(&text.mamba_head_size())?, inner) {
+        (Some(head_dim), _) => head_dim,
+        (None, Some(inner)) => inner / n_heads,
+        (None, None) => reader.count_or(&text.mamba_head_size(), 64)?,
+    };
+    if flag_of_bias(reader, "mamba_proj_bias", &text.mamba_proj_bias)? {
+        return Err(unsupported(reader, Unsupported::HybridLayers));
+    }
+    let bias = text.mamba_bias();
+    Ok(Mamba2 {
+        n_heads,
+        head_dim,
+        state: reader.count_or(&text.mamba_state(), defaults.state)?,
+        n_groups: reader.count_or(&text.mamba_groups(), defaults.groups)?,
+        conv_kernel: reader.count_or(&text.mamba_kernel(), defaults.kernel)?,
+        conv_bias: reader.flag_or(&bias, true)?,
+        ..Mamba2::PLAIN
+    })
+}
+
+/// Reads a flag that is false when absent; the default is not listed as assumed.
+fn flag_of_bias(
+    reader: &Reader<'_>,
+    name: &'static str,
+    entry: &Entry<bool>,
+) -> Result<bool, ConfigError> {
+    Ok(Reader::flag(&reader.text.named(name, entry))?.unwrap_or(false))
+}
+
+/// Reads a count that may be the word `auto`.
+fn number_or_auto(field: &Named<'_, u64>) -> Result<Option<u64>, ConfigError> {
+    match field.entry {
+        Entry::Wrong(Found::Text(word)) if word == "auto" => Ok(None),
+        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(field),
+    }
+}
+
+/// The inner width: the expansion of the hidden size.
+fn expanded(reader: &mut Reader<'_>, frame: &Frame) -> Result<u64, ConfigError> {
+    let expand = reader.count_or(&reader.text.mamba_expansion(), 2)?;
+    let expand = in_range("mamba_expand", expand, 1, 64).map_err(ConfigError::Value)?;
+    Ok(expand * frame.hidden_size)
+}
+
+/// Granite 4: Mamba-2 or attention, and a shared MLP with or without experts in every layer.
+pub(super) fn granite_hybrid(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let kinds = kinds(reader, frame.n_layers, |_| Kind::Recurrent)?;
+    let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
+    let mut layers = mixers(reader, rules, frame, (&kinds, defaults))?;
+    let experts = reader.text.experts();
+    if Reader::count(&experts)? == Some(0) || experts.entry.is_given() {
+        // Without experts the shared MLP alone remains.
+        let width = reader.text.shared_width();
+        let width = reader.count_or(&width, 1024)?;
+        let moe = match &rules.experts {
+            Some(rule) => feed_forward::mixture(reader, rule, frame.n_layers)?,
+            None => None,
+        };
+        let dense = if moe.is_none() {
+            vec![DenseLayers { layers: frame.n_layers, width }]
+        } else {
+            Vec::new()
+        };
+        reader.text.settle(&["intermediate_size", "num_experts_per_tok"]);
+        layers.feed_forward = FeedForward { dense, bias: false, moe: moe.into_iter().collect() };
+    } else {
+        layers.feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    }
+    Ok(layers)
+}
+
+/// Bamba: attention in the listed layers, Mamba-2 elsewhere, an MLP in every layer.
+pub(super) fn bamba(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let list = text.named("attn_layer_indices", &text.attn_layer_indices);
+    let (absent, other) = (Kind::Recurrent, Kind::Recurrent);
+    let kinds = kinds_by_list(reader, frame.n_layers, &list, (absent, other))?;
+    let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
+    let mut layers = mixers(reader, rules, frame, (&kinds, defaults))?;
+    layers.feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    Ok(layers)
+}
+
+/// Attention and Mamba-2 by the kind of each layer, without MLPs.
+fn mixers(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+    (kinds, defaults): (&[Kind], Mamba2Defaults),
+) -> Result<Layers, ConfigError> {
+    only(reader, kinds, &[Kind::Full, Kind::Recurrent])?;
+    let heads = attention::heads(reader, rules, frame)?;
+    let full = Attention { full_layers: count(kinds, Kind::Full), ..heads };
+    let inner = expanded(reader, frame)?;
+    let group = mamba2_sizes(reader, defaults, Some(inner))?;
+    let group = Mamba2 { layers: count(kinds, Kind::Recurrent), ..group };
+    let recurrent =
+        Some(Recurrent::Mamba2(group)).filter(|group| group.layers() > 0).into_iter().collect();
+    let attention = Some(full).filter(|group| group.layers() > 0).into_iter().collect();
+    let feed_forward = FeedForward { dense: Vec::new(), bias: false, moe: Vec::new() };
+    Ok(Layers { recurrent, ..Layers::of(attention, feed_forward) })
+}
+
+/// Falcon-H1: attention and Mamba-2 side by side in every layer.
+pub(super) fn falcon_h1(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let stated = Reader::count(&text.named("mamba_d_ssm", &text.mamba_d_ssm))?;
+    let inner = match stated {
+        Some(inner) => {
+            text.settle(&["mamba_expand"]);
+            inner
+        }
+        None => expanded(reader, frame)?,
+    };
+    let heads = attention::heads(reader, rules, frame)?;
+    let full = Attention { full_layers: frame.n_layers, ..heads };
+    let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
+    let group = mamba2_sizes(reader, defaults, Some(inner))?;
+    let gated_norm = flag_of(reader, "mamba_rms_norm", &text.mamba_rms_norm, false)?;
+    let group = Mamba2 { layers: frame.n_layers, gated_norm, ..group };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let recurrent = vec![Recurrent::Mamba2(group)];
+    Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
+}
+
+/// Jamba: attention and experts in every n-th layer, Mamba-1 elsewhere.
+pub(super) fn jamba(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let n = frame.n_layers;
+    let period = count_of(reader, "attn_layer_period", &text.attn_layer_period, 8)?;
+    let offset = count_of(reader, "attn_layer_offset", &text.attn_layer_offset, 4)?;
+    let full_layers = placed(n, period, offset);
+    let period = count_of(reader, "expert_layer_period", &text.expert_layer_period, 2)?;
+    let offset = count_of(reader, "expert_layer_offset", &text.expert_layer_offset, 1)?;
+    let sparse = placed(n, period, offset);
+    let heads = attention::heads(reader, rules, frame)?;
+    let inner = expanded(reader, frame)?;
+    let rank = number_or_auto(&text.dt_rank())?.unwrap_or(frame.hidden_size.div_ceil(16));
+    let bias = text.mamba_bias();
+    let group = Mamba1 {
+        layers: n - full_layers,
+        inner,
+        state: reader.count_or(&text.mamba_state(), 16)?,
+        dt_rank: in_range("mamba_dt_rank", rank, 1, MAX_HEAD).map_err(ConfigError::Value)?,
+        conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
+        norms: true,
+        conv_bias: reader.flag_or(&bias, true)?,
+    };
+    if flag_of_bias(reader, "mamba_proj_bias", &text.mamba_proj_bias)? {
+        return Err(unsupported(reader, Unsupported::HybridLayers));
+    }
+    let width = reader.size(HfConfig::width, None)?;
+    let (experts, used) = (text.experts(), text.experts_used());
+    let n_experts = reader.count_or(&experts, 16)?;
+    let sparse = if n_experts > 1 { sparse } else { 0 };
+    let moe = Moe {
+        layers: sparse,
+        n_experts,
+        experts_per_token: reader.count_or(&used, 2)?,
+        expert_width: width,
+        ..Moe::PLAIN
+    };
+    let feed_forward = FeedForward {
+        dense: vec![DenseLayers { layers: n - sparse, width }],
+        bias: false,
+        moe: Some(moe).filter(|moe| moe.layers > 0).into_iter().collect(),
+    };
+    let full = Attention { full_layers, ..heads };
+    let recurrent = vec![Recurrent::Mamba1(group)];
+    Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
+}
+
+/// Number of layers i of n with i % period = offset.
+fn placed(n: u64, period: u64, offset: u64) -> u64 {
+    (0..n).filter(|i| i.checked_rem(period) == Some(offset)).count() as u64
+}
+
+/// Mamba: layers of Mamba-1 alone.
+pub(super) fn mamba1_alone(
+    reader: &mut Reader<'_>,
+    _: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let inner = match Reader::count(&text.named("intermediate_size", &text.intermediate_size))? {
+        Some(inner) => {
+            text.settle(&["expand"]);
+            inner
+        }
+        None => expanded(reader, frame)?,
+    };
+    let rank = number_or_auto(&text.dt_rank())?.unwrap_or(frame.hidden_size.div_ceil(16));
+    let bias = text.mamba_bias();
+    let group = Mamba1 {
+        layers: frame.n_layers,
+        inner,
+        state: reader.count_or(&text.mamba_state(), 16)?,
+        dt_rank: in_range("time_step_rank", rank, 1, MAX_HEAD).map_err(ConfigError::Value)?,
+        conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
+        norms: false,
+        conv_bias: reader.flag_or(&bias, true)?,
+    };
+    alone(reader, frame, Recurrent::Mamba1(group))
+}
+
+/// Mamba-2: layers of Mamba-2 alone.
+pub(super) fn mamba2_alone(
+    reader: &mut Reader<'_>,
+    _: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    text.settle(&CHUNK_FIELDS);
+    let inner = expanded(reader, frame)?;
+    let heads = text.heads();
+    let n_heads = reader.count_or(&heads, 128)?;
+    let size = text.head_size();
+    let head_dim = reader.count_or(&size, 64)?;
+    if n_heads * head_dim != inner {
+        return Err(unsupported(reader, Unsupported::IrregularLayers));
+    }
+    let bias = text.mamba_bias();
+    let group = Mamba2 {
+        layers: frame.n_layers,
+        n_heads,
+        head_dim,
+        state: reader.count_or(&text.mamba_state(), 128)?,
+        n_groups: reader.count_or(&text.mamba_groups(), 8)?,
+        conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
+        conv_bias: reader.flag_or(&bias, true)?,
+        ..Mamba2::PLAIN
+    };
+    alone(reader, frame, Recurrent::Mamba2(group))
+}
+
+fn alone(reader: &Reader<'_>, frame: &Frame, group: Recurrent) -> Result<Layers, ConfigError> {
+    if flag_of_bias(reader, "use_bias", &reader.text.use_bias)? {
+        return Err(unsupported(reader, Unsupported::HybridLayers));
+    }
+    let feed_forward = FeedForward { dense: Vec::new(), bias: false, moe: Vec::new() };
+    let norms = NormCount::Total { add: frame.n_layers, post: 0 };
+    Ok(Layers { recurrent: vec![group], norms, ..Layers::of(Vec::new(), feed_forward) })
+}

@@ -1,0 +1,197 @@
+//! Linear attention and short convolutions between layers of full attention.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::super::attention::{self, Frame, unsupported};
+use super::super::entry::Entry;
+use super::super::feed_forward::{self, FeedForward};
+use super::super::reader::{Reader, value};
+use super::super::refusal::{ConfigError, Unsupported};
+use super::super::rules::Rules;
+use super::{Kind, Layers, count, count_of, flag_of, kinds, kinds_by_list, only};
+use crate::error::in_range;
+use crate::model_arch::{Decay, DeltaNet, DenseLayers, MAX_COUNT, Recurrent, ShortConv};
+
+/// Qwen3-Next, Qwen3.5 and 3.6: a gated delta net in all but every fourth layer, whose attention has a gate per output.
+pub(super) fn qwen_next(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let interval =
+        count_of_pattern(reader, "full_attention_interval", &text.full_attention_interval, 4)?;
+    let full = |i: u64| if (i + 1).is_multiple_of(interval) { Kind::Full } else { Kind::Recurrent };
+    let kinds = kinds(reader, frame.n_layers, full)?;
+    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let mut attention = attention::heads(reader, rules, frame)?;
+    attention.full_layers = count(&kinds, Kind::Full);
+    attention.gate_outputs = attention.n_heads * attention.head_dim;
+    let net = DeltaNet {
+        layers: count(&kinds, Kind::Recurrent),
+        key_heads: count_of(reader, "linear_num_key_heads", &text.linear_num_key_heads, 16)?,
+        value_heads: count_of(reader, "linear_num_value_heads", &text.linear_num_value_heads, 32)?,
+        key_dim: count_of(reader, "linear_key_head_dim", &text.linear_key_head_dim, 128)?,
+        value_dim: count_of(reader, "linear_value_head_dim", &text.linear_value_head_dim, 128)?,
+        conv_kernel: count_of(reader, "linear_conv_kernel_dim", &text.linear_conv_kernel_dim, 4)?,
+        decay: Decay::PerHead,
+    };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let recurrent = vec![Recurrent::DeltaNet(net)];
+    Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
+}
+
+/// Reads the period of a pattern; a list of kinds replaces it.
+fn count_of_pattern(
+    reader: &mut Reader<'_>,
+    name: &'static str,
+    entry: &Entry<u64>,
+    default: u64,
+) -> Result<u64, ConfigError> {
+    let field = reader.text.named(name, entry);
+    let listed = reader.text.layer_types.is_given();
+    let period = match Reader::count(&field)? {
+        Some(period) => period,
+        None if listed => default,
+        None => reader.count_or(&field, default)?,
+    };
+    in_range(name, period, 1, MAX_COUNT).map_err(ConfigError::Value)
+}
+
+/// Kimi Linear: Kimi delta attention, and latent attention in the listed layers.
+pub(super) fn kimi_linear(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    text.settle(&["layer_types", "num_expert_group", "moe_renormalize"]);
+    let field = text.named("linear_attn_config", &text.linear_attn_config);
+    let Some(linear) = value(&field)? else {
+        return Err(ConfigError::Missing { field: "linear_attn_config" });
+    };
+    let named = |name, entry| Reader::count(&text.named(name, entry));
+    let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?
+        .ok_or(ConfigError::Missing { field: "full_attn_layers" })?;
+    let full_layers = full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64;
+    let heads = named("num_heads", &linear.num_heads)?.unwrap_or(32);
+    let head_dim = named("head_dim", &linear.head_dim)?.unwrap_or(128);
+    let mut attention = attention::heads(reader, rules, frame)?;
+    attention.full_layers = full_layers;
+    let net = DeltaNet {
+        layers: frame.n_layers - full_layers,
+        key_heads: heads,
+        value_heads: heads,
+        key_dim: head_dim,
+        value_dim: head_dim,
+        conv_kernel: named("short_conv_kernel_size", &linear.short_conv_kernel_size)?.unwrap_or(4),
+        decay: Decay::PerChannel { rank: head_dim },
+    };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let recurrent = vec![Recurrent::DeltaNet(net)];
+    Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
+}
+
+/// MiniMax-01: lightning attention, and full attention in the layers of `attn_type_list` with 1.
+pub(super) fn minimax(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let list = value(&text.named("attn_type_list", &text.attn_type_list))?;
+    let kinds = match list {
+        Some(list) if !text.layer_types.is_given() => {
+            if list.len() as u64 != frame.n_layers {
+                let (entries, layers) = (list.len() as u64, frame.n_layers);
+                return Err(ConfigError::ListLength { field: "attn_type_list", entries, layers });
+            }
+            let kind = |entry: &u64| if *entry == 1 { Kind::Full } else { Kind::Recurrent };
+            list.iter().map(kind).collect()
+        }
+        _ => kinds(reader, frame.n_layers, |i| {
+            if (i + 1).is_multiple_of(2) { Kind::Recurrent } else { Kind::Full }
+        })?,
+    };
+    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let mut attention = attention::heads(reader, rules, frame)?;
+    attention.full_layers = count(&kinds, Kind::Full);
+    let net = DeltaNet {
+        layers: count(&kinds, Kind::Recurrent),
+        key_heads: attention.n_heads,
+        value_heads: attention.n_heads,
+        key_dim: attention.head_dim,
+        value_dim: attention.head_dim,
+        conv_kernel: 0,
+        decay: Decay::Constant,
+    };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let recurrent = vec![Recurrent::DeltaNet(net)];
+    Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
+}
+
+/// LFM2: a gated short convolution in most layers.
+pub(super) fn lfm2(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let stated = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let width = adjusted_width(reader, stated.dense.first().map_or(0, |group| group.width))?;
+    let dense = vec![DenseLayers { layers: frame.n_layers, width }];
+    convolutions(reader, rules, frame, FeedForward { dense, ..stated })
+}
+
+/// LFM2-MoE: as LFM2, with experts in all but the first layers.
+pub(super) fn lfm2_moe(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    convolutions(reader, rules, frame, feed_forward)
+}
+
+fn convolutions(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+    feed_forward: FeedForward,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let list = text.named("full_attn_idxs", &text.full_attn_idxs);
+    let (absent, other) = (Kind::Full, Kind::Convolution);
+    let kinds = kinds_by_list(reader, frame.n_layers, &list, (absent, other))?;
+    only(reader, &kinds, &[Kind::Full, Kind::Convolution])?;
+    let mut attention = attention::heads(reader, rules, frame)?;
+    attention.full_layers = count(&kinds, Kind::Full);
+    let conv = ShortConv {
+        layers: count(&kinds, Kind::Convolution),
+        channels: frame.hidden_size,
+        conv_kernel: count_of(reader, "conv_L_cache", &text.conv_l_cache, 3)?,
+        bias: flag_of(reader, "conv_bias", &text.conv_bias, false)?,
+    };
+    let recurrent: Vec<Recurrent> =
+        Some(Recurrent::ShortConv(conv)).filter(|_| conv.layers > 0).into_iter().collect();
+    Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
+}
+
+/// LFM2 reduces the width to two thirds and rounds it up to a multiple.
+fn adjusted_width(reader: &mut Reader<'_>, width: u64) -> Result<u64, ConfigError> {
+    let text = reader.text;
+    if !flag_of(reader, "block_auto_adjust_ff_dim", &text.block_auto_adjust_ff_dim, true)? {
+        text.settle(&["block_multiple_of", "block_ffn_dim_multiplier"]);
+        return Ok(width);
+    }
+    // A factor other than 1 would be a fraction, which is no count.
+    let factor =
+        Reader::count(&text.named("block_ffn_dim_multiplier", &text.block_ffn_dim_multiplier))?;
+    if factor.is_some_and(|factor| factor != 1) {
+        return Err(unsupported(reader, Unsupported::IrregularLayers));
+    }
+    let multiple = count_of(reader, "block_multiple_of", &text.block_multiple_of, 256)?;
+    let multiple =
+        in_range("block_multiple_of", multiple, 1, MAX_COUNT).map_err(ConfigError::Value)?;
+    Ok((2 * width / 3).div_ceil(multiple) * multiple)
+}
