@@ -33,6 +33,16 @@ const LAYERS: &[(&str, &str)] = &[
          explore",
     ),
     (
+        "weights",
+        "error metadata tensor
+         header
+         gguf::cursor
+         gguf safetensors
+         packing role
+         files
+         geometry read stored",
+    ),
+    (
         "report",
         "number_text
          refusal_text
