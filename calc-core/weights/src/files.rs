@@ -61,7 +61,8 @@ pub struct Group {
 }
 
 impl Weights {
-    /// Joins the files of a model. `layers` is the number of layers of a config.json beside them, if there is one.
+    /// Joins the files of a model. `layers` is the number of layers that a config.json beside them states; the
+    /// metadata of GGUF take precedence.
     ///
     /// # Errors
     /// Files that do not belong together: two formats, a tensor twice, an incomplete split.
@@ -81,7 +82,7 @@ impl Weights {
         if names.is_empty() {
             return Err(HeaderError::NoTensors);
         }
-        let count = layers.or_else(|| main_layers(&metadata));
+        let count = main_layers(&metadata).or(layers);
         let layers = Layers::of(count, names.into_iter());
         Ok(Self { files, metadata, layers })
     }
@@ -124,12 +125,16 @@ impl Weights {
 
     /// Bytes and parameters by role and type, roles in their order and larger types first.
     pub fn groups(&self, packing: Packing) -> Vec<Group> {
+        let is_gguf = self.is_gguf();
         let mut sums: BTreeMap<(Role, &str), Group> = BTreeMap::new();
         for (tensor, role) in self.tensors() {
             let kind = tensor.kind;
             let group = sums.entry((role, kind.name));
             let group = group.or_insert(Group { role, kind, sum: Sum::EMPTY });
-            group.sum.add(weights_of(tensor, packing), tensor.bytes);
+            // The blocks of GGUF say themselves how many weights they hold.
+            let parameters =
+                if is_gguf { Some(tensor.elements()) } else { weights_of(tensor, packing) };
+            group.sum.add(parameters, tensor.bytes);
         }
         let mut groups: Vec<Group> = sums.into_values().collect();
         groups.sort_by(|a, b| a.role.cmp(&b.role).then(b.sum.bytes.cmp(&a.sum.bytes)));

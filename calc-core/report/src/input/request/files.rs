@@ -10,9 +10,13 @@ use calc_core::hf_config::Unread;
 use super::{NamedModel, RequestError};
 use crate::input::calibration_file::{self, OwnMeasurements};
 use crate::input::device_file;
+use crate::input::weight_file::{ModelWeights, WeightFileError};
 
 /// Reads a file by name; the error is a short phrase that follows the name in a message.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// Reads the headers of a weight file, or of the weight files of a folder; `None` for every other name.
+pub type ReadWeights<'a> = &'a dyn Fn(&str) -> Result<Option<ModelWeights>, WeightFileError>;
 
 /// Capacity of the cache; a full cache is emptied.
 const KEPT: usize = 64;
@@ -22,6 +26,7 @@ type Kept<T> = RefCell<BTreeMap<String, Result<T, RequestError>>>;
 /// A file system with a cache of parsed devices, models and calibrations.
 pub struct Files<'a> {
     read: ReadFile<'a>,
+    weights: Option<ReadWeights<'a>>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
     /// Models read with keys that were not understood taken as their upper bound.
@@ -40,11 +45,18 @@ impl<'a> Files<'a> {
     pub const fn new(read: ReadFile<'a>) -> Self {
         Self {
             read,
+            weights: None,
             devices: RefCell::new(BTreeMap::new()),
             models: RefCell::new(BTreeMap::new()),
             bounded_models: RefCell::new(BTreeMap::new()),
             calibrations: RefCell::new(BTreeMap::new()),
         }
+    }
+
+    /// The same with weight files.
+    #[must_use]
+    pub fn with_weights(self, weights: ReadWeights<'a>) -> Self {
+        Self { weights: Some(weights), ..self }
     }
 
     pub(super) fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
@@ -60,7 +72,16 @@ impl<'a> Files<'a> {
             Unread::Refuse => &self.models,
             Unread::UpperBound => &self.bounded_models,
         };
-        kept(models, name, || NamedModel::from_file(name, &self.text(name)?, unread))
+        kept(models, name, || match self.headers(name)? {
+            Some(weights) => NamedModel::of_weights(name, &weights, unread)
+                .map_err(|error| refused(name, &error)),
+            None => NamedModel::from_file(name, &self.text(name)?, unread),
+        })
+    }
+
+    fn headers(&self, name: &str) -> Result<Option<ModelWeights>, RequestError> {
+        let Some(weights) = self.weights else { return Ok(None) };
+        weights(name).map_err(|error| refused(name, &error))
     }
 
     pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
@@ -72,6 +93,14 @@ impl<'a> Files<'a> {
 
     fn text(&self, name: &str) -> Result<String, RequestError> {
         (self.read)(name).map_err(|reason| RequestError::Unreadable { path: name.into(), reason })
+    }
+}
+
+fn refused(name: &str, error: &WeightFileError) -> RequestError {
+    let (path, reason) = (name.into(), error.to_string());
+    match error {
+        WeightFileError::Unreadable { .. } => RequestError::Unreadable { path, reason },
+        _ => RequestError::ModelFile { path, reason },
     }
 }
 
