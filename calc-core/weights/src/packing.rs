@@ -10,7 +10,7 @@ pub struct Packing {
 }
 
 /// Last parts of names that scale or place other weights, and are none.
-const COMPANIONS: [&str; 14] = [
+const COMPANIONS: [&str; 15] = [
     "scales",
     "qzeros",
     "g_idx",
@@ -23,6 +23,7 @@ const COMPANIONS: [&str; 14] = [
     "input_scale",
     "input_global_scale",
     "absmax",
+    "biases",
     "quant_map",
     "nested_absmax",
 ];
@@ -44,5 +45,33 @@ pub(crate) fn weights_of(tensor: &Tensor, packing: Packing) -> Option<u64> {
             .filter(|&bits| bits > 0)
             .and_then(|bits| elements.checked_mul(32).map(|all| all / bits)),
         _ => Some(elements),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::SAFETENSORS_TYPES;
+
+    #[test]
+    fn packed_elements_hold_several_weights_and_scales_none() {
+        let four = Packing { bits: Some(4) };
+        for (name, kind, packing, expected) in [
+            ("q_proj.qweight", "I32", four, Some(16 * 8)),
+            ("q_proj.qweight", "I32", Packing { bits: Some(3) }, Some(16 * 32 / 3)),
+            ("q_proj.qweight", "I32", Packing::default(), None),
+            ("q_proj.qweight", "I32", Packing { bits: Some(0) }, None),
+            ("q_proj.qzeros", "I32", four, Some(0)),
+            ("q_proj.weight_scale_inv", "F32", four, Some(0)),
+            ("experts.down_proj_scales", "U8", four, Some(0)),
+            ("experts.down_proj_blocks", "U8", four, Some(32)),
+            ("q_proj.weight.absmax", "F32", four, Some(0)),
+            ("q_proj.weight", "F8_E4M3", four, Some(16)),
+        ] {
+            let of_type = SAFETENSORS_TYPES.iter().find(|known| known.name == kind);
+            let kind = of_type.expect("a known type");
+            let tensor = Tensor { name: name.into(), shape: vec![2, 8], kind, bytes: 0, offset: 0 };
+            assert_eq!(weights_of(&tensor, packing), expected, "{name} {packing:?}");
+        }
     }
 }

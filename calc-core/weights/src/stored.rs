@@ -32,8 +32,12 @@ pub fn gguf_formats(groups: &[Group]) -> Option<PrecisionChoice> {
     let format = |roles: &[Role]| main_type(groups, roles).map(nearest);
     let experts = format(&[Role::Experts]);
     let weights = format(&LAYER_ROLES).or(experts)?;
-    let head = format(&[Role::LmHead]).or_else(|| format(&[Role::Embedding]));
-    Some(PrecisionChoice { embedding: head, experts, ..PrecisionChoice::weights(weights) })
+    let table = format(&[Role::Embedding]);
+    let head = format(&[Role::LmHead]);
+    // Two types have no place in one format. Where the head is as llama-quantize writes it, its rules give both.
+    let is_by_rule = weights.file.is_some() && head == Some(&f::GGUF_Q6_K) && table != head;
+    let embedding = head.or(table).filter(|_| !is_by_rule);
+    Some(PrecisionChoice { embedding, experts, ..PrecisionChoice::weights(weights) })
 }
 
 /// The catalog format of a type; for a type that the catalog lacks, the GGUF format nearest in bits. The size of the file

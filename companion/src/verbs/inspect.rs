@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let path = matches.get_one::<String>("path").map_or("", String::as_str);
-    let found = weight_files::find(path).map_err(|why| Failure::bad(format!("{path}: {why}")))?;
+    let found = weight_files::find(path).map_err(|why| why.of_file(path))?;
     let Some(weights) = found else {
         let why = "no weight files; give a .gguf or .safetensors file, or a folder that has some";
         return Err(Failure::bad(format!("{path}: {why}")));

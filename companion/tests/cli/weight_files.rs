@@ -54,7 +54,9 @@ fn the_memory_of_a_gguf_file_is_that_of_its_tensors() {
     let shown = answer(&format!("models {path}"));
     assert!(shown.contains("weights     171") && shown.contains("in the files"), "{shown}");
     let listed = answer(&format!("inspect {path} --tensors"));
-    assert!(listed.contains("blk.1.ffn_down.weight  mlp"), "{listed}");
+    let down = listed.lines().find(|line| line.starts_with("blk.1.ffn_down.weight "));
+    let has = |part: &str| down.is_some_and(|line| line.contains(part));
+    assert!(has(" mlp ") && has(" 64 x 256 ") && has(" Q4_K "), "{listed}");
 }
 
 #[test]
@@ -178,6 +180,9 @@ fn files_that_are_no_weights_are_refused_in_one_line() {
     folder.file("empty.safetensors", "");
     let towers = Gguf::new("clip").tensor("v.blk.0.attn_q.weight", &[64, 64], "F16");
     store(&folder, "towers.gguf", &towers.write());
+    let lines = small_llama().tensor("two\nlines\u{1b}[2J", &[48], "Q4_0");
+    store(&folder, "lines.gguf", &lines.write());
+    refused(&format!("inspect {}", folder.path("lines.gguf")), "in blocks of 32");
     for (name, expected) in [
         ("cut.gguf", "ends inside its header"),
         ("short.gguf", "and the file has"),

@@ -16,6 +16,7 @@ use weights::packing::Packing;
 use weights::role::Role;
 use weights::stored::{LAYER_ROLES, file_type, gguf_formats, main_type};
 
+use crate::input::error::RequestError;
 use crate::input::model_file::{self, ModelFileError};
 
 /// The weights of a model as somebody found them, with the config.json beside them.
@@ -57,6 +58,15 @@ impl WeightFileError {
     /// The mistake in the header of `file`.
     pub fn header(file: &str, error: HeaderError) -> Self {
         Self::Header { file: file.into(), error }
+    }
+
+    /// The refusal of a request that names the file or folder `path`.
+    pub fn of_file(&self, path: &str) -> RequestError {
+        let (path, reason) = (path.into(), self.to_string());
+        match self {
+            Self::Unreadable { .. } => RequestError::Unreadable { path, reason },
+            _ => RequestError::ModelFile { path, reason },
+        }
     }
 }
 

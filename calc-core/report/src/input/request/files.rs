@@ -73,15 +73,16 @@ impl<'a> Files<'a> {
             Unread::UpperBound => &self.bounded_models,
         };
         kept(models, name, || match self.headers(name)? {
-            Some(weights) => NamedModel::of_weights(name, &weights, unread)
-                .map_err(|error| refused(name, &error)),
+            Some(weights) => {
+                NamedModel::of_weights(name, &weights, unread).map_err(|error| error.of_file(name))
+            }
             None => NamedModel::from_file(name, &self.text(name)?, unread),
         })
     }
 
     fn headers(&self, name: &str) -> Result<Option<ModelWeights>, RequestError> {
         let Some(weights) = self.weights else { return Ok(None) };
-        weights(name).map_err(|error| refused(name, &error))
+        weights(name).map_err(|error| error.of_file(name))
     }
 
     pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
@@ -93,14 +94,6 @@ impl<'a> Files<'a> {
 
     fn text(&self, name: &str) -> Result<String, RequestError> {
         (self.read)(name).map_err(|reason| RequestError::Unreadable { path: name.into(), reason })
-    }
-}
-
-fn refused(name: &str, error: &WeightFileError) -> RequestError {
-    let (path, reason) = (name.into(), error.to_string());
-    match error {
-        WeightFileError::Unreadable { .. } => RequestError::Unreadable { path, reason },
-        _ => RequestError::ModelFile { path, reason },
     }
 }
 

@@ -37,7 +37,7 @@ impl Inspected<'_> {
         }
     }
 
-    /// `general.architecture` of GGUF, or the `model_type` of the config.json; `None` if neither says it.
+    /// `general.architecture` of GGUF, or the `model_type` of the config.json, for a terminal; `None` if neither says it.
     pub fn architecture(&self) -> Option<String> {
         let metadata = &self.weights.weights.metadata;
         let stated = metadata.get("general.architecture").and_then(|value| value.text());
@@ -45,7 +45,8 @@ impl Inspected<'_> {
             let config: Value = serde_json::from_str(self.weights.config.as_deref()?).ok()?;
             config["model_type"].as_str().map(str::to_owned)
         };
-        stated.map(str::to_owned).or_else(config)
+        let name = stated.map(str::to_owned).or_else(config)?;
+        Some(name.replace(char::is_control, "\u{fffd}"))
     }
 
     /// Sentences on what differs between header, config.json and geometry.
