@@ -1,6 +1,7 @@
 //! Weight files of this machine: which files belong to a name, and their headers.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use report::input::request::Files;
@@ -50,22 +51,11 @@ pub(crate) fn find(name: &str) -> Result<Option<ModelWeights>, WeightFileError> 
     joined(headers, config_beside(path)).map(Some)
 }
 
-/// The weight files of a folder: those of the index, else all of safetensors, else the one GGUF model with its towers.
+/// The weight files of a folder: those of the index, else all of safetensors, else the one GGUF model with its towers. `None` if
+/// there are none, as beside the config.json of a checkout without its large files.
 fn folder(path: &Path) -> Result<Option<ModelWeights>, WeightFileError> {
     if path.join(INDEX).is_file() {
-        let text = files::read_text(&path.join(INDEX));
-        let text = text.map_err(|reason| unreadable(format!("{INDEX}: {reason}")))?;
-        let refused = |error| WeightFileError::header(INDEX, error);
-        let index = Index::read(&text).map_err(refused)?;
-        let names: Vec<String> = index.files().into_iter().map(str::to_owned).collect();
-        if let Some(outside) = names.iter().find(|name| name.contains(['/', '\\'])) {
-            return Err(unreadable(format!(
-                "{INDEX} names `{outside}`, which is not a file of its folder"
-            )));
-        }
-        let model = joined(headers(path, &names)?, config_in(path))?;
-        model.weights.check_index(&index).map_err(refused)?;
-        return Ok(Some(model));
+        return indexed(path);
     }
     let all = listed(path)?;
     let with = |end: &str| -> Vec<String> {
@@ -79,11 +69,45 @@ fn folder(path: &Path) -> Result<Option<ModelWeights>, WeightFileError> {
     joined(headers(path, &names)?, config_in(path)).map(Some)
 }
 
-/// Names of the files in a folder, sorted.
+/// The files that the index of a folder names.
+fn indexed(path: &Path) -> Result<Option<ModelWeights>, WeightFileError> {
+    let text = files::read_text(&path.join(INDEX));
+    let text = text.map_err(|reason| unreadable(format!("{INDEX}: {reason}")))?;
+    let refused = |error| WeightFileError::header(INDEX, error);
+    let index = Index::read(&text).map_err(refused)?;
+    let names: Vec<String> = index.files().into_iter().map(str::to_owned).collect();
+    if let Some(outside) = names.iter().find(|name| name.contains(['/', '\\'])) {
+        let reason = format!("{INDEX} names `{outside}`, which is not a file of its folder");
+        return Err(unreadable(reason));
+    }
+    if !names.iter().any(|name| is_stored(&path.join(name))) {
+        return Ok(None);
+    }
+    let model = joined(headers(path, &names)?, config_in(path))?;
+    model.weights.check_index(&index).map_err(refused)?;
+    Ok(Some(model))
+}
+
+/// True for a file with its content; false for the pointer that git has in place of a large file.
+fn is_stored(path: &Path) -> bool {
+    const POINTER: &[u8] = b"version https://git-lfs";
+    let mut start = Vec::new();
+    let opened = files::open(path).ok();
+    let read = opened.map(|file| file.take(POINTER.len() as u64).read_to_end(&mut start));
+    matches!(read, Some(Ok(_))) && start != POINTER
+}
+
+/// Names of the weight files in a folder, sorted.
 fn listed(path: &Path) -> Result<Vec<String>, WeightFileError> {
     let entries = fs::read_dir(path).map_err(|error| unreadable(files::said(&error)))?;
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| {
+            let lower = name.to_ascii_lowercase();
+            (lower.ends_with(GGUF) || lower.ends_with(SAFETENSORS)) && is_stored(&path.join(name))
+        })
+        .collect();
     names.sort_unstable();
     Ok(names)
 }

@@ -185,38 +185,65 @@ const TOWERS: [&str; 22] = [
     "vpm",
 ];
 
-/// Role by the names of a module, the first that has one of them.
+/// Role by the names of a module, the first that has one of them. Hybrids call every kind of layer `mixer`, so the projections
+/// tell attention and MLPs from layers with a state.
 const MODULES: [(Role, &[&str]); 9] = [
     (Role::SharedExperts, &["shared_expert", "shared_experts", "shared_expert_gate", "shared_mlp"]),
-    (Role::Experts, &["experts"]),
-    (Role::Router, &["router", "gate"]),
+    // The last two are those of Granite, which has no module `experts`.
+    (Role::Experts, &["experts", "input_linear", "output_linear"]),
+    (Role::Router, &["router", "router_gate", "gate"]),
+    (Role::Attention, ATTENTION),
+    (Role::Mlp, MLP),
     (Role::StateSpace, &["linear_attn", "mamba", "mixer", "ssm", "conv", "short_conv", "rwkv"]),
-    (
-        Role::Attention,
-        &["self_attn", "attn", "attention", "self_attention", "cross_attn", "temporal_block"],
-    ),
-    (
-        Role::Mlp,
-        &["mlp", "feed_forward", "ffn", "block_sparse_moe", "mlp_block", "fc1", "fc2", "moe"],
-    ),
-    (
-        Role::Embedding,
-        &[
-            "embed_tokens",
-            "embed_tokens_per_layer",
-            "wte",
-            "wpe",
-            "word_embeddings",
-            "tok_embeddings",
-            "embed_in",
-            "embed_positions",
-            "position_embeddings",
-            "embeddings",
-            "embedding",
-        ],
-    ),
+    (Role::Embedding, EMBEDDING),
     (Role::LmHead, &["lm_head", "embed_out", "output"]),
     (Role::Norms, &["norm", "ln_f", "final_layernorm"]),
+];
+
+const ATTENTION: &[&str] = &[
+    "self_attn",
+    "attn",
+    "attention",
+    "self_attention",
+    "cross_attn",
+    "att_proj",
+    "attn_out",
+    "q_proj",
+    "k_proj",
+    "v_proj",
+    "o_proj",
+    "qkv_proj",
+];
+
+const MLP: &[&str] = &[
+    "mlp",
+    "mlps",
+    "feed_forward",
+    "ffn",
+    "block_sparse_moe",
+    "mlp_block",
+    "fc1",
+    "fc2",
+    "moe",
+    "ff_proj",
+    "ff_out",
+    "up_proj",
+    "down_proj",
+    "gate_proj",
+];
+
+const EMBEDDING: &[&str] = &[
+    "embed_tokens",
+    "embed_tokens_per_layer",
+    "wte",
+    "wpe",
+    "word_embeddings",
+    "tok_embeddings",
+    "embed_in",
+    "embed_positions",
+    "position_embeddings",
+    "embeddings",
+    "embedding",
 ];
 
 /// The role of a tensor of safetensors. Scales and zero points have the role of their matrix.
@@ -231,7 +258,9 @@ pub fn of_safetensors(tensor: &Tensor, layers: &Layers) -> Role {
     let leaf = parts.last().copied().unwrap_or_default();
     let is_plain = matches!(leaf, "weight" | "bias") || leaf.ends_with("_bias");
     let is_norm = parts.iter().any(|part| part.contains("norm") || part.starts_with("ln_"));
-    if is_norm || is_plain && tensor.is_vector() {
+    // Weights packed by bitsandbytes are a column of bytes.
+    let is_vector = tensor.is_vector() && tensor.kind.is_plain_float();
+    if is_norm || is_plain && is_vector {
         return Role::Norms;
     }
     let named = |names: &[&str]| parts.iter().any(|part| names.contains(part));
@@ -244,7 +273,10 @@ mod tests {
     use crate::tensor::SAFETENSORS_TYPES;
 
     fn tensor(name: &str, shape: &[u64]) -> Tensor {
-        let (kind, shape) = (&SAFETENSORS_TYPES[0], shape.to_vec());
+        let is_packed = shape == [9, 1];
+        let name_of_type = if is_packed { "U8" } else { "BF16" };
+        let kind = SAFETENSORS_TYPES.iter().find(|kind| kind.name == name_of_type);
+        let (kind, shape) = (kind.expect("a known type"), shape.to_vec());
         Tensor { name: name.into(), shape, kind, bytes: 0, offset: 0 }
     }
 
@@ -301,7 +333,15 @@ mod tests {
             ("model.layers.0.mlp.shared_experts.up_proj.weight", &[9, 9], Role::SharedExperts),
             ("model.layers.0.block_sparse_moe.gate.weight", &[9, 9], Role::Router),
             ("model.layers.0.linear_attn.in_proj_qkvz.weight", &[9, 9], Role::StateSpace),
+            ("model.layers.0.linear_attn.A_log", &[9], Role::StateSpace),
+            ("model.layers.0.block_sparse_moe.input_linear.weight", &[9, 9, 9], Role::Experts),
+            ("model.layers.0.block_sparse_moe.router.layer.weight", &[9, 9], Role::Router),
+            ("model.transformer.blocks.0.att_proj.weight", &[9, 1], Role::Attention),
+            ("model.transformer.blocks.0.att_proj.weight.absmax", &[9], Role::Attention),
+            ("model.transformer.blocks.0.ff_proj.weight", &[9, 1], Role::Mlp),
             ("backbone.layers.0.mixer.in_proj.weight", &[9, 9], Role::StateSpace),
+            ("backbone.layers.0.mixer.q_proj.weight", &[9, 9], Role::Attention),
+            ("backbone.layers.0.mixer.up_proj.weight", &[9, 9], Role::Mlp),
             ("model.layers.40.mlp.gate_proj.weight", &[9, 9], Role::Draft),
             ("mtp.layers.0.mlp.gate_proj.weight", &[9, 9], Role::Draft),
             ("model.visual.blocks.0.attn.qkv.weight", &[9, 9], Role::Towers),

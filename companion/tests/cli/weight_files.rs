@@ -147,8 +147,14 @@ fn safetensors_take_the_geometry_of_their_config_and_the_bytes_of_their_headers(
         r#"{"weight_map": {"lm_head.weight": "model.safetensors"}}"#,
     );
     refused(&format!("inspect {}", folder.path("tiny")), "does not have it");
+    folder.file("tiny/model.safetensors.index.json", r#"{"weight_map": {"a": "absent"}}"#);
+    assert!(answer(&estimate(&folder.path("tiny"))).contains("token/s"), "its config.json is left");
     folder.file("tiny/model.safetensors.index.json", r#"{"weight_map": {"a": "../x"}}"#);
     refused(&format!("inspect {}", folder.path("tiny")), "not a file of its folder");
+    folder.file("clone/config.json", config().to_string());
+    folder.file("clone/model.safetensors", "version https://git-lfs.github.com/spec/v1\nsize 9\n");
+    assert!(answer(&estimate(&folder.path("clone"))).contains("token/s"), "a pointer is no file");
+    refused(&format!("inspect {}", folder.path("clone")), "no weight files");
 }
 
 #[test]
