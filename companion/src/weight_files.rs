@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use report::input::request::Files;
+use calc_core::hf_config::Unread;
+use report::input::named_model::NamedModel;
+use report::input::request::{Files, RequestError};
 use report::input::weight_file::{ModelWeights, WeightFileError};
 use weights::error::HeaderError;
 use weights::files::{WeightFile, Weights, siblings};
@@ -25,7 +27,14 @@ const MOST_FILES: usize = 4096;
 
 /// The files of the user: descriptions as text, and weight files by their headers.
 pub(crate) fn user_files() -> Files<'static> {
-    Files::new(&files::read).with_weights(&find)
+    Files::new(&files::read).with_weights(&model)
+}
+
+/// Reads the model of weight files; `None` for a name that is none.
+fn model(name: &str, unread: Unread) -> Result<Option<NamedModel>, RequestError> {
+    let read = |found: ModelWeights| NamedModel::of_weights(name, &found, unread);
+    let found = find(name).and_then(|found| found.map(read).transpose());
+    found.map_err(|error| error.of_file(name))
 }
 
 /// Reads the headers of a weight file with all parts of its split, or those of a folder; `None` for every other name.

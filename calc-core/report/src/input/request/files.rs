@@ -10,13 +10,13 @@ use calc_core::hf_config::Unread;
 use super::{NamedModel, RequestError};
 use crate::input::calibration_file::{self, OwnMeasurements};
 use crate::input::device_file;
-use crate::input::weight_file::{ModelWeights, WeightFileError};
 
 /// Reads a file by name; the error is a short phrase that follows the name in a message.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// Reads the headers of a weight file, or of the weight files of a folder; `None` for every other name.
-pub type ReadWeights<'a> = &'a dyn Fn(&str) -> Result<Option<ModelWeights>, WeightFileError>;
+/// Reads the model of a weight file, or of the weight files of a folder; `None` for every other name. A function, so that a
+/// program without such files does not carry their readers.
+pub type ReadWeights<'a> = &'a dyn Fn(&str, Unread) -> Result<Option<NamedModel>, RequestError>;
 
 /// Capacity of the cache; a full cache is emptied.
 const KEPT: usize = 64;
@@ -72,17 +72,10 @@ impl<'a> Files<'a> {
             Unread::Refuse => &self.models,
             Unread::UpperBound => &self.bounded_models,
         };
-        kept(models, name, || match self.headers(name)? {
-            Some(weights) => {
-                NamedModel::of_weights(name, &weights, unread).map_err(|error| error.of_file(name))
-            }
+        kept(models, name, || match self.weights.map_or(Ok(None), |read| read(name, unread))? {
+            Some(model) => Ok(model),
             None => NamedModel::from_file(name, &self.text(name)?, unread),
         })
-    }
-
-    fn headers(&self, name: &str) -> Result<Option<ModelWeights>, RequestError> {
-        let Some(weights) = self.weights else { return Ok(None) };
-        weights(name).map_err(|error| error.of_file(name))
     }
 
     pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
