@@ -88,8 +88,11 @@ ARCHITECTURES = {
     "phi3": dict(heads=8, kv=2, head=32, width=512, fused=True, window=128),
     "gpt-oss": dict(heads=8, kv=2, head=32, width=256, experts=4, bias=True, biased_experts=True, window=128, sinks=True),
     "deepseek2": dict(heads=8, kv=8, head=48, width=512, experts=4, expert_width=256, shared=256, dense=1, latent=True),
+    "deepseek3": dict(heads=8, kv=1, head=48, width=512, experts=4, expert_width=256, shared=256, dense=1, latent=True, absorbed=True, correction=True),
     "glm4moe": dict(heads=8, kv=2, head=32, width=512, experts=4, expert_width=256, shared=256, dense=1, norms=True, correction=True, extra=1),
 }
+# Names of architectures that differ from the keys above.
+NAMES = {"mixtral": "llama", "deepseek3": "deepseek2"}
 F32, Q4, Q8 = GGMLQuantizationType.F32, GGMLQuantizationType.Q4_K, GGMLQuantizationType.Q8_0
 
 
@@ -107,8 +110,12 @@ def layer(number, a):
     out = [vector("attn_norm", hidden), vector("ffn_norm", hidden)]
     if a.get("latent"):
         rank, rotated, value = 256, 16, 32
-        out += [matrix("attn_q", heads * head, hidden), matrix("attn_kv_a_mqa", rank + rotated, hidden)]
-        out += [vector("attn_kv_a_norm", rank), matrix("attn_kv_b", heads * (head - rotated + value), rank)]
+        out += [matrix("attn_kv_a_mqa", rank + rotated, hidden), vector("attn_kv_a_norm", rank)]
+        if a.get("absorbed"):
+            out += [matrix("attn_q_a", rank, hidden), vector("attn_q_a_norm", rank), matrix("attn_q_b", heads * head, rank)]
+            out += [matrix("attn_k_b", heads, rank, head - rotated, kind=Q8), matrix("attn_v_b", heads, value, rank)]
+        else:
+            out += [matrix("attn_q", heads * head, hidden), matrix("attn_kv_b", heads * (head - rotated + value), rank)]
         out += [matrix("attn_output", hidden, heads * value)]
     elif a.get("fused"):
         out += [matrix("attn_qkv", (heads + 2 * kv) * head, hidden), matrix("attn_output", hidden, heads * head)]
@@ -159,8 +166,8 @@ def keys_of(a, layers):
         ("add_feed_forward_length", a["width"]),
         ("add_head_count", a["heads"]),
         ("add_head_count_kv", a["kv"]),
-        ("add_key_length", a["head"]),
-        ("add_value_length", 32 if a.get("latent") else a["head"]),
+        ("add_key_length", 256 + 16 if a.get("absorbed") else a["head"]),
+        ("add_value_length", 256 if a.get("absorbed") else 32 if a.get("latent") else a["head"]),
         ("add_rope_dimension_count", 16 if a.get("latent") else a["head"]),
         ("add_rope_freq_base", 10000.0),
         ("add_layer_norm_rms_eps", 1e-6),
@@ -182,6 +189,8 @@ def keys_of(a, layers):
         keys.append(("add_expert_shared_feed_forward_length", a["shared"]) if a.get("gate") else ("add_expert_shared_count", 1))
     if a.get("latent"):
         keys.append(("add_kv_lora_rank", 256))
+    if a.get("absorbed"):
+        keys += [("add_q_lora_rank", 256), ("add_key_length_mla", a["head"]), ("add_value_length_mla", 32)]
     return keys
 
 
@@ -194,7 +203,7 @@ def every_architecture(folder):
             tensors.append(("output.weight", (1000, 256), GGMLQuantizationType.Q6_K))
         for number in range(2 + a.get("extra", 0)):
             tensors += layer(number, a)
-        write(path, "llama" if name == "mixtral" else name, tensors, keys=keys_of(a, 2))
+        write(path, NAMES.get(name, name), tensors, keys=keys_of(a, 2))
         answer = compare_gguf([path], path)
         stored = sum(role["parameters"] for role in answer["roles"] if role["role"] not in ("towers", "draft_layers"))
         geometry = answer["geometry_parameters"]
