@@ -15,6 +15,7 @@ mod reason;
 mod server;
 mod telemetry;
 mod verbs;
+mod weight_files;
 mod worker;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod estimate;
 mod flags;
+mod inspect;
 mod lines;
 mod merge;
 mod plot;
@@ -30,6 +31,7 @@ pub(crate) fn commands() -> Vec<Command> {
         catalog::hardware(),
         catalog::models(),
         catalog::formats(),
+        inspect::command(),
         analyze::command(),
         estimate::command(),
         recommend::command(),
@@ -52,6 +54,7 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "hardware" => catalog::run_hardware(matches),
         "models" => catalog::run_models(matches),
         "formats" => catalog::run_formats(matches),
+        "inspect" => inspect::run(matches),
         "analyze" => requests::run(requests::Verb::Analyze, matches),
         "estimate" => requests::run(requests::Verb::Estimate, matches),
         "recommend" => recommend::run(matches),

@@ -10,11 +10,12 @@ use crate::places::Places;
 /// The file in a target folder that names the checkout that it was built from last.
 const BUILT_FROM: &str = "built-from";
 /// Packages of this workspace; all others come from the registry and never change under one version.
-pub(crate) const MEMBERS: [&str; 9] = [
+pub(crate) const MEMBERS: [&str; 10] = [
     "calc-core",
     "report",
     "chart",
     "validation",
+    "weights",
     "kernels",
     "companion",
     "protocol",

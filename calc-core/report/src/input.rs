@@ -9,5 +9,6 @@ pub mod named_model;
 pub mod number_input;
 pub mod range;
 pub mod request;
+pub mod weight_file;
 
 pub use error::RequestError;

@@ -1,7 +1,7 @@
 //! The rules of each family in transformers 5.23.0. `..LLAMA` means "like LLAMA, except for the lines above".
 //! Numbers are the defaults of absent fields.
 //!
-//! Long, and one file all the same: rows of one table, which change for one reason, a rule of their family.
+//! This file is longer than 400 lines because it is one table: its rows change for one reason, a rule of their family.
 
 use super::rules::{
     DenseWhere, Experts, KvHeads, LayerRule, Norms, Rules, Shared, Sizes, Switch, Windows,

@@ -5,16 +5,16 @@ use std::fmt::Display;
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::hf_config::Unread;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::input::request::{Files, Library, RequestError};
+use report::input::request::{Library, RequestError};
 use report::output::json::catalog as json;
 use report::output::summary::{self, Document};
 use serde_json::Value;
 
 use super::flags::{self, Kind};
 use crate::failure::Failure;
-use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::weight_files;
 
 pub(super) fn hardware() -> Command {
     list("hardware", "Devices: peaks, bandwidth, memory, power modes, each with its source", "a device file", Kind::Hardware).after_help(
@@ -27,12 +27,12 @@ pub(super) fn models() -> Command {
     list(
         "models",
         "Models: geometry and parameters, each with its source",
-        "a config.json",
+        "a config.json, or weight files",
         Kind::Model,
     )
     .after_help(
         "Examples:\n  ridgepoint models --filter qwen3\n  ridgepoint models llama-3.1-8b\n  \
-         ridgepoint models path/to/config.json -o json",
+         ridgepoint models path/to/config.json -o json\n  ridgepoint models model.gguf",
     )
 }
 
@@ -74,7 +74,7 @@ pub(super) fn json(name: &str, key: Option<&str>) -> Result<Value, RequestError>
 
 pub(super) fn run_hardware(matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(key) = matches.get_one::<String>("key") {
-        let files = Files::new(&files::read);
+        let files = weight_files::user_files();
         let device = Library::with_files(&files).device(key)?;
         return one(matches, summary::device(&device), json::device(&device));
     }
@@ -88,7 +88,7 @@ pub(super) fn run_hardware(matches: &ArgMatches) -> Result<(), Failure> {
 
 pub(super) fn run_models(matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(key) = matches.get_one::<String>("key") {
-        let files = Files::new(&files::read);
+        let files = weight_files::user_files();
         let model = Library::with_files(&files).model(key, Unread::Refuse)?;
         let (document, value) = match models::all().find(|row| row.key == model.key) {
             Some(row) => (summary::model(row), json::model(row)),

@@ -10,7 +10,7 @@ use std::path::Path;
 use calc_core::analysis::Operator;
 use calc_core::cost::gemm::GemmShape;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::input::request::{AnalyzeInputs, Fields, Library, RequestError};
 use report::output::json::compare::{CompareJson, Point};
 use report::output::summary;
 use serde_json::{Map, Value, json};
@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::weight_files;
 use measured::Measured;
 
 pub(super) fn command() -> Command {
@@ -118,7 +119,7 @@ impl Request<'_> {
                 self.file
             )));
         }
-        let read = Files::new(&files::read);
+        let read = weight_files::user_files();
         weights.iter().map(|key| self.point(key, &Library::with_files(&read))).collect()
     }
 

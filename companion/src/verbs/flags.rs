@@ -46,7 +46,7 @@ static FLAGS: &[Flag] = &[
     flag(
         "model",
         Kind::Model,
-        "Model: a key of `ridgepoint models`, a Hugging Face id of it, or a config.json",
+        "Model: a key of `ridgepoint models`, a Hugging Face id of it, a config.json, or weight files (.gguf, .safetensors, a folder)",
     ),
     flag("model_upper_bound", Kind::Switch, "Model file: unknown geometry at its upper bound"),
     flag(

@@ -15,13 +15,14 @@ use chart::svg::roofline_svg;
 use chart::theme::{DARK, Hue, LIGHT, Theme};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use report::input::number_input;
-use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::input::request::{AnalyzeInputs, Fields, Library, RequestError};
 use serde_json::json;
 
 use super::flags;
 use crate::failure::Failure;
 use crate::files;
 use crate::output;
+use crate::weight_files;
 
 /// Formats whose peaks are drawn by default.
 const USUAL: [ComputeClass; 6] = [
@@ -102,7 +103,7 @@ fn target(out: Option<&str>) -> Result<Target<'_>, Failure> {
 }
 
 fn picture(matches: &ArgMatches) -> Result<String, Failure> {
-    let files = Files::new(&files::read);
+    let files = weight_files::user_files();
     let library = Library::with_files(&files);
     let analyses = analyses(matches, &library)?;
     let name =

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library, RequestError};
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use report::output::json::analyze::AnalyzeJson;
 use report::output::json::estimate::EstimateJson;
 use report::output::summary;
@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::{flags, lines};
 use crate::failure::Failure;
-use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::weight_files;
 
 /// The subject of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(super) fn run_with(
     answer: impl Fn(Fields, &Library<'_>) -> Result<Answer, RequestError>,
     json: impl Fn(Fields, &Library<'_>) -> Result<Vec<u8>, RequestError>,
 ) -> Result<(), Failure> {
-    let files = Files::new(&files::read);
+    let files = weight_files::user_files();
     let library = Library::with_files(&files);
     let given = flags::fields(matches, keys);
     if !matches.get_flag("jsonl") {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use report::input::request::{Fields, Files, Library, RequestError};
+use report::input::request::{Fields, Library, RequestError};
 use serde_json::{Map, Value};
 
 use super::flags;
@@ -22,6 +22,7 @@ use crate::files;
 use crate::output;
 use crate::output::Form;
 use crate::output::sheet::Sheet;
+use crate::weight_files;
 use grid::Grid;
 use row::SweepRow;
 use shard::Shard;
@@ -48,7 +49,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let files = Files::new(&files::read);
+    let files = weight_files::user_files();
     let library = Library::with_files(&files);
     let verb = verb(&|key| matches.contains_id(key))?;
     let fields = flags::fields(matches, &[flags::ESTIMATE, flags::ANALYZE].concat());

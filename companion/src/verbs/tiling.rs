@@ -5,15 +5,15 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::roofline::Roofs;
 use calc_core::tiling::tilings;
 use clap::{ArgMatches, Command};
-use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::input::request::{AnalyzeInputs, Fields, Library, RequestError};
 use report::output::json::{HardwareJson, tiling};
 use report::output::summary;
 
 use super::flags;
 use crate::failure::Failure;
-use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::weight_files;
 
 pub(super) fn command() -> Command {
     let command = Command::new("tiling")
@@ -24,7 +24,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let files = Files::new(&files::read);
+    let files = weight_files::user_files();
     let fields = Fields::new(flags::fields(matches, flags::PRODUCT));
     answer(fields, &Library::with_files(&files))?.print(Form::of(matches))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use calc_core::calibration::Calibration;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::input::request::{Files, Library};
+use report::input::request::Library;
 use report::number_text as n;
 use report::output::json::SCHEMA;
 use report::output::summary::Document;
@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::weight_files;
 
 /// Thresholds on the errors of every set: flag, description, and the percentile that is compared.
 type Threshold = (&'static str, &'static str, fn(&Percentiles) -> f64);
@@ -78,7 +79,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let calibration = match matches.get_one::<String>("calibration") {
         None => Calibration::FITTED,
         Some(name) => {
-            let files = Files::new(&files::read);
+            let files = weight_files::user_files();
             Library::with_files(&files).own_measurements(name)?.calibration()
         }
     };

@@ -20,4 +20,5 @@ mod lines;
 mod serve;
 mod sweep;
 mod validate;
+mod weight_files;
 mod wire;

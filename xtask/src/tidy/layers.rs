@@ -33,12 +33,23 @@ const LAYERS: &[(&str, &str)] = &[
          explore",
     ),
     (
+        "weights",
+        "error metadata tensor
+         header
+         gguf::cursor
+         gguf safetensors
+         packing role
+         files
+         geometry read stored",
+    ),
+    (
         "report",
         "number_text
          refusal_text
          input::json_input input::number_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
+         input::weight_file
          input::named_model input::model_file::word
          input::request
          input
@@ -76,7 +87,7 @@ const LAYERS: &[(&str, &str)] = &[
         "companion",
         "clock failure interrupt worker::script
          files hooks measure output reason
-         keys telemetry
+         keys telemetry weight_files
          audit jobs worker
          verbs::flags verbs::lines
          verbs::bench verbs::requests

@@ -80,7 +80,7 @@ pub fn parse_with(json_text: &str, unread: Unread) -> Result<Imported, ModelFile
     import(&config, unread).map_err(ModelFileError::Config)
 }
 
-fn malformed(error: &serde_json::Error) -> ModelFileError {
+pub(crate) fn malformed(error: &serde_json::Error) -> ModelFileError {
     let (line, column) = (error.line(), error.column());
     if error.classify() == Category::Eof {
         return ModelFileError::Truncated { line, column };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calc_core::catalog;
 use calc_core::catalog::model_names;
 use calc_core::catalog::models::{self, CatalogModel};
-use calc_core::hf_config::{AssumedField, Remark, Unread};
+use calc_core::hf_config::{AssumedField, Imported, Remark, Unread};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -13,6 +13,7 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 
 use crate::input::error::RequestError;
 use crate::input::model_file::{self, ModelFileError};
+use crate::input::weight_file::{ModelWeights, WeightBytes, WeightFileError};
 
 /// A model with its geometry and stored formats.
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub struct NamedModel {
     pub assumed: Vec<AssumedField>,
     /// Parts of the file that geometry and formats leave out or round.
     pub remarks: Vec<Remark>,
+    /// Exact bytes, if the model was read from its weight files.
+    pub weight_bytes: Option<WeightBytes>,
 }
 
 /// Name of another release in a catalog row: `Llama-3.3-70B-Instruct (geometry of Llama-3.1 70B)`.
@@ -86,6 +89,7 @@ impl NamedModel {
             source: model.source.into(),
             assumed: Vec::new(),
             remarks: Vec::new(),
+            weight_bytes: None,
         }
     }
 
@@ -107,7 +111,24 @@ impl NamedModel {
     /// [`ModelFileError`], whose sentence does not name the file.
     pub fn of_config(path: &str, text: &str, unread: Unread) -> Result<Self, ModelFileError> {
         let imported = model_file::parse_with(text, unread)?;
-        Ok(Self {
+        Ok(Self::of_import(path, imported))
+    }
+
+    /// Reads the model of weight files, with their exact bytes.
+    ///
+    /// # Errors
+    /// [`WeightFileError`], whose sentence does not name the file.
+    pub fn of_weights(
+        path: &str,
+        weights: &ModelWeights,
+        unread: Unread,
+    ) -> Result<Self, WeightFileError> {
+        let read = weights.import(unread)?;
+        Ok(Self { weight_bytes: Some(read.bytes), ..Self::of_import(path, read.imported) })
+    }
+
+    fn of_import(path: &str, imported: Imported) -> Self {
+        Self {
             key: path.into(),
             hub_id: folder(path).into(),
             published_id: folder(path).into(),
@@ -120,7 +141,8 @@ impl NamedModel {
             source: format!("{path} ({})", imported.model_type),
             assumed: imported.assumed,
             remarks: imported.remarks,
-        })
+            weight_bytes: None,
+        }
     }
 }
 

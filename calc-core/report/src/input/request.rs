@@ -14,7 +14,7 @@ pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count, memory_unit};
-pub use files::{Files, ReadFile};
+pub use files::{Files, ReadFile, ReadWeights};
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
 
 use std::borrow::Cow;
@@ -33,6 +33,14 @@ use crate::input::calibration_file::OwnMeasurements;
 /// Key of the flag that takes keys of a model file that are not understood as the upper bound.
 pub const MODEL_UPPER_BOUND: &str = "model_upper_bound";
 
+/// Ends of names that are files.
+const FILE_ENDS: [&str; 3] = [".json", ".gguf", ".safetensors"];
+
+fn has_file_end(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    FILE_ENDS.iter().any(|end| lower.ends_with(end))
+}
+
 /// Sources of hardware and models: the catalogs, and files where there is a file system.
 #[derive(Debug, Clone)]
 pub struct Library<'a> {
@@ -50,8 +58,7 @@ impl<'a> Library<'a> {
 
     /// The files, if the name has the form of a file name.
     fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
-        let is_file = name.to_ascii_lowercase().ends_with(".json")
-            || name.contains(std::path::MAIN_SEPARATOR);
+        let is_file = has_file_end(name) || name.contains(std::path::MAIN_SEPARATOR);
         self.files.filter(|_| is_file)
     }
 
@@ -100,7 +107,7 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// Looks a model up by key, published name or config.json. Keys of the file that look like geometry and are not
+    /// Looks a model up by key, published name, config.json or weight file. Keys of the file that look like geometry and are not
     /// understood are refused, or taken as the upper bound.
     ///
     /// # Errors
@@ -110,7 +117,9 @@ impl<'a> Library<'a> {
         let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
         match file {
             // A repository has the form of a path; it is read as one when no such file exists.
-            Some(Err(RequestError::Unreadable { .. })) if catalog::model_names::is_hub_id(name) => {
+            Some(Err(RequestError::Unreadable { .. }))
+                if catalog::model_names::is_hub_id(name) && !has_file_end(name) =>
+            {
                 NamedModel::from_name(name)
             }
             Some(found) => found,

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod check;
 pub mod compare;
 pub mod estimate;
+pub mod inspect;
 pub mod recommend;
 pub mod tiling;
 

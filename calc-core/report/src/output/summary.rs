@@ -6,6 +6,7 @@ mod catalog;
 mod check;
 mod compare;
 mod estimate;
+mod inspect;
 mod recommend;
 mod tiling;
 
@@ -15,6 +16,7 @@ pub use catalog::{device, devices, format, formats, model, models, named_model};
 pub use check::check;
 pub use compare::compare;
 pub use estimate::estimate;
+pub use inspect::inspect;
 pub use recommend::{devices as device_choices, recommendation, schedule};
 pub use tiling::{best_tile, tiling_table, tilings};
 

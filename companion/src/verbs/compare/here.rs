@@ -2,14 +2,14 @@
 
 use calc_core::analysis::Operator;
 use calc_core::units::Seconds;
-use report::input::request::{AnalyzeInputs, Fields, Files, Library};
+use report::input::request::{AnalyzeInputs, Fields, Library};
 use serde_json::{Map, Value, json};
 
 use super::measured::{Measured, same_format};
 use crate::failure::Failure;
-use crate::files;
 use crate::measure::products;
 use crate::verbs::bench;
+use crate::weight_files;
 
 pub(super) fn measure(
     backend: &str,
@@ -22,7 +22,7 @@ pub(super) fn measure(
             "weights is missing; name the formats to measure, such as --weights fp16,int4_g128",
         )
     })?;
-    let read = Files::new(&files::read);
+    let read = weight_files::user_files();
     let library = Library::with_files(&read);
     let mut wanted = Vec::new();
     for key in list.split(',').map(str::trim) {

@@ -134,6 +134,7 @@ impl ModelSource {
             source: self.source().to_owned(),
             assumed: Vec::new(),
             remarks: Vec::new(),
+            weight_bytes: None,
         }
     }
 }

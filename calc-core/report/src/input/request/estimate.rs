@@ -32,6 +32,9 @@ pub struct UsualValue {
 pub const USUAL_VALUES: [UsualValue; 2] =
     [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
 
+/// Fields that give weights another format than that of their file.
+const FORMATS_OF_WEIGHTS: [&str; 3] = ["weights", "embedding", "experts"];
+
 /// A request about a model with device, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct EstimateInputs {
@@ -71,6 +74,7 @@ impl EstimateInputs {
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let model = library.model(&fields.required_text("model")?, unread)?;
+        let is_requantized = FORMATS_OF_WEIGHTS.iter().any(|key| fields.has(key));
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
         let taken = open.into_iter().chain(taken).collect();
@@ -78,7 +82,8 @@ impl EstimateInputs {
             let part = "a model without experts";
             return Err(Error::Inapplicable { input: "experts", part }.into());
         }
-        let weight_size = weight_size(&mut fields)?;
+        let in_file = model.weight_bytes.filter(|_| !is_requantized).map(|bytes| bytes.size());
+        let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let draft =
@@ -110,6 +115,12 @@ impl EstimateInputs {
             usual,
             taken,
         })
+    }
+
+    /// True if the size of the weights is that of the model's files.
+    pub fn has_size_of_files(&self) -> bool {
+        self.weight_size.is_some()
+            && self.weight_size == self.model.weight_bytes.map(|bytes| bytes.size())
     }
 
     /// The request in the types of `calc-core`.

@@ -14,6 +14,10 @@ use crate::input::device_file;
 /// Reads a file by name; the error is a short phrase that follows the name in a message.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
+/// Reads the model of a weight file, or of the weight files of a folder; `None` for every other name. A function, so that a
+/// program without such files does not carry their readers.
+pub type ReadWeights<'a> = &'a dyn Fn(&str, Unread) -> Result<Option<NamedModel>, RequestError>;
+
 /// Capacity of the cache; a full cache is emptied.
 const KEPT: usize = 64;
 
@@ -22,6 +26,7 @@ type Kept<T> = RefCell<BTreeMap<String, Result<T, RequestError>>>;
 /// A file system with a cache of parsed devices, models and calibrations.
 pub struct Files<'a> {
     read: ReadFile<'a>,
+    weights: Option<ReadWeights<'a>>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
     /// Models read with keys that were not understood taken as their upper bound.
@@ -40,11 +45,18 @@ impl<'a> Files<'a> {
     pub const fn new(read: ReadFile<'a>) -> Self {
         Self {
             read,
+            weights: None,
             devices: RefCell::new(BTreeMap::new()),
             models: RefCell::new(BTreeMap::new()),
             bounded_models: RefCell::new(BTreeMap::new()),
             calibrations: RefCell::new(BTreeMap::new()),
         }
+    }
+
+    /// The same with weight files.
+    #[must_use]
+    pub fn with_weights(self, weights: ReadWeights<'a>) -> Self {
+        Self { weights: Some(weights), ..self }
     }
 
     pub(super) fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
@@ -60,7 +72,10 @@ impl<'a> Files<'a> {
             Unread::Refuse => &self.models,
             Unread::UpperBound => &self.bounded_models,
         };
-        kept(models, name, || NamedModel::from_file(name, &self.text(name)?, unread))
+        kept(models, name, || match self.weights.map_or(Ok(None), |read| read(name, unread))? {
+            Some(model) => Ok(model),
+            None => NamedModel::from_file(name, &self.text(name)?, unread),
+        })
     }
 
     pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{ProvenanceJson, SCHEMA, Sourced};
 use crate::input::model_file::{assumed_text, remark_text};
 use crate::input::named_model::NamedModel;
+use crate::input::weight_file::WeightBytes;
 use crate::output::words;
 
 /// A JSON object whose values share a source.
@@ -219,8 +220,24 @@ pub fn named_model(model: &NamedModel) -> Value {
         .sourced("stored_experts", model.stored.experts.map(|format| format.key), kind)
         .plain("assumed", model.assumed.iter().map(assumed_text).collect::<Vec<_>>())
         .plain("remarks", model.remarks.iter().map(remark_text).collect::<Vec<_>>())
+        .plain("weight_bytes", model.weight_bytes.as_ref().map(weight_bytes))
         .plain("source", &model.source)
         .done()
+}
+
+/// JSON of the exact bytes by role.
+fn weight_bytes(bytes: &WeightBytes) -> Value {
+    json!({
+        "language_model": bytes.language_model.get(),
+        "embedding": bytes.embedding.get(),
+        "lm_head": bytes.lm_head.get(),
+        "layers": bytes.layers.get(),
+        "experts": bytes.experts.get(),
+        "rest": bytes.rest.get(),
+        "towers": bytes.towers.get(),
+        "draft_layers": bytes.draft_layers.get(),
+        "parameters": bytes.parameters,
+    })
 }
 
 /// JSON of a model's geometry, with the names of its config.json where it has them. Names of attention are those of the group

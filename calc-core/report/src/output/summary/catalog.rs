@@ -14,7 +14,7 @@ use crate::input::model_file;
 use crate::input::named_model::NamedModel;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
-use crate::output::words::catalog as words;
+use crate::output::words::{catalog as words, weights as weight_words};
 
 const UNKNOWN: &str = "unknown";
 
@@ -235,6 +235,9 @@ pub fn named_model(model: &NamedModel) -> Document {
     out.heading(&model.name);
     out.line(format!("parameters  {} computed from the geometry (derived)", model.arch.n_params()));
     out.line(format!("active      {}", model.arch.n_active_params()));
+    if let Some(bytes) = &model.weight_bytes {
+        out.line(format!("weights     {} in the files", n::bytes(bytes.language_model)));
+    }
     let experts =
         model.stored.experts.map_or(String::new(), |format| format!(", experts {}", format.key));
     out.line(format!("stored      {}{experts}", model.stored.weights.key));
@@ -243,6 +246,7 @@ pub fn named_model(model: &NamedModel) -> Document {
     out.line(format!("source  {}", model.source));
     let mut notes: Vec<String> = model.assumed.iter().map(model_file::assumed_text).collect();
     notes.extend(model.remarks.iter().map(model_file::remark_text));
+    notes.extend(weight_words::model_notes(model));
     out.notes(notes);
     out
 }

@@ -105,6 +105,8 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             inputs.precision.weights.key,
             file.name()
         ));
+    } else if inputs.has_size_of_files() {
+        notes.extend(super::weights::estimate_notes(&inputs.model));
     } else if (answer.weight_scale - 1.0).abs() > 1e-12 {
         let ratio = number_text::ratio(answer.weight_scale);
         notes.push(format!(
