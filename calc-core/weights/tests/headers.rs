@@ -254,7 +254,7 @@ fn lists_by_layer_are_read_or_refused() {
         file.keys.retain(|(key, _)| key != "llama.attention.head_count_kv");
         file.key("llama.attention.head_count_kv", Key::I32s(heads))
     };
-    assert_eq!(import_of(&with(vec![2, 2])).map(|model| model.arch.attention.n_kv_heads), Ok(2));
+    assert_eq!(import_of(&with(vec![2, 2])).map(|model| model.arch.attention[0].n_kv_heads), Ok(2));
     let error = format!("{:?}", import_of(&with(vec![2, 4])).expect_err("two kinds of layers"));
     assert!(error.contains("num_key_value_heads"), "{error}");
     let windows = Key::Flags(vec![true, false]);

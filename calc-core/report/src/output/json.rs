@@ -7,8 +7,10 @@ pub mod catalog;
 pub mod check;
 pub mod compare;
 pub mod estimate;
+pub mod geometry;
 pub mod inspect;
 pub mod recommend;
+mod row;
 pub mod tiling;
 
 use calc_core::calibration::{Basis, InFit};

@@ -255,7 +255,7 @@ fn geometry(arch: &ModelArch, kind: Provenance) -> Table {
     let mut table =
         Table::new(&[("field", Align::Left), ("value", Align::Right), ("origin", Align::Left)]);
     if let serde_json::Value::Object(fields) =
-        crate::output::json::catalog::geometry(arch, "", kind)
+        crate::output::json::geometry::geometry(arch, "", kind)
     {
         for (name, field) in fields {
             table.push(vec![name, field["value"].to_string().replace('"', ""), kind.key().into()]);
