@@ -10,7 +10,7 @@ mod check;
 mod compare;
 mod estimate;
 mod flags;
-mod lines;
+pub(crate) mod lines;
 mod merge;
 mod plot;
 mod recommend;

@@ -7,7 +7,10 @@ pub mod catalog;
 pub mod check;
 pub mod compare;
 pub mod estimate;
+pub mod fit;
+pub mod formulas;
 pub mod recommend;
+pub mod scenarios;
 pub mod tiling;
 
 use calc_core::calibration::{Basis, InFit};
