@@ -2,6 +2,7 @@
 //
 // `cargo xtask test` sets the environment: RIDGEPOINT_BIN, RIDGEPOINT_NODE_MODULES.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { right, wrong } from './questions.mjs';
 import { exchange, load, program, startDaemon } from './servers.mjs';
@@ -72,6 +73,21 @@ for (const kind of clients) {
     });
   }
 }
+
+test('files of the user are read over stdio and never over HTTP', async () => {
+  const given = { hardware: 'h100', model: join(import.meta.dirname, '../../../docs/examples/custom-model.json') };
+  for (const [transport, says] of [['stdio', /Fits with/], ['http', /is not in the catalog|unknown model/]]) {
+    const client = clients[0].client();
+    await client.connect(transports[transport](clients[0]));
+    await client.listTools(); // so that answers are held against their schemas
+    const { content, structuredContent: data, isError } = await client.callTool({ name: 'estimate', arguments: given });
+    const model = await client.callTool({ name: 'resolve_model', arguments: { name: given.model } });
+    await client.close();
+    assert.match(content[0].text, says);
+    assert.deepEqual([isError, model.isError], transport === 'http' ? [true, true] : [false, false]);
+    if (transport === 'stdio') assert.equal(data.link, null);
+  }
+});
 
 test('lines that are no messages are answered and never end the program', async () => {
   const ping = { jsonrpc: '2.0', id: 9, method: 'ping' };

@@ -47,7 +47,13 @@ fn timed(expected: &Expected) -> String {
 
 /// A rate of tokens with its interval and origin: `183 token/s (161 to 202 token/s; fitted)`.
 fn rated(token: &MeanToken) -> String {
-    format!("{} {}", n::token_rate(token.throughput()), rate_interval(token))
+    format!("{} {}", whole_rate(token), rate_interval(token))
+}
+
+/// The rate of all sequences: `183 token/s`, `1 460 token/s in all`.
+fn whole_rate(token: &MeanToken) -> String {
+    let all = if token.batch > 1 { " in all" } else { "" };
+    format!("{}{all}", n::token_rate(token.throughput()))
 }
 
 /// The interval of a rate and its origin. The slow end of the time gives the low rate; a common unit stands once.
@@ -114,7 +120,7 @@ fn speed(answer: &Estimate) -> String {
     }
     format!(
         " Decode {bound}: {} expected {}, {roof} at the roof (derived). First token after {}.",
-        n::token_rate(answer.mean.throughput()),
+        whole_rate(&answer.mean),
         rate_interval(&answer.mean),
         timed(&answer.ttft)
     )
@@ -210,20 +216,24 @@ pub fn recommend(
         let sentence = format!("{what} on {place}: no scheme meets all bounds. {counts}");
         return Brief { sentence, lines: notes(notes_of).collect() };
     };
-    let numbers = match &inputs.subject {
-        Subject::Shape { .. } => timed(&first.outcome.token.expected),
-        Subject::Model(_) => outcome(&first.outcome),
+    let numbers = |row: &Ranked| match &inputs.subject {
+        Subject::Shape { .. } => timed(&row.outcome.token.expected),
+        Subject::Model(_) => outcome(&row.outcome),
     };
     let sentence = format!(
-        "{what} on {place}: use {}: {numbers}; {}, {} ({}).",
+        "{what} on {place}: use {}: {}; {}, {} ({}).",
         scheme_name(first.scheme),
+        numbers(first),
         advice::speedup(first),
         advice::quality(&first.quality),
         first.quality.provenance.key()
     );
     let mut lines = vec![advice::regime(first, inputs.part, &answer.baseline)];
     lines.extend(advice::first_by(answer.first_by, &first.standing));
-    let next = answer.ranked.iter().skip(1).take(NAMED).map(scheme);
+    let next = answer.ranked.iter().skip(1).take(NAMED).map(|row| {
+        let (name, loss) = (scheme_name(row.scheme), advice::quality(&row.quality));
+        format!("{name}, {}, {loss}", numbers(row))
+    });
     let next: Vec<String> = next.collect();
     if !next.is_empty() {
         lines.push(format!("Next: {}.", next.join("; ")));

@@ -1,9 +1,8 @@
 //! Tests: an address that `report` writes for a request of the command line opens the page with that very request.
 
-use calc_core::catalog::schemes;
 use calc_core::recommend::Recommendation;
 use report::input::request::{
-    AnalyzeInputs, CheckInputs, EstimateInputs, Fields, Library, RecommendInputs,
+    AnalyzeInputs, CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, ScenariosInputs,
 };
 use report::output::address::{self, PageAddress};
 
@@ -127,25 +126,20 @@ fn an_operator_opens_as_the_same_operator() {
 }
 
 #[test]
-fn the_columns_of_a_comparison_are_its_scenarios() {
-    let scheme = schemes::scheme("fp8_w8a8");
-    let lines = [
-        r#"{"hardware":"h100","model":"llama-3.1-8b","weights":"fp8_e4m3","activations":"fp8_e4m3","batch":4}"#,
-        r#"{"hardware":"rtx_4090","model":"llama-3.1-8b","weights":"fp8_e4m3","activations":"fp8_e4m3","batch":4}"#,
-    ];
-    let asked = lines.map(estimate);
-    let address = address::compare(&[(&asked[0], scheme), (&asked[1], scheme)]).expect("catalogs");
+fn the_columns_of_a_comparison_show_its_numbers() {
+    let line = r#"{"model":"llama-3.1-8b","batch":4,"new_tokens":64,"scenarios":[{"hardware":"h100","weights":"fp8"},{"hardware":"rtx_4090","weights":"q4_k_m"},{"hardware":"gb10"}]}"#;
+    let asked = ScenariosInputs::parse(fields(line), &Library::CATALOGS).expect("a request");
+    let asked = asked.answers().expect("valid");
+    let columns: Vec<_> = asked.iter().map(|row| (&row.inputs, row.scheme)).collect();
+    let address = address::compare(&columns).expect("of the catalogs");
+    assert!(address.lacks.is_empty(), "{:?}", address.lacks);
     let inputs = opened(&address);
-    assert_eq!((inputs.view, inputs.pins.list.len()), (View::Compare, 2));
+    assert_eq!((inputs.view, inputs.pins.list.len()), (View::Compare, asked.len()));
     for (pin, asked) in inputs.pins.list.iter().zip(&asked) {
         let column = scenario(pin, &[]).expect("readable");
         let (taken, shown) = shown_inputs(&column);
-        assert_eq!(shown, scheme);
+        assert_eq!(shown, asked.scheme, "{pin}");
         let question = ModelQuestion::read(&taken.model, taken.place()).expect("valid");
-        assert_eq!(
-            question.estimate().expect("valid").mean,
-            asked.estimate().expect("valid").mean,
-            "{pin}"
-        );
+        assert_eq!(question.estimate().expect("valid").mean, asked.answer.mean, "{pin}");
     }
 }

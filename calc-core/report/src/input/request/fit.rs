@@ -1,6 +1,7 @@
 //! Requests for what fits on a device, and for changes after which something does: the fields of `recommend` about a model.
 
 use calc_core::estimate::Estimate;
+use calc_core::math::round_up;
 use calc_core::recommend::{
     DeviceChoice, Ranked, Recommendation, Room, devices, memory_steps, rank, room,
 };
@@ -15,6 +16,8 @@ const KV_FORMATS: [&str; 3] = ["fp8_e4m3", "gguf_q8_0", "int4_g32"];
 const DEVICES: [u64; 4] = [2, 4, 8, 16];
 /// A loss that admits every scheme [%].
 const ANY_LOSS: u64 = 1_000_000;
+/// Significant digits of a loosened bound on the loss.
+const LOSS_DIGITS: u32 = 2;
 /// Most devices that are named.
 const MOST_DEVICES: usize = 3;
 
@@ -113,7 +116,11 @@ impl FitInputs {
         let more = DEVICES.into_iter().filter(|devices| *devices > ways);
         let mut more = more.map(|devices| vec![("tensor_parallel", Value::from(devices))]);
         found.extend(more.find_map(|change| self.tried(change, library)));
-        found.extend(self.tried(vec![("max_quality_loss", Value::from(ANY_LOSS))], library));
+        let open = self.ranked_after(&[("max_quality_loss", Value::from(ANY_LOSS))], library);
+        let losses = open.unwrap_or_default().into_iter().map(|row| row.quality.high);
+        let least = losses.min_by(f64::total_cmp).map(|loss| round_up(loss, LOSS_DIGITS));
+        let loss = least.map(|loss| vec![("max_quality_loss", Value::from(loss))]);
+        found.extend(loss.and_then(|change| self.tried(change, library)));
         Ok(found)
     }
 
@@ -156,12 +163,20 @@ impl FitInputs {
         change: Vec<(&'static str, Value)>,
         library: &Library<'_>,
     ) -> Option<FitChange> {
+        let first = self.ranked_after(&change, library)?.into_iter().next()?;
+        Some(FitChange { fields: change, first })
+    }
+
+    /// The schemes that meet the bounds after a change; `None` if the changed request is refused.
+    fn ranked_after(
+        &self,
+        change: &[(&'static str, Value)],
+        library: &Library<'_>,
+    ) -> Option<Vec<Ranked>> {
         let own: Map<String, Value> =
             change.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         let changed = RecommendInputs::parse(self.fields.overlaid(own), library).ok()?;
-        let found = rank(&changed.request().ok()?).ok()?;
-        let first = found.ranked.into_iter().next()?;
-        Some(FitChange { fields: change, first })
+        Some(rank(&changed.request().ok()?).ok()?.ranked)
     }
 }
 
@@ -196,6 +211,8 @@ mod tests {
             assert!(!found.changes.is_empty(), "{line}");
             for change in &found.changes {
                 assert_ne!(change.first.outcome.verdict().fits(), Some(false), "{line} {change:?}");
+                let loss = change.fields.iter().find(|(key, _)| *key == "max_quality_loss");
+                assert!(loss.is_none_or(|(_, loss)| loss.as_f64() < Some(100.0)), "{change:?}");
             }
         }
     }
