@@ -8,8 +8,7 @@ use super::tool::{Argument, Arguments, Tool};
 
 const TEXT: &[&str] = &["string"];
 const SWITCH: &[&str] = &["boolean"];
-/// A count as a number, or as a text such as 8k.
-const COUNT: &[&str] = &["number", "string"];
+const COUNT: &[&str] = &["integer"];
 
 const ROWS: Argument =
     Argument { key: "limit", json_types: COUNT, help: "Most rows of the list; default 5" };

@@ -15,7 +15,7 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("resolve_model", json!({"name": "meta-llama/Llama-3.1-8B-Instruct"})),
         ("list_devices", json!({})),
         ("list_devices", json!({"filter": "gb10"})),
-        ("estimate", json!({"hardware": "h100", "model": "llama-3.1-8b", "new_tokens": "1k"})),
+        ("estimate", json!({"hardware": "h100", "model": "llama-3.1-8b", "new_tokens": 1024})),
         ("estimate", json!({"hardware": "rtx_4090", "model": "llama-3.1-70b"})),
         ("recommend", json!({"hardware": "h100", "model": "llama-3.1-8b", "limit": 2})),
         ("recommend", json!({"hardware": "any", "model": "qwen3-8b", "max_tpot_ms": 50})),
@@ -43,6 +43,7 @@ fn is_of(value: &Value, types: &Value) -> bool {
     let name = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_u64() && types == "integer" => "integer",
         Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
