@@ -17,6 +17,8 @@ export const right = [
   ['compare', { model: 'llama-3.1-8b', weights: 'q4_k_m', scenarios: [{ hardware: 'rtx_4090' }, { hardware: 'gb10' }] }, INTERVAL, /has the highest rate/],
   ['fit_plan', { hardware: 'jetson_orin_nano_8gb_super', model: 'llama-3.1-8b', context: '8k' }, /schemes? fits?; the first is/, INTERVAL],
   ['fit_plan', { hardware: 'rtx_4090', model: 'llama-3.1-8b', prompt: 8192, batch: 200 }, /No scheme fits/, /With batch \d+/, INTERVAL],
+  ['fit_plan', { hardware: 'epyc_9654', model: 'llama-3.1-8b' }, /the installed memory is unknown/, /schemes may fit; the first is/, INTERVAL],
+  ['estimate', { hardware: 'h100', model: 'llama-3.1-8b', prompt: 200000 }, /The model does not serve this: 200000 tokens exceed/, INTERVAL],
   ['explain', { hardware: 'h100', m: 1, n: 4096, k: 4096, weights: 'fp8_e4m3' }, /F = 2 × M × N × K = 2 × 1 × 4\u202f096 × 4\u202f096/, INTERVAL],
   ['explain', { hardware: 'h100', model: 'mixtral-8x7b', tensor_parallel: 2 }, /Weights: .*\(derived/, /Each token, expected: .*\(mixed: from/, INTERVAL],
 ];

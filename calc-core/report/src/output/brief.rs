@@ -90,19 +90,24 @@ fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
     let fit = memory::fit(&answer.memory, inputs.workload.parallel.devices());
     let speed = if answer.memory.verdict().may_fit() { speed(answer) } else { String::new() };
-    let mut lines: Vec<String> = words::too_long(inputs).into_iter().collect();
-    lines.push(format!(
+    let mut lines = vec![format!(
         "Memory: needs {} (derived); usable are {} = {}.",
         n::bytes(answer.memory.total()),
         n::bytes(answer.memory.usable.bytes),
         memory::origin(&inputs.device, answer.memory.usable)
-    ));
+    )];
     if !answer.link_unknown {
         lines.extend(latencies(inputs, answer));
     }
     lines.push(format!("Model: {}; device: {}.", inputs.model.source, inputs.device.source));
     lines.extend(notes(words::estimate_notes(inputs, answer)));
-    Brief { sentence: format!("{}: {fit}{speed}", subject(inputs, answer)), lines }
+    let (subject, limit) = (subject(inputs, answer), limit(inputs));
+    Brief { sentence: format!("{subject}: {limit}{fit}{speed}"), lines }
+}
+
+/// The sentence for a workload that the model does not serve, and a blank; empty for others.
+fn limit(inputs: &EstimateInputs) -> String {
+    words::too_long(inputs).map_or(String::new(), |sentence| format!("{sentence} "))
 }
 
 /// The speed of a model that may fit.
@@ -274,4 +279,97 @@ fn choice(choice: &DeviceChoice) -> String {
         scheme_name(choice.scheme),
         outcome(&choice.outcome)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::request::{Fields, FitInputs, Library, ScenariosInputs};
+
+    fn fields(line: &str) -> Fields {
+        Fields::from_line(line).expect("JSON")
+    }
+
+    /// Checks that a text has all of these parts, in this order.
+    fn check(text: &str, parts: &[&str]) {
+        let mut rest = &*text.replace(n::SPACE, " ");
+        for part in parts {
+            let found = rest.split_once(part);
+            rest = found.unwrap_or_else(|| panic!("{part} is not in {rest}")).1;
+        }
+    }
+
+    #[test]
+    fn an_estimate_has_its_numbers_with_interval_and_origin() {
+        for (line, parts) in [
+            (
+                r#"{"hardware":"h100","model":"llama-3.1-8b","batch":8}"#,
+                &[
+                    "Fits with",
+                    "token/s in all expected (",
+                    " to ",
+                    "; fitted), ",
+                    "(derived)",
+                    "(",
+                    "; fitted).",
+                ][..],
+            ),
+            (
+                r#"{"hardware":"h100","model":"llama-3.1-8b","prompt":200000}"#,
+                &["The model does not serve this: 200000 tokens exceed", "Fits with"],
+            ),
+            (
+                r#"{"hardware":"jetson_orin_nano_8gb_super","model":"llama-3.2-1b","tensor_parallel":2}"#,
+                &["at most ", " token/s (derived); the link between the devices is unknown."],
+            ),
+            (r#"{"hardware":"rtx_4090","model":"llama-3.1-70b"}"#, &["Does not fit: ", " usable."]),
+        ] {
+            let inputs = EstimateInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
+            check(&estimate(&inputs, &inputs.estimate().expect("valid")).sentence, parts);
+        }
+    }
+
+    #[test]
+    fn a_product_has_times_and_a_model_has_rates() {
+        for (line, unit) in [
+            (r#"{"hardware":"h100","m":2048,"n":4096,"k":4096}"#, "µs ("),
+            (r#"{"hardware":"h100","model":"llama-3.1-8b"}"#, "token/s ("),
+        ] {
+            let inputs = RecommendInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
+            let told = recommend(&inputs, &inputs.recommend().expect("valid"), Vec::new());
+            check(&told.sentence, &["use ", unit, "; fitted)", " as fast as 16 bits"]);
+            let next = told.lines.iter().find(|line| line.starts_with("Next: "));
+            check(next.expect("others"), &[unit, "; fitted)"]);
+        }
+    }
+
+    #[test]
+    fn what_an_unknown_memory_holds_is_not_said_to_fit() {
+        for (device, says) in
+            [("epyc_9654", "schemes may fit; the first is"), ("h100", "schemes fit; the first is")]
+        {
+            let line = format!(r#"{{"hardware":"{device}","model":"llama-3.1-8b"}}"#);
+            let inputs = FitInputs::parse(fields(&line), &Library::CATALOGS).expect("valid");
+            let told = fit::plan(&inputs, &inputs.plan(&Library::CATALOGS).expect("valid"));
+            check(&told.sentence, &[says]);
+            let by_memory = told.text().contains("limited by memory");
+            assert_eq!(by_memory, device == "h100", "{}", told.text());
+        }
+    }
+
+    #[test]
+    fn scenarios_whose_intervals_overlap_are_not_told_apart() {
+        for (weights, says) in
+            [("gguf_q4_0", "No clear difference between"), ("bf16", "has the highest rate, ")]
+        {
+            let line = format!(
+                r#"{{"hardware":"rtx_4090","model":"llama-3.1-8b","scenarios":[{{"weights":"q4_k_m"}},{{"weights":"{weights}"}}]}}"#
+            );
+            let asked = ScenariosInputs::parse(fields(&line), &Library::CATALOGS).expect("valid");
+            check(
+                &scenarios::scenarios(&asked.answers().expect("valid")).sentence,
+                &[says, "; fitted)"],
+            );
+        }
+    }
 }

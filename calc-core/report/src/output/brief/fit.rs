@@ -1,9 +1,9 @@
 //! A plan of what fits, in a sentence.
 
-use calc_core::recommend::{End, Room};
+use calc_core::recommend::{End, Largest, Ranked, Room};
 use serde_json::Value;
 
-use super::{Brief, choice, scheme, subject};
+use super::{Brief, choice, limit, scheme, subject};
 use crate::input::request::{FitChange, FitInputs, FitPlan};
 use crate::number_text as n;
 use crate::output::words::advice::{self, scheme_name};
@@ -16,14 +16,14 @@ const NAMED: usize = 4;
 pub fn plan(inputs: &FitInputs, plan: &FitPlan) -> Brief {
     let devices = inputs.asked.workload.parallel.devices();
     let asked = memory::fit(&plan.asked.memory, devices);
-    let mut sentence = format!("{}: {asked}", subject(&inputs.asked, &plan.asked));
-    let mut lines: Vec<String> = words::too_long(&inputs.asked).into_iter().collect();
     let usable = plan.asked.memory.usable;
-    lines.push(format!(
+    let limit = limit(&inputs.asked);
+    let mut sentence = format!("{}: {limit}{asked}", subject(&inputs.asked, &plan.asked));
+    let mut lines = vec![format!(
         "Usable memory: {} = {} (derived).",
         n::bytes(usable.bytes),
         memory::origin(&inputs.asked.device, usable)
-    ));
+    )];
     match plan.ranking.ranked.as_slice() {
         [] => {
             sentence += &format!(" {}", stuck(plan));
@@ -33,15 +33,17 @@ pub fn plan(inputs: &FitInputs, plan: &FitPlan) -> Brief {
             lines.extend(plan.devices.iter().map(|found| format!("Larger: {}.", choice(found))));
         }
         [first, others @ ..] => {
-            let schemes = if others.is_empty() {
-                "One scheme fits".to_owned()
-            } else {
-                format!("{} schemes fit", others.len() + 1)
+            let schemes = match (others.len() + 1, usable.is_known) {
+                (1, true) => "One scheme fits".to_owned(),
+                (1, false) => "One scheme may fit".to_owned(),
+                (count, true) => format!("{count} schemes fit"),
+                (count, false) => format!("{count} schemes may fit"),
             };
+            let also = if usable.is_known { "Also fits" } else { "May fit, too" };
             sentence += &format!(" {schemes}; the first is {}.", scheme(first));
-            lines.extend(plan.room.and_then(|room| room_text(&room, first.scheme)));
+            lines.extend(plan.room.and_then(|room| room_text(&room, first)));
             let next = others.iter().take(NAMED);
-            lines.extend(next.map(|row| format!("Also fits: {}.", scheme(row))));
+            lines.extend(next.map(|row| format!("{also}: {}.", scheme(row))));
         }
     }
     lines.extend(super::notes(words::model_request_notes(&inputs.asked)));
@@ -57,11 +59,13 @@ fn stuck(plan: &FitPlan) -> String {
         (Some(first), _) => format!(" {}", change(first)),
         (None, Some(device)) => {
             format!(
-                " No change tried here helps; the smallest device that has room is {}.",
+                " No change tried here helps; the smallest device on which a scheme does is {}.",
                 choice(device)
             )
         }
-        (None, None) => " No change tried here and no device of the catalog has room.".to_owned(),
+        (None, None) => {
+            " No change tried here helps, and on no device of the catalog a scheme does.".to_owned()
+        }
     };
     format!("No scheme fits and meets the bounds.{least}{then}")
 }
@@ -75,8 +79,9 @@ fn change(change: &FitChange) -> String {
     format!("With {}: {}.", told.collect::<Vec<_>>().join(", "), scheme(&change.first))
 }
 
-/// The largest batch and context with a scheme; `None` where neither is known.
-fn room_text(room: &Room, scheme: &calc_core::scheme::Scheme) -> Option<String> {
+/// The largest batch and context with a scheme; `None` where neither is known, as where an unknown memory limits both.
+fn room_text(room: &Room, first: &Ranked) -> Option<String> {
+    let is_known = |most: &Largest| first.outcome.usable.is_known || most.end != End::Memory;
     let end = |end: End| match end {
         End::Memory => "memory",
         End::Time => "a bound on time",
@@ -85,11 +90,12 @@ fn room_text(room: &Room, scheme: &calc_core::scheme::Scheme) -> Option<String> 
     };
     let batch = room
         .batch
+        .filter(is_known)
         .map(|most| format!("batch {} (limited by {})", n::count(most.value), end(most.end)));
-    let context = room.context.map(|most| {
+    let context = room.context.filter(is_known).map(|most| {
         format!("{} tokens of context (limited by {})", n::count(most.value), end(most.end))
     });
     let parts: Vec<String> = batch.into_iter().chain(context).collect();
-    let name = scheme_name(scheme);
+    let name = scheme_name(first.scheme);
     (!parts.is_empty()).then(|| format!("{name} has room for {} (derived).", parts.join(" or ")))
 }

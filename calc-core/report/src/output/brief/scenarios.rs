@@ -2,7 +2,7 @@
 
 use calc_core::plan::MeanToken;
 
-use super::{Brief, factors, rate, rated, subject};
+use super::{Brief, factors, limit, rate, rated, subject};
 use crate::input::request::Scenario;
 use crate::number_text as n;
 use crate::output::words::memory;
@@ -77,5 +77,5 @@ fn line(row: &Scenario) -> String {
     } else {
         String::new()
     };
-    format!("{}: {fit}{speed}", name(row))
+    format!("{}: {}{fit}{speed}", name(row), limit(&row.inputs))
 }
