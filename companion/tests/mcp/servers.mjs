@@ -1,6 +1,6 @@
 // The program under test as a server of the protocol: over stdio, and as a daemon with a token.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,12 @@ export async function startDaemon() {
     child.stdout.once('data', (line) => resolve(String(line).trim()));
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}`)));
   });
-  return { url, token, stop: () => (child.kill(), ended) };
+  const stop = async () => {
+    child.kill();
+    await ended;
+    rmSync(folder, { recursive: true });
+  };
+  return { url, token, stop };
 }
 
 /** Sends lines to `ridgepoint mcp` and closes its input. Returns its exit code and the messages that it wrote, one per line. */
