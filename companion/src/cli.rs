@@ -7,6 +7,7 @@ mod keys;
 mod link;
 mod listen;
 mod man;
+mod mcp;
 mod pair;
 mod serve;
 mod socket;
@@ -61,6 +62,7 @@ fn command() -> Command {
             pair::command(),
             keys::command(),
             doctor::command(),
+            mcp::command(),
             Command::new("worker").hide(true).about("Worker process of one job; started by the daemon").after_help("Example:\n  ridgepoint worker"),
             completions::command(),
             man::command(),
@@ -77,6 +79,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("pair", matches)) => pair::run(matches).map_err(Failure::with_page),
         Some(("keys", matches)) => keys::run(matches).map_err(Failure::with_page),
         Some(("doctor", matches)) => doctor::run(matches),
+        Some(("mcp", matches)) => mcp::run(matches),
         Some(("worker", _)) => serve::worker(),
         Some(("completions", matches)) => completions::run(matches),
         Some(("man", matches)) => man::run(matches),

@@ -47,7 +47,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     text(file)
 }
 
-fn is_descriptor(path: &Path) -> bool {
+/// True for the path of a file descriptor that this program has open.
+pub(crate) fn is_descriptor(path: &Path) -> bool {
     path.to_str().is_some_and(|path| DESCRIPTORS.iter().any(|start| path.starts_with(start)))
 }
 

@@ -9,6 +9,7 @@ mod hooks;
 mod interrupt;
 mod jobs;
 mod keys;
+mod mcp;
 mod measure;
 mod output;
 mod reason;

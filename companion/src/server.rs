@@ -12,6 +12,7 @@ mod handshake;
 mod host;
 mod kept;
 mod keyring;
+mod mcp;
 mod metrics;
 mod negotiation;
 mod openapi;

@@ -11,7 +11,7 @@ mod compare;
 mod estimate;
 mod flags;
 mod inspect;
-mod lines;
+pub(crate) mod lines;
 mod merge;
 mod plot;
 mod recommend;

@@ -22,7 +22,6 @@ pub mod marks;
 pub mod measure;
 pub mod model;
 pub mod operator;
-pub mod percent;
 pub mod picker;
 pub mod pins;
 pub mod place;

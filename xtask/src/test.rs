@@ -13,6 +13,7 @@ pub(crate) mod browser;
 mod counts;
 mod deny;
 mod examples;
+mod mcp;
 mod readme;
 mod stages;
 mod trunk;

@@ -4,4 +4,5 @@
 pub mod input;
 pub mod number_text;
 pub mod output;
+pub mod percent;
 pub mod refusal_text;

@@ -12,6 +12,11 @@ use crate::files;
 use crate::server::Bound;
 
 const PORT: u16 = 8000;
+
+/// Address of the page where a daemon runs on this machine as usual.
+pub(super) fn usual_address() -> String {
+    format!("http://localhost:{PORT}/")
+}
 /// Number of attempts to find a free port: with port 0 the port of one address may be taken at the other.
 const TRIES: usize = 20;
 

@@ -51,8 +51,14 @@ fn operation(route: &Route) -> Value {
         ]);
         operation["responses"]["404"] = json!({ "description": "Not in the catalog" });
     }
-    // Requests without a token are answered on this machine only.
-    if !matches!(route.reply, Reply::Health | Reply::Socket) {
+    if matches!(route.reply, Reply::Mcp) {
+        operation["requestBody"] = json!({
+            "required": true,
+            "content": { "application/json": { "schema": { "type": "object" } } }
+        });
+        operation["security"] = json!([{ "token": [] }]);
+    } else if !matches!(route.reply, Reply::Health | Reply::Socket) {
+        // Requests without a token are answered on this machine only.
         operation["security"] = json!([{}, { "token": [] }]);
     }
     operation

@@ -42,7 +42,9 @@ pub(super) fn allowed<'r>(about: About<'r>, list: &[String]) -> Result<Option<&'
 /// A browser omits the origin where a page only loads something: its own files, an image, a link.
 fn without(about: About<'_>) -> Result<(), Refusal> {
     let fetch = |name: &str| about.headers.get(name).map(axum::http::HeaderValue::as_bytes);
-    let from_browser = about.headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"));
+    // Node.js sends `sec-fetch-mode` alone; a browser never sends it without `sec-fetch-site`.
+    let is_mark = |name: &str| name.starts_with("sec-fetch-") && name != "sec-fetch-mode";
+    let from_browser = about.headers.keys().any(|name| is_mark(name.as_str()));
     if !from_browser {
         return Ok(());
     }
@@ -136,10 +138,19 @@ mod tests {
             // Links on other pages may open this one.
             assert_eq!(judged(&Method::GET, false, &site(value)), Ok(false), "{value}");
         }
-        assert_eq!(
-            judged(&Method::GET, true, &[("sec-fetch-mode", "no-cors")]),
-            Err(Refusal::CrossSite)
-        );
+        for mark in ["sec-fetch-dest", "sec-fetch-user", "sec-fetch-new"] {
+            assert_eq!(judged(&Method::GET, true, &[(mark, "x")]), Err(Refusal::CrossSite));
+            assert_eq!(judged(&Method::POST, true, &[(mark, "x")]), Err(Refusal::Origin));
+        }
+    }
+
+    #[test]
+    fn the_fetch_of_node_is_a_program() {
+        for method in [Method::GET, Method::POST] {
+            assert_eq!(judged(&method, true, &[("sec-fetch-mode", "cors")]), Ok(false));
+            let page = [("sec-fetch-mode", "cors"), ("sec-fetch-site", "cross-site")];
+            assert!(judged(&method, true, &page).is_err());
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::body::to_bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -28,10 +28,14 @@ type Compute = fn(Given) -> Result<Vec<u8>, Failure>;
 
 /// Requests on this machine may read without a token. A token is required over the network, and a token that is sent must be valid.
 pub(super) fn may_read(daemon: &Daemon, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
+    let is_open = peer.is_local() && !headers.contains_key(header::AUTHORIZATION);
+    if is_open { Ok(()) } else { has_token(daemon, headers) }
+}
+
+/// Checks that a request has one valid token that may read.
+pub(super) fn has_token(daemon: &Daemon, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let Some(value) = given.next() else {
-        return if peer.is_local() { Ok(()) } else { Err(Refusal::Token) };
-    };
+    let Some(value) = given.next() else { return Err(Refusal::Token) };
     let token = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
     let book = daemon.keys.book();
     let key = token.and_then(|token| book.token(token));
@@ -97,37 +101,48 @@ enum Bad {
 }
 
 async fn fields(request: Request) -> Result<Given, Bad> {
-    let media = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media = media.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if !media.eq_ignore_ascii_case("application/json") {
-        return Err(Bad::Refused(Refusal::MediaType));
-    }
-    let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY)).await;
-    let body = read
-        .map_err(|_elapsed| Bad::Refused(Refusal::BodyTooSlow))?
-        .map_err(|_long| Bad::Refused(Refusal::BodyTooLarge))?;
+    let body = json_body(request).await.map_err(Bad::Refused)?;
     report::input::json_input::object(&body)
         .map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
 }
 
-/// Calculates in another thread, with at most [`super::daemon`]'s number of concurrent calculations.
+/// The body of a request that says that it is JSON.
+pub(super) async fn json_body(request: Request) -> Result<Bytes, Refusal> {
+    let media = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media = media.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !media.eq_ignore_ascii_case("application/json") {
+        return Err(Refusal::MediaType);
+    }
+    let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY)).await;
+    read.map_err(|_elapsed| Refusal::BodyTooSlow)?.map_err(|_long| Refusal::BodyTooLarge)
+}
+
 async fn run(daemon: &Arc<Daemon>, compute: Compute, given: Given) -> Response {
+    calculated(daemon, move || compute(given)).await.map_or_else(|refused| refused, answered_with)
+}
+
+/// Calculates in another thread, with at most [`super::daemon`]'s number of concurrent calculations; the error is the answer then.
+pub(super) async fn calculated<T: Send + 'static>(
+    daemon: &Arc<Daemon>,
+    calculation: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
     let answered = timeout(ANSWER_TIME, async {
         let place = Arc::clone(&daemon.computing).acquire_owned().await;
         tokio::task::spawn_blocking(move || {
             let _place = place;
-            compute(given)
+            calculation()
         })
         .await
     });
     match answered.await {
-        Err(_) => refuse(daemon, Refusal::Busy),
+        Err(_) => Err(refuse(daemon, Refusal::Busy)),
         Ok(Err(panicked)) => {
             daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
             eprintln!("a calculation panicked: {panicked}");
-            error(StatusCode::INTERNAL_SERVER_ERROR, "a defect of this program; see its messages")
+            let why = "a defect of this program; see its messages";
+            Err(error(StatusCode::INTERNAL_SERVER_ERROR, why))
         }
-        Ok(Ok(answer)) => answered_with(answer),
+        Ok(Ok(answer)) => Ok(answer),
     }
 }
 

@@ -10,7 +10,7 @@ use super::daemon::Daemon;
 use super::peer::Admitted;
 use super::refusal::Refusal;
 use super::table::{ROUTES, Reply, is_api, matches};
-use super::{metrics, openapi, reply, rest, upgrade};
+use super::{mcp, metrics, openapi, reply, rest, upgrade};
 
 /// Answers an admitted request.
 pub(super) async fn answer(daemon: Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
@@ -45,8 +45,8 @@ async fn answer_by(
     admitted: &Admitted,
     request: Request,
 ) -> Response {
-    // Over the network these addresses need a token.
-    let open = matches!(reply, Reply::Health | Reply::Socket);
+    // Over the network the others need a token; /mcp needs one everywhere and asks itself.
+    let open = matches!(reply, Reply::Health | Reply::Socket | Reply::Mcp);
     if !open && let Err(refusal) = rest::may_read(daemon, admitted.peer, request.headers()) {
         return reply::refuse(daemon, refusal);
     }
@@ -58,6 +58,7 @@ async fn answer_by(
         Reply::OpenApi => reply::json(openapi::document().to_string()),
         Reply::Health => rest::health(daemon, request.uri().query()),
         Reply::Metrics => metrics::answer(daemon).await,
+        Reply::Mcp => mcp::answer(daemon, request).await,
         Reply::Socket => upgrade::open(daemon, admitted, request).await,
     }
 }

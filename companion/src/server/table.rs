@@ -33,6 +33,8 @@ pub(super) enum Reply {
     Health,
     Metrics,
     Socket,
+    /// A message of the Model Context Protocol.
+    Mcp,
 }
 
 const fn get(path: &'static str, summary: &'static str, reply: Reply) -> Route {
@@ -44,7 +46,7 @@ const fn post(path: &'static str, summary: &'static str, reply: Reply) -> Route 
 }
 
 /// All addresses of the daemon.
-pub(super) static ROUTES: [Route; 22] = [
+pub(super) static ROUTES: [Route; 23] = [
     post("/api/v1/analyze", "One operator on one device", Reply::Compute("analyze", api::analyze)),
     post("/api/v1/estimate", "A model on a device", Reply::Compute("estimate", api::estimate)),
     post(
@@ -90,6 +92,7 @@ pub(super) static ROUTES: [Route; 22] = [
     ),
     get("/healthz", "200 if jobs can be started, 503 with the reason if not", Reply::Health),
     get("/metrics", "Counters and sensors for Prometheus", Reply::Metrics),
+    post("/mcp", "The Model Context Protocol, one message each; needs a token", Reply::Mcp),
     get(SOCKET, "The socket of the page", Reply::Socket),
 ];
 

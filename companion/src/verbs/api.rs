@@ -51,7 +51,7 @@ pub(crate) fn catalog(name: &str, key: Option<&str>) -> Result<Vec<u8>, Failure>
     Ok(catalog::json(name, key)?.to_string().into_bytes())
 }
 
-/// The description of a request field for the OpenAPI document.
+/// The description of a request field for the OpenAPI document and the schemas of tools.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) key: &'static str,
@@ -60,17 +60,22 @@ pub(crate) struct Field {
     pub(crate) json_type: Option<&'static str>,
 }
 
-/// The request fields of a verb. Those of a sweep may be lists, so they have no type.
+/// The request fields of a verb; of a name that is no verb, those of a model and of an operator. Those of a sweep may be lists, so they
+/// have no type.
 pub(crate) fn fields(verb: &str) -> Vec<Field> {
-    let sweep: Vec<&str>;
+    let several: Vec<&str>;
     let keys: &[&str] = match verb {
         "analyze" => flags::ANALYZE,
         "estimate" => flags::ESTIMATE,
         "recommend" => flags::RECOMMEND,
         "tiling" => flags::PRODUCT,
+        "check" => {
+            several = flags::check();
+            &several
+        }
         _ => {
-            sweep = [flags::ESTIMATE, flags::ANALYZE].concat();
-            &sweep
+            several = [flags::ESTIMATE, flags::ANALYZE].concat();
+            &several
         }
     };
     let field = |flag: &'static flags::Flag| Field {

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 
 /// Longest line, in bytes.
-const MAX_LINE: usize = 1_000_000;
+pub(crate) const MAX_LINE: usize = 1_000_000;
 /// Size of the input and output buffers, in bytes.
 const BUFFER: usize = 1 << 16;
 
 /// The content of one input line.
-enum Line {
+pub(crate) enum InputLine {
     Text(Vec<u8>),
     TooLong,
 }
@@ -47,7 +47,7 @@ pub(super) fn answer(
 }
 
 /// The next line without its line end; `None` after the last.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<InputLine>> {
     let mut line = Vec::new();
     let limit = MAX_LINE as u64 + 1;
     if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
@@ -57,9 +57,9 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
         line.pop();
     } else if line.len() > MAX_LINE {
         skip_line(input)?;
-        return Ok(Some(Line::TooLong));
+        return Ok(Some(InputLine::TooLong));
     }
-    Ok(Some(Line::Text(line)))
+    Ok(Some(InputLine::Text(line)))
 }
 
 /// Skips the rest of a line.
@@ -76,8 +76,8 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn fields(line: Line) -> Result<Map<String, Value>, String> {
-    let Line::Text(bytes) = line else {
+fn fields(line: InputLine) -> Result<Map<String, Value>, String> {
+    let InputLine::Text(bytes) = line else {
         return Err(format!("the line is longer than {MAX_LINE} bytes"));
     };
     let fields = json_input::object(&bytes);

@@ -179,3 +179,30 @@ fn sessions_of_a_revoked_key_end_within_a_second() {
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(daemon.open().identify(&key).expect_err("revoked").code, Some(4401));
 }
+
+#[test]
+fn the_tools_for_programs_need_a_token_on_this_machine_too() {
+    let daemon = Daemon::start(&scripting());
+    let token = verb(&daemon, "keys new --name client --scope read");
+    std::thread::sleep(Duration::from_millis(600));
+    let bearer = format!("Authorization: Bearer {token}");
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let json = "Content-Type: application/json";
+    let foreign = "Origin: https://evil.test";
+    for (method, headers, status) in [
+        ("POST", vec![json], 401),
+        ("POST", vec![json, "Authorization: Bearer wrong"], 401),
+        ("POST", vec![json, &*bearer, &*bearer], 401),
+        ("POST", vec![json, &*bearer, foreign], 403),
+        ("POST", vec![&*bearer], 415),
+        ("GET", vec![&*bearer], 405),
+        ("POST", vec![json, &*bearer], 200),
+    ] {
+        let body = if method == "POST" { ping } else { "" };
+        let answer = daemon.ask(method, "/mcp", &headers, body);
+        assert_eq!(answer.status, status, "{method} {headers:?}: {}", answer.body);
+        assert_eq!(answer.body.contains("\"result\":{}"), status == 200);
+    }
+    let page = daemon.ask("POST", "/mcp", &[json, &bearer], &" ".repeat(300 * 1024));
+    assert_eq!(page.status, 413);
+}

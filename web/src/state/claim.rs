@@ -1,11 +1,13 @@
 //! A claimed speed in the address: its keys and its units. `check` judges it.
 
+use report::output::address::key;
+
 /// Key of the claimed time of the operator [µs].
-pub const TIME: &str = "us";
+pub const TIME: &str = key::CLAIMED_TIME;
 /// Key of the claimed number for the model, in the unit under [`UNIT`].
-pub const AMOUNT: &str = "ts";
+pub const AMOUNT: &str = key::CLAIMED_AMOUNT;
 /// Key of the unit of [`AMOUNT`].
-pub const UNIT: &str = "tk";
+pub const UNIT: &str = key::CLAIMED_UNIT;
 
 /// All keys of claims.
 pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
@@ -29,8 +31,8 @@ impl ClaimUnit {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Total => "",
-            Self::User => "user",
-            Self::Seconds => "s",
+            Self::User => key::UNIT_USER,
+            Self::Seconds => key::UNIT_SECONDS,
         }
     }
 

@@ -3,6 +3,7 @@
 use calc_core::recommend::{Bounds, Objective, RankedPart, USUAL_QUALITY};
 use calc_core::units::{Seconds, TokensPerSec};
 use report::input::number_input;
+use report::output::address::key;
 
 /// A bound that the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +25,10 @@ impl Bound {
     /// Id in the document, and key in the address.
     pub const fn id(self) -> &'static str {
         match self {
-            Self::Loss => "loss",
-            Self::Tpot => "tpot",
-            Self::Ttft => "ttft",
-            Self::Rate => "rate",
+            Self::Loss => key::LOSS,
+            Self::Tpot => key::TPOT,
+            Self::Ttft => key::TTFT,
+            Self::Rate => key::RATE,
         }
     }
 
@@ -129,9 +130,9 @@ impl Goal {
     /// Adds the pairs that differ from the default to an address.
     pub fn write(&self, pairs: &mut Vec<(&'static str, String)>) {
         if self.objective != Objective::Latency {
-            pairs.push(("obj", self.objective.key().to_owned()));
+            pairs.push((key::OBJECTIVE, self.objective.key().to_owned()));
         }
-        pairs.extend(self.part.map(|part| ("part", part.key().to_owned())));
+        pairs.extend(self.part.map(|part| (key::PHASE, part.key().to_owned())));
         for bound in Bound::ALL {
             let text = self.text(bound).trim();
             if !text.is_empty() {
@@ -148,14 +149,14 @@ impl Goal {
             return Some(Ok(()));
         }
         match key {
-            "obj" => Some(match Objective::ALL.iter().find(|(name, _)| *name == value) {
+            key::OBJECTIVE => Some(match Objective::ALL.iter().find(|(name, _)| *name == value) {
                 Some((_, objective)) => {
                     self.objective = *objective;
                     Ok(())
                 }
                 None => Err("which is none of latency, throughput, energy, memory, quality. The page ranks by latency.".to_owned()),
             }),
-            "part" => Some(match RankedPart::ALL.iter().find(|(name, _)| *name == value) {
+            key::PHASE => Some(match RankedPart::ALL.iter().find(|(name, _)| *name == value) {
                 Some((_, part)) => {
                     self.part = Some(*part);
                     Ok(())

@@ -10,6 +10,7 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use calc_core::text::Text;
+use report::input::request::SCENARIOS;
 
 use super::explore::ExploreTexts;
 use super::goal::Goal;
@@ -130,7 +131,7 @@ pub struct Pins {
 
 impl Pins {
     /// Most scenarios of a comparison.
-    pub const MOST: usize = 4;
+    pub const MOST: usize = SCENARIOS.1;
 }
 
 /// All inputs that determine the page's content. A custom device is owned, one of the catalog borrowed.

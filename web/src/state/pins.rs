@@ -3,18 +3,19 @@
 use super::inputs::Inputs;
 use super::model::inputs::ModelSource;
 use super::model::url::{self, Pair};
-use super::percent::{self, encoded};
+use report::output::address::{self, key};
+use report::percent;
 
 /// Keys of a query that are no part of a scenario.
-const BESIDE: [&str; 5] = ["view", "tab", "v", "c", "rows"];
+const BESIDE: [&str; 5] = [key::VIEW, "tab", key::VERSION, key::SCENARIO, "rows"];
 
 /// Device and power mode, where they differ from the default.
 pub fn place(inputs: &Inputs) -> Vec<Pair> {
     let mut pairs = Vec::new();
     if inputs.device != Inputs::default().device {
-        pairs.push(("d", inputs.device.key.to_string()));
+        pairs.push((key::DEVICE, inputs.device.key.to_string()));
     }
-    pairs.extend(inputs.mode.as_ref().map(|mode| ("pm", mode.to_string())));
+    pairs.extend(inputs.mode.as_ref().map(|mode| (key::POWER_MODE, mode.to_string())));
     pairs
 }
 
@@ -35,14 +36,12 @@ pub fn text(inputs: &Inputs) -> String {
     scenario.model.filter = Default::default();
     let mut pairs: Vec<Pair> = Vec::new();
     if let ModelSource::Catalog(model) = &scenario.model.base {
-        pairs.push(("model", model.key.to_owned()));
+        pairs.push((key::MODEL, model.key.to_owned()));
     }
-    pairs.push(("d", scenario.device.key.to_string()));
+    pairs.push((key::DEVICE, scenario.device.key.to_string()));
     let others = place(&scenario).into_iter().chain(question(&scenario));
-    pairs.extend(others.filter(|(key, _)| !["model", "d"].contains(key)));
-    let texts: Vec<String> =
-        pairs.iter().map(|(key, value)| format!("{key}:{}", encoded(value))).collect();
-    texts.join(",")
+    pairs.extend(others.filter(|(key, _)| ![key::MODEL, key::DEVICE].contains(key)));
+    address::scenario(&pairs)
 }
 
 /// The pairs of a scenario's text; the error says which part has no value.

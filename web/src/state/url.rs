@@ -3,15 +3,17 @@
 
 mod pinned;
 mod reader;
+#[cfg(test)]
+mod requests;
 
 use std::sync::OnceLock;
 
-use calc_core::catalog;
+use report::output::address::{self, key};
+use report::percent::pairs;
 
 use super::fragment::{Fragment, follows_first};
 use super::inputs::{Inputs, View};
 use super::operator::Field;
-use super::percent::pairs;
 use super::{fragment, pins, points};
 use reader::Reader;
 
@@ -79,22 +81,22 @@ fn read_pairs(pairs: &[(String, String)], fragment: &Fragment) -> (Inputs, Vec<N
     let mut inputs = Inputs::default();
     let mut reader = Reader { notes: Vec::new(), fragment };
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
-    reader.view(&mut inputs, value("view"), pairs.is_empty());
+    reader.view(&mut inputs, value(key::VIEW), pairs.is_empty());
     reader.tab(&mut inputs, value("tab"));
-    reader.device(&mut inputs, value("d"));
+    reader.device(&mut inputs, value(key::DEVICE));
     reader.own(&mut inputs);
-    reader.mode(&mut inputs, value("pm"));
-    reader.operator(&mut inputs, value("op"));
+    reader.mode(&mut inputs, value(key::POWER_MODE));
+    reader.operator(&mut inputs, value(key::OPERATOR));
     for field in Field::ALL {
         reader.number(&mut inputs, *field, value(field.id()));
     }
-    reader.switch(&mut inputs.typed.fused, "uf", value("uf"));
-    reader.switch(&mut inputs.typed.gated, "pl", value("pl"));
-    reader.weights(&mut inputs, value("w"));
-    reader.activations(&mut inputs, value("a"));
-    reader.kv_cache(&mut inputs, value("ak"));
+    reader.switch(&mut inputs.typed.fused, key::UNFUSED, value(key::UNFUSED));
+    reader.switch(&mut inputs.typed.gated, key::PLAIN, value(key::PLAIN));
+    reader.weights(&mut inputs, value(key::OPERATOR_WEIGHTS));
+    reader.activations(&mut inputs, value(key::OPERATOR_ACTIVATIONS));
+    reader.kv_cache(&mut inputs, value(key::OPERATOR_KV_CACHE));
     reader.points(&mut inputs, value("pt"));
-    reader.version(value("v"));
+    reader.version(value(key::VERSION));
     reader.other_keys(&mut inputs, pairs);
     reader.model(&mut inputs);
     reader.pins(&mut inputs, pairs);
@@ -125,23 +127,25 @@ pub fn write(inputs: &Inputs) -> String {
         pairs.extend(pins::place(inputs));
     }
     if inputs.op != usual.op {
-        pairs.push(("op", inputs.op.key().to_owned()));
+        pairs.push((key::OPERATOR, inputs.op.key().to_owned()));
     }
     for field in Field::ALL {
         let value =
             inputs.typed.number(*field).filter(|value| usual.typed.number(*field) != Some(*value));
         pairs.extend(value.map(|value| (field.id(), value.to_string())));
     }
-    for (key, usual) in [("uf", inputs.typed.fused), ("pl", inputs.typed.gated)] {
+    for (key, usual) in [(key::UNFUSED, inputs.typed.fused), (key::PLAIN, inputs.typed.gated)] {
         if !usual {
             pairs.push((key, "1".to_owned()));
         }
     }
     if inputs.weights != usual.weights {
-        pairs.push(("w", inputs.weights.key.to_owned()));
+        pairs.push((key::OPERATOR_WEIGHTS, inputs.weights.key.to_owned()));
     }
-    pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
-    pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
+    pairs.extend(
+        inputs.activations.map(|format| (key::OPERATOR_ACTIVATIONS, format.key.to_owned())),
+    );
+    pairs.extend(inputs.kv.map(|format| (key::OPERATOR_KV_CACHE, format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     if !follows {
         pairs.extend(pins::question(inputs));
@@ -150,15 +154,9 @@ pub fn write(inputs: &Inputs) -> String {
     pinned::write(inputs, follows, &mut pairs);
     let has_fragment = !fragment::text(inputs).is_empty();
     if inputs.view != view_without_key(pairs.is_empty() && !has_fragment) {
-        pairs.insert(0, ("view", inputs.view.key().to_owned()));
+        pairs.insert(0, (key::VIEW, inputs.view.key().to_owned()));
     }
-    if pairs.is_empty() {
-        return String::new();
-    }
-    pairs.push(("v", catalog::VERSION.to_string()));
-    let encoded: Vec<String> =
-        pairs.iter().map(|(key, value)| format!("{key}={}", pinned::encoded(key, value))).collect();
-    format!("?{}", encoded.join("&"))
+    address::query(pairs)
 }
 
 #[cfg(test)]
@@ -166,7 +164,7 @@ mod tests {
     use super::*;
     use crate::state::inputs::Tab;
     use crate::state::operator::Op;
-    use calc_core::catalog::devices;
+    use calc_core::catalog::{self, devices};
     use std::borrow::Cow;
 
     fn with(numbers: &[(Field, &str)]) -> Inputs {

@@ -24,9 +24,12 @@ pub(super) fn of_page(document: &str) -> String {
     format!("{folder}/{}.html", document.trim_end_matches(".md"))
 }
 
+/// The description of the site for language models, which is looked for at the root of a site.
+const FOR_MODELS: &str = "llms.txt";
+
 /// The path in the site of a file that is no document.
 pub(super) fn of_file(path: &str) -> String {
-    format!("{RECORD}/{path}")
+    if path == FOR_MODELS { path.to_owned() } else { format!("{RECORD}/{path}") }
 }
 
 /// The path of `target` as a link in the document `from`, both relative to `docs/`; `None` if it leaves `docs/`.
@@ -74,6 +77,7 @@ mod tests {
             assert_eq!(of_page(document), page);
         }
         assert_eq!(of_file("schema/device.schema.json"), "docs/schema/device.schema.json");
+        assert_eq!(of_file("llms.txt"), "llms.txt");
     }
 
     #[test]

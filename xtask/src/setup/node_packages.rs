@@ -1,4 +1,4 @@
-//! The npm packages of the browser tests and of Lighthouse, installed into the cache and never into the checkout.
+//! The npm packages of the browser tests, of Lighthouse and of the protocol's clients, installed into the cache and never into the checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::child::{find_program, run};
 use crate::page::names::fingerprint;
 use crate::places::Places;
 
-/// The `node_modules` folder that holds exactly what the lock file in a folder of `web/tests` says.
+/// The `node_modules` folder that holds exactly what the lock file in a folder of the checkout says.
 pub(crate) fn install(places: &Places, tests: &str) -> anyhow::Result<PathBuf> {
-    let wanted = places.root.join("web/tests").join(tests);
+    let wanted = places.root.join(tests);
     let lock_file = wanted.join("package-lock.json");
     let lock = fs::read(&lock_file).with_context(|| lock_file.display().to_string())?;
     let folder = places.cache.join("node").join(fingerprint(&lock));
@@ -26,7 +26,7 @@ pub(crate) fn install(places: &Places, tests: &str) -> anyhow::Result<PathBuf> {
 fn install_into(folder: &Path, wanted: &Path) -> anyhow::Result<()> {
     if find_program(&["node"]).is_none() || find_program(&["npm", "npm.cmd"]).is_none() {
         bail!(
-            "what runs in a browser needs Node.js 20 or later with npm: install it from https://nodejs.org or your system's packages"
+            "these tests need Node.js 20 or later with npm: install it from https://nodejs.org or your system's packages"
         );
     }
     let unfinished = folder.with_extension(std::process::id().to_string());

@@ -18,7 +18,7 @@ pub(super) fn site_under_test(places: &Places) -> PathBuf {
 }
 
 pub(super) fn run_all(job: &Run) -> anyhow::Result<Outcome> {
-    run(&mut node(job.places, "browser")?)?;
+    run(&mut node(job.places, "web/tests/browser")?)?;
     Ok(Outcome::Passed)
 }
 
@@ -28,13 +28,13 @@ pub(crate) fn lighthouse(places: &Places) -> anyhow::Result<()> {
     let lock = FolderLock::of_target(places)?;
     page::build(places, &site_under_test(places))?;
     drop(lock);
-    run(&mut node(places, "lighthouse")?)
+    run(&mut node(places, "web/tests/lighthouse")?)
 }
 
-/// The command that runs `run.mjs` of a folder of `web/tests` on the site and the program under test.
+/// The command that runs `run.mjs` of a folder on the site and the program under test.
 fn node(places: &Places, tests: &str) -> anyhow::Result<Command> {
     let mut command = Command::new("node");
-    command.arg(format!("web/tests/{tests}/run.mjs")).current_dir(&places.root);
+    command.arg(format!("{tests}/run.mjs")).current_dir(&places.root);
     command.env("CHROMIUM", chromium::find_or_install()?);
     command.env("RIDGEPOINT_NODE_MODULES", node_packages::install(places, tests)?);
     command.env("RIDGEPOINT_BIN", ridgepoint_under_test(places)?);

@@ -1,6 +1,6 @@
 //! The stages in the order in which they run: what fails fast comes first.
 
-use super::{Outcome, Run, Stage, browser, deny, examples, readme, trunk, wasm_bits};
+use super::{Outcome, Run, Stage, browser, deny, examples, mcp, readme, trunk, wasm_bits};
 use crate::child::{cargo, run};
 use crate::lock::FolderLock;
 use crate::setup::{chromium, node_packages, toolchain};
@@ -17,6 +17,7 @@ pub(super) const STAGES: &[Stage] = &[
     Stage { name: "unit, property and golden tests", quick: true, check: tests },
     Stage { name: "examples", quick: true, check: examples::run_all },
     Stage { name: "readme commands", quick: true, check: readme::check },
+    Stage { name: "MCP clients", quick: false, check: mcp::run_clients },
     Stage { name: "native and wasm bits are equal", quick: false, check: wasm_bits::compare },
     Stage { name: "page", quick: false, check: build_page },
     Stage { name: "browser", quick: false, check: browser::run_all },
@@ -32,7 +33,8 @@ fn set_up(job: &Run) -> anyhow::Result<Outcome> {
     if !job.quick {
         toolchain::ensure_target(toolchain::WASI)?;
         chromium::find_or_install()?;
-        node_packages::install(job.places, "browser")?;
+        node_packages::install(job.places, "web/tests/browser")?;
+        node_packages::install(job.places, mcp::TESTS)?;
     }
     Ok(Outcome::Passed)
 }

@@ -44,7 +44,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "report",
-        "number_text
+        "number_text percent
          refusal_text
          input::json_input input::number_input input::range input::device_file input::calibration_file
          input::error
@@ -53,10 +53,12 @@ const LAYERS: &[(&str, &str)] = &[
          input::named_model input::model_file::word
          input::request
          input
-         output::accuracy output::lesson output::work output::table output::verdict
+         output::accuracy output::address output::lesson output::work output::table output::verdict
          output::words
-         output::json output::verdict::explain
+         output::verdict::explain
+         output::json
          output::verdict::model output::summary
+         output::brief output::formulas
          output",
     ),
     (
@@ -94,12 +96,13 @@ const LAYERS: &[(&str, &str)] = &[
          verbs::merge verbs::recommend
          verbs::api
          verbs
+         mcp
          server::coding server::freshness server::refusal server::throttle server::host server::origin
          server::embedded server::kept server::negotiation
          server::static_files server::keyring server::places server::peer server::socket server::table
          server::daemon
          server::reply server::audit
-         server::metrics server::openapi server::rest server::handshake
+         server::metrics server::openapi server::rest server::mcp server::handshake
          server::session
          server::upgrade
          server::routes
@@ -116,7 +119,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "web",
         "components::erased link
-         state::claim state::computed_style state::history state::marks state::percent state::place
+         state::claim state::computed_style state::history state::marks state::place
          state::roving state::trust
          state::goal state::operator state::points
          state::model::fields state::model::file_name state::model::refused state::model::roles

@@ -52,6 +52,18 @@ pub enum RequestError {
         value: String,
         allowed: Vec<&'static str>,
     },
+    /// Anything but a list of JSON objects of a length in this range.
+    NotObjects {
+        key: &'static str,
+        least: usize,
+        most: usize,
+    },
+    /// A refusal of one scenario of several.
+    InScenario {
+        /// Place in the list, from 1.
+        number: usize,
+        error: Box<Self>,
+    },
     /// A line that is not a JSON object.
     NotJson {
         /// Message of the parser.
@@ -137,6 +149,10 @@ impl fmt::Display for RequestError {
             Self::NotOneOf { key, value, allowed } => {
                 write!(line, "{key} must be one of {}; got `{value}`", allowed.join(", "))
             }
+            Self::NotObjects { key, least, most } => {
+                write!(line, "{key} must be a list of {least} to {most} JSON objects")
+            }
+            Self::InScenario { number, error } => write!(line, "scenario {number}: {error}"),
             Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
             Self::UnknownModel { name, nearest } => {
                 let nearest = if nearest.is_empty() {

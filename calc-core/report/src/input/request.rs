@@ -6,8 +6,10 @@ mod check;
 mod estimate;
 mod fields;
 mod files;
+mod fit;
 mod memory;
 mod recommend;
+mod scenarios;
 
 pub use super::error::RequestError;
 pub use analyze::{AnalyzeInputs, Shape};
@@ -15,7 +17,9 @@ pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
+pub use fit::{FitChange, FitInputs, FitPlan};
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
+pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};
 
 use std::borrow::Cow;
 use std::sync::Arc;

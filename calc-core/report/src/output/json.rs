@@ -7,10 +7,13 @@ pub mod catalog;
 pub mod check;
 pub mod compare;
 pub mod estimate;
+pub mod fit;
+pub mod formulas;
 pub mod geometry;
 pub mod inspect;
 pub mod recommend;
 mod row;
+pub mod scenarios;
 pub mod tiling;
 
 use calc_core::calibration::{Basis, InFit};

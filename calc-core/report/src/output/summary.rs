@@ -10,10 +10,10 @@ mod inspect;
 mod recommend;
 mod tiling;
 
-pub use analyze::analyze;
+pub use analyze::{analyze, shape as operator_name};
 pub use bench::{Difference, bench, bench_difference};
 pub use catalog::{device, devices, format, formats, model, models, named_model};
-pub use check::check;
+pub use check::{check, claimed, what as checked};
 pub use compare::compare;
 pub use estimate::estimate;
 pub use inspect::inspect;

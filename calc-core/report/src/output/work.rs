@@ -23,6 +23,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// The formula as plain text, with symbols and with values: `F / π`, `33.6 MFLOP / 33.4 TFLOP/s`.
+    pub fn plain(&self) -> [String; 2] {
+        [false, true].map(|values| self.formula.plain(values))
+    }
+
     /// The formula as MathML: symbol = formula = formula with values = result.
     pub fn mathml(&self) -> String {
         let (symbols, values) = (self.formula.symbols(), self.formula.values());
@@ -259,6 +264,23 @@ mod tests {
         }
         assert!(count > 5_000, "{count}");
         assert!(devices::all().count() > 3);
+    }
+
+    #[test]
+    fn the_formulas_are_plain_text_too() {
+        let a = || sym("a", 2.0, "2 s".to_owned());
+        let (sum, product) = (plus(vec![a(), a()]), times(vec![a(), plus(vec![a(), a()])]));
+        for (formula, symbols, values) in [
+            (over(sum, product), "(a + a) / (a × (a + a))", "(2 s + 2 s) / (2 s × (2 s + 2 s))"),
+            (max(vec![a(), expression::ceiling(a())]), "max(a, ⌈a⌉)", "max(2 s, ⌈2 s⌉)"),
+            (
+                Expr::Touched(Box::new(over(a(), a())), Box::new(a())),
+                "1 − (1 − (a / a))^a",
+                "1 − (1 − (2 s / 2 s))^2 s",
+            ),
+        ] {
+            assert_eq!([formula.plain(false), formula.plain(true)], [symbols, values]);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use report::input::number_input;
 use report::number_text;
+use report::output::address::key;
 
 /// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,17 +81,20 @@ const MAX_WIDTH: u64 = 1 << 32;
 const MAX_COUNT: u64 = 1 << 16;
 
 static SPECS: [Spec; 22] = [
-    Spec::count("batch", "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
-    Spec::count("prompt", "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
-    Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
-    Spec::count("generate", "New tokens", "", (1, MAX_NEW_TOKENS)).starts_at("128"),
-    Spec::count("tp", "Number of devices", "tensor-parallel", (1, MAX_WAYS)).starts_at("1"),
-    Spec::count("pp", "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
-    Spec::count("ep", "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
-    Spec::count("memory", "Memory limit", "GB", (0, 1_000_000)).or_empty("all usable").real(),
-    Spec::count("wbits", "Weight bits", "mean", (0, 64)).or_empty("by format").real(),
-    Spec::count("draft", "Draft tokens", "", (0, MAX_DRAFT)).or_empty("none"),
-    Spec::count("accept", "Acceptance", "0–1", (0, 1)).starts_at("0.7").real(),
+    Spec::count(key::BATCH, "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
+    Spec::count(key::PROMPT, "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
+    Spec::count(key::CONTEXT, "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
+    Spec::count(key::NEW_TOKENS, "New tokens", "", (1, MAX_NEW_TOKENS)).starts_at("128"),
+    Spec::count(key::TENSOR_PARALLEL, "Number of devices", "tensor-parallel", (1, MAX_WAYS))
+        .starts_at("1"),
+    Spec::count(key::PIPELINE_PARALLEL, "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count(key::EXPERT_PARALLEL, "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count(key::MEMORY_LIMIT, "Memory limit", "GB", (0, 1_000_000))
+        .or_empty("all usable")
+        .real(),
+    Spec::count(key::WEIGHT_BITS, "Weight bits", "mean", (0, 64)).or_empty("by format").real(),
+    Spec::count(key::DRAFT_TOKENS, "Draft tokens", "", (0, MAX_DRAFT)).or_empty("none"),
+    Spec::count(key::ACCEPTANCE, "Acceptance", "0–1", (0, 1)).starts_at("0.7").real(),
     Spec::count("layers", "Layers", "", (1, MAX_COUNT)),
     Spec::count("hidden", "Hidden size", "", (1, MAX_WIDTH)),
     Spec::count("heads", "Heads", "", (1, MAX_COUNT)),

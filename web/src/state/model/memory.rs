@@ -1,13 +1,12 @@
 //! The memory bar: parts, capacity, and changes that would make the model fit.
 
 use calc_core::device::UsableMemory;
-use calc_core::footprint::{DraftMemory, MemoryFootprint};
+use calc_core::footprint::MemoryFootprint;
 use calc_core::plan::Plan;
-use calc_core::provenance::Provenance;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use report::number_text as text;
-use report::output::verdict::model as say;
+use report::output::verdict::model::{self as say, MemoryRole};
 
 use super::fit::{self, FitChange, LargestFit};
 use super::question::ModelQuestion;
@@ -79,51 +78,20 @@ pub fn bar(
     let fits = memory.verdict().may_fit();
     let changes = fit::changes(question, plan, room);
     let whole = memory.total().max(memory.usable.bytes);
-    let part = |key, name, value, formula: &str, provenance| MemoryPart {
-        key,
-        name,
-        bytes: value,
+    let part = |role: MemoryRole| MemoryPart {
+        key: role.key,
+        name: role.name,
+        bytes: role.bytes,
         size: Cell {
-            text: text::bytes(value),
-            explanation: say::memory_part(name, formula, value, provenance),
+            text: text::bytes(role.bytes),
+            explanation: say::memory_part(role.name, role.formula, role.bytes, role.provenance),
         },
-        percent: 100.0 * (value / whole),
+        percent: 100.0 * (role.bytes / whole),
     };
-    let derived = Provenance::Derived;
-    let drafts = |part: fn(&DraftMemory) -> Bytes| memory.draft.as_ref().map_or(Bytes::ZERO, part);
     MemoryBar {
         sentence: say::memory(memory, question.workload.parallel.devices()),
         fits,
-        parts: vec![
-            part(
-                "weights",
-                "Weights",
-                memory.weights + drafts(|draft| draft.weights),
-                "every matrix in its format with its scales, embedding, LM head and draft model included",
-                derived,
-            ),
-            part(
-                "kv",
-                "KV cache",
-                memory.kv_caches(),
-                "batch × longest sequence × what a token keeps in every layer",
-                derived,
-            ),
-            part(
-                "acts",
-                "Activations",
-                memory.activations + drafts(|draft| draft.activations),
-                "the largest working set of one operator of the prompt",
-                derived,
-            ),
-            part(
-                "reserve",
-                "Reserve",
-                memory.reserve,
-                "runtime, driver and workspaces",
-                Provenance::Assumed,
-            ),
-        ],
+        parts: say::memory_roles(memory).map(part).into(),
         capacity: 100.0 * (memory.usable.bytes / whole),
         capacity_text: capacity_text(memory.usable),
         room_left: room,

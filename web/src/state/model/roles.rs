@@ -2,6 +2,7 @@
 
 use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::quant_format::QuantFormat;
+use report::output::address::key;
 
 /// A role of a format in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +22,11 @@ impl Role {
     /// Id in the document, and key in the address.
     pub const fn id(self) -> &'static str {
         match self {
-            Self::Weights => "weights",
-            Self::Activations => "acts",
-            Self::KvCache => "kv",
-            Self::Embedding => "emb",
-            Self::Experts => "experts",
+            Self::Weights => key::WEIGHTS,
+            Self::Activations => key::ACTIVATIONS,
+            Self::KvCache => key::KV_CACHE,
+            Self::Embedding => key::EMBEDDING,
+            Self::Experts => key::EXPERTS,
         }
     }
 

@@ -7,6 +7,7 @@ use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
 use report::input::model_file::word::{self, FileModel};
+use report::output::address::key;
 
 use super::fields::Field;
 use super::file_name::LONGEST_NAME;
@@ -18,8 +19,7 @@ use crate::state::trust::FILTER_KEYS;
 /// Source of a geometry that was read from an address.
 const SOURCE: &str = "the address of this page";
 
-/// A key of the address with its value.
-pub type Pair = (&'static str, String);
+pub use report::output::address::KeyedValue as Pair;
 
 /// Keys of a custom model, which are in the fragment and not in the query.
 const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
@@ -45,7 +45,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
     let usual = ModelInputs::default();
     match &inputs.base {
         ModelSource::Catalog(model) if inputs.base != usual.base => {
-            pairs.push(("model", model.key.to_owned()));
+            pairs.push((key::MODEL, model.key.to_owned()));
         }
         ModelSource::Catalog(_) => {}
         ModelSource::File(model) => {
@@ -60,9 +60,9 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push((field.spec().id, text.to_owned()));
         }
     }
-    pairs.extend(inputs.engine.map(|engine| ("engine", engine.key().to_owned())));
-    pairs.extend(inputs.scheme.map(|scheme| ("scheme", scheme.key.to_owned())));
-    pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
+    pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
+    pairs.extend(inputs.scheme.map(|scheme| (key::SCHEME, scheme.key.to_owned())));
+    pairs.extend(inputs.drafter.map(|model| (key::DRAFT_MODEL, model.key.to_owned())));
     let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
     pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
     let filter = FILTER_KEYS.into_iter().zip(&inputs.filter).filter(|(_, text)| !text.is_empty());
@@ -97,8 +97,8 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
         return Some(format(role, value).map(|format| inputs.formats.set(role, Some(format))));
     }
     Some(match key {
-        "model" => model(value).map(|base| inputs.base = base),
-        "dm" => match catalog::model(value) {
+        key::MODEL => model(value).map(|base| inputs.base = base),
+        key::DRAFT_MODEL => match catalog::model(value) {
             Ok(model) => {
                 inputs.drafter = Some(model);
                 Ok(())
@@ -108,7 +108,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 nearest(&error)
             )),
         },
-        "engine" => match Engine::of(value) {
+        key::ENGINE => match Engine::of(value) {
             Some(engine) => {
                 inputs.engine = Some(engine);
                 Ok(())
@@ -118,7 +118,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 Engine::ALL.map(|(key, _)| key).join(", ")
             )),
         },
-        "scheme" => match schemes::scheme(value) {
+        key::SCHEME => match schemes::scheme(value) {
             Some(scheme) => {
                 inputs.scheme = Some(scheme);
                 Ok(())

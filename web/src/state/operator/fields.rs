@@ -4,12 +4,13 @@ use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS};
 use report::input::number_input;
 use report::number_text;
+use report::output::address::key;
 
 /// Largest head size, and most heads.
 const MAX_HEAD: u64 = 65_536;
 
 macro_rules! fields {
-    ($($field:ident $id:literal $name:literal $meaning:literal $usual:literal $range:expr,)*) => {
+    ($($field:ident $id:path, $name:literal $meaning:literal $usual:literal $range:expr,)*) => {
         /// A field that takes a number.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Field {
@@ -50,22 +51,22 @@ macro_rules! fields {
 
 // The defaults are those of Llama-3.1-8B, and of Mixtral 8x7B for the experts.
 fields! {
-    M "m" "M" "tokens" "1" (1, MAX_DIMENSION),
-    N "n" "N" "outputs" "4096" (1, MAX_DIMENSION),
-    K "k" "K" "inputs" "4096" (1, MAX_DIMENSION),
-    Tokens "t" "Tokens" "in the step" "1" (1, MAX_DIMENSION),
-    Batch "ab" "Batch" "sequences" "1" (1, MAX_BATCH),
-    New "an" "New" "tokens each" "1" (1, MAX_TOKENS),
-    Cached "ac" "Cached" "tokens each" "4096" (0, MAX_TOKENS),
-    Heads "ah" "Heads" "" "32" (1, MAX_HEAD),
-    KvHeads "ag" "KV heads" "" "8" (1, MAX_HEAD),
-    HeadSize "ad" "Head size" "" "128" (1, MAX_HEAD),
-    Hidden "hs" "Hidden" "size" "4096" (1, MAX_DIMENSION),
-    Width "iw" "Intermediate" "" "14336" (1, MAX_DIMENSION),
-    Experts "xe" "Experts" "" "8" (1, MAX_EXPERTS),
-    PerToken "xk" "Used" "per token" "2" (1, MAX_EXPERTS),
-    ExpertWidth "xw" "Expert" "width" "14336" (1, MAX_DIMENSION),
-    SharedWidth "xs" "Shared" "width" "0" (0, MAX_DIMENSION),
+    M key::M, "M" "tokens" "1" (1, MAX_DIMENSION),
+    N key::N, "N" "outputs" "4096" (1, MAX_DIMENSION),
+    K key::K, "K" "inputs" "4096" (1, MAX_DIMENSION),
+    Tokens key::TOKENS, "Tokens" "in the step" "1" (1, MAX_DIMENSION),
+    Batch key::ATTENTION_BATCH, "Batch" "sequences" "1" (1, MAX_BATCH),
+    New key::ATTENTION_NEW, "New" "tokens each" "1" (1, MAX_TOKENS),
+    Cached key::ATTENTION_CACHED, "Cached" "tokens each" "4096" (0, MAX_TOKENS),
+    Heads key::HEADS, "Heads" "" "32" (1, MAX_HEAD),
+    KvHeads key::KV_HEADS, "KV heads" "" "8" (1, MAX_HEAD),
+    HeadSize key::HEAD_SIZE, "Head size" "" "128" (1, MAX_HEAD),
+    Hidden key::HIDDEN, "Hidden" "size" "4096" (1, MAX_DIMENSION),
+    Width key::WIDTH, "Intermediate" "" "14336" (1, MAX_DIMENSION),
+    Experts key::OPERATOR_EXPERTS, "Experts" "" "8" (1, MAX_EXPERTS),
+    PerToken key::PER_TOKEN, "Used" "per token" "2" (1, MAX_EXPERTS),
+    ExpertWidth key::EXPERT_WIDTH, "Expert" "width" "14336" (1, MAX_DIMENSION),
+    SharedWidth key::SHARED_WIDTH, "Shared" "width" "0" (0, MAX_DIMENSION),
 }
 
 /// An invalid field, with the allowed values.

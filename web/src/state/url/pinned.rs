@@ -3,8 +3,9 @@
 use super::{Note, read_pairs};
 use crate::state::fragment::{self, Fragment, FragmentPart};
 use crate::state::inputs::{Inputs, Pins, View};
-use crate::state::percent;
 use crate::state::pins;
+
+use report::output::address::key;
 
 use super::reader::Reader;
 
@@ -57,18 +58,13 @@ fn fault(note: &Note) -> &str {
 pub(super) fn write(inputs: &Inputs, follows: bool, pairs: &mut Vec<(&str, String)>) {
     let is_compared = inputs.view == View::Compare && !inputs.pins.list.is_empty();
     // Without the key `d` the scenario would be the first pinned one.
-    if is_compared && !follows && !pairs.iter().any(|(key, _)| *key == "d") {
-        pairs.push(("d", inputs.device.key.to_string()));
+    if is_compared && !follows && !pairs.iter().any(|(key, _)| *key == key::DEVICE) {
+        pairs.push((key::DEVICE, inputs.device.key.to_string()));
     }
-    pairs.extend(inputs.pins.list.iter().map(|pin| ("c", pin.clone())));
+    pairs.extend(inputs.pins.list.iter().map(|pin| (key::SCENARIO, pin.clone())));
     if inputs.pins.all_rows {
         pairs.push(("rows", "all".to_owned()));
     }
-}
-
-/// A value of the address with percent codes. The separators of a pinned scenario stay legible.
-pub(super) fn encoded(key: &str, value: &str) -> String {
-    percent::encoded_but(value, if key == "c" { b"-_.~:," } else { b"-_.~" })
 }
 
 impl Reader<'_> {
@@ -120,6 +116,7 @@ fn read_pin(inputs: &mut Inputs, text: &str, fragment_parts: &[FragmentPart], ha
 mod tests {
     use super::super::{read, write};
     use super::*;
+    use report::percent;
 
     const TWO: &str = "?view=compare&c=model:llama-3.1-8b,d:jetson_orin_nano_8gb_super&c=model:llama-3.1-8b,d:jetson_agx_orin_64gb,pm:MAXN&v=1";
 

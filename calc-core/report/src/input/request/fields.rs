@@ -164,6 +164,36 @@ impl Fields {
         self.count(key)?.ok_or_else(|| self.missing(key))
     }
 
+    /// Removes and returns a list of objects with from `least` to `most` items.
+    ///
+    /// # Errors
+    /// [`RequestError::Missing`], and [`RequestError::NotObjects`] for anything but such a list.
+    pub fn objects(
+        &mut self,
+        key: &'static str,
+        (least, most): (usize, usize),
+    ) -> Result<Vec<Map<String, Value>>, RequestError> {
+        let refusal = || RequestError::NotObjects { key, least, most };
+        let given = self.take(key).ok_or_else(|| self.missing(key))?;
+        let Value::Array(items) = given else { return Err(refusal()) };
+        if !(least..=most).contains(&items.len()) {
+            return Err(refusal());
+        }
+        let object = |item| match item {
+            Value::Object(fields) => Ok(fields),
+            _ => Err(refusal()),
+        };
+        items.into_iter().map(object).collect()
+    }
+
+    /// The fields with those of `others` in their place.
+    #[must_use]
+    pub fn overlaid(&self, others: Map<String, Value>) -> Self {
+        let mut values = self.values.clone();
+        values.extend(others);
+        Self::new(values)
+    }
+
     /// Refuses keys that were never read.
     ///
     /// # Errors

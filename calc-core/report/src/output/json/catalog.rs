@@ -4,9 +4,8 @@ use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::{format_aliases, format_facts};
 use calc_core::device::{Device, PowerMode};
-use calc_core::provenance::{Fact, Provenance};
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::geometry::geometry;

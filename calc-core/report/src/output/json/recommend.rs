@@ -141,13 +141,14 @@ fn ranked_row(
     }))
 }
 
-fn mean(outcome: &Outcome) -> MeanJson {
+/// Means per output token of a scheme.
+pub fn mean(outcome: &Outcome) -> MeanJson {
     MeanJson::new(&outcome.token, outcome.token.throughput(), None)
 }
 
 /// The largest batch and context, each with its limit: memory, a bound on time, or the model. Null where the memory limits it
 /// and is unknown.
-fn room_json(room: Option<Room>, is_known: bool) -> Value {
+pub fn room_json(room: Option<Room>, is_known: bool) -> Value {
     let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
     let told = |most: Option<Largest>| match most {
         Some(Largest { end: End::Memory, .. }) if !is_known => (None, Some("memory_unknown")),
@@ -171,7 +172,8 @@ fn regime_key(row: &Ranked) -> &'static str {
     }
 }
 
-fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
+/// A scheme with its formats on a device.
+pub fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
     json!({
         "key": scheme.key,
         "name": advice::scheme_name(scheme),
@@ -183,7 +185,8 @@ fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
     })
 }
 
-fn quality(loss: &QualityLoss) -> Value {
+/// A loss of quality with its origin.
+pub fn quality(loss: &QualityLoss) -> Value {
     json!({
         "metric": loss.metric.key(), "low": loss.low, "high": loss.high,
         "source": loss.source, "basis": loss.provenance,

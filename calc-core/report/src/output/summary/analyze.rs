@@ -119,7 +119,7 @@ fn formats(inputs: &AnalyzeInputs, answer: &Analysis) -> String {
 }
 
 /// Text of an operator with its shape.
-pub(super) fn shape(operator: &Operator) -> String {
+pub fn shape(operator: &Operator) -> String {
     match operator {
         Operator::Gemm(s) if s.m == 1 => format!("GEMV 1 × {} × {}", s.n, s.k),
         Operator::Gemm(s) => format!("GEMM {} × {} × {}", s.m, s.n, s.k),

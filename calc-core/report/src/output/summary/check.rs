@@ -44,7 +44,8 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     out
 }
 
-fn what(inputs: &CheckInputs) -> String {
+/// The subject of a claim: `A token of Llama-3.1 8B in BF16 at 512 cached`.
+pub fn what(inputs: &CheckInputs) -> String {
     match &inputs.done {
         Done::Operator(inputs) => shape(&inputs.operator),
         Done::Token(inputs) => {
@@ -69,7 +70,8 @@ fn model(inputs: &EstimateInputs) -> String {
     format!("{} in {}{experts}{users}", inputs.model.name, precision.weights.short_name)
 }
 
-fn claimed(inputs: &CheckInputs, answer: &Check) -> String {
+/// The claimed time, and the rate that it was given as.
+pub fn claimed(inputs: &CheckInputs, answer: &Check) -> String {
     let time = n::time(answer.time);
     match inputs.claim {
         Claim::Time(_) => time,

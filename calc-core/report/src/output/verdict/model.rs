@@ -3,7 +3,7 @@
 use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
-use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
+use calc_core::footprint::{DraftMemory, MemoryFootprint, MemoryVerdict};
 use calc_core::plan::OpRow;
 use calc_core::provenance::Provenance;
 use calc_core::roofline::Bound;
@@ -157,6 +157,55 @@ pub fn derived(
         },
         lesson,
     }
+}
+
+/// A part of the memory that a model needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryRole {
+    /// Key in the document of the page.
+    pub key: &'static str,
+    pub name: &'static str,
+    pub bytes: Bytes,
+    pub formula: &'static str,
+    pub provenance: Provenance,
+}
+
+/// The parts of the memory that a model needs, those of the draft model included.
+pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 4] {
+    let drafts = |part: fn(&DraftMemory) -> Bytes| memory.draft.as_ref().map_or(Bytes::ZERO, part);
+    let role = |key, name, bytes, formula| MemoryRole {
+        key,
+        name,
+        bytes,
+        formula,
+        provenance: Provenance::Derived,
+    };
+    let weights = memory.weights + drafts(|draft| draft.weights);
+    let activations = memory.activations + drafts(|draft| draft.activations);
+    [
+        role(
+            "weights",
+            "Weights",
+            weights,
+            "every matrix in its format with its scales, embedding, LM head and draft model included",
+        ),
+        role(
+            "kv",
+            "KV cache",
+            memory.kv_caches(),
+            "batch × longest sequence × what a token keeps in every layer",
+        ),
+        role(
+            "acts",
+            "Activations",
+            activations,
+            "the largest working set of one operator of the prompt",
+        ),
+        MemoryRole {
+            provenance: Provenance::Assumed,
+            ..role("reserve", "Reserve", memory.reserve, "runtime, driver and workspaces")
+        },
+    ]
 }
 
 /// Explanation of a part of the memory.

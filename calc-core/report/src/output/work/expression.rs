@@ -1,4 +1,4 @@
-//! Formulas as trees, which compute their value and write themselves as MathML, with symbols or with values.
+//! Formulas as trees, which compute their value and write themselves as MathML or plain text, with symbols or with values.
 
 use crate::number_text;
 
@@ -80,6 +80,34 @@ impl Expr {
     /// Writes MathML with values.
     pub fn values(&self) -> String {
         self.written(true)
+    }
+
+    /// Writes one line of plain text, with symbols or with values: `max(t_mem / η_mem, t_comp / η_comp) + t_0`.
+    pub fn plain(&self, values: bool) -> String {
+        let list = |parts: &[Self], sign: &str| {
+            parts.iter().map(|part| part.plain(values)).collect::<Vec<_>>().join(sign)
+        };
+        let grouped = |part: &Self| match part {
+            Self::Sum(_) | Self::Touched(..) => format!("({})", part.plain(values)),
+            _ => part.plain(values),
+        };
+        let factor = |part: &Self| match part {
+            Self::Product(_) | Self::Quotient(..) => format!("({})", part.plain(values)),
+            _ => grouped(part),
+        };
+        match self {
+            Self::Number(value) => number_text::short(*value, 6),
+            Self::Symbol(symbol, ..) if !values => (*symbol).to_owned(),
+            Self::Symbol(.., text) => text.clone(),
+            Self::Sum(terms) => list(terms, " + "),
+            Self::Product(factors) => factors.iter().map(grouped).collect::<Vec<_>>().join(" × "),
+            Self::Quotient(above, below) => format!("{} / {}", grouped(above), factor(below)),
+            Self::Touched(part, exponent) => {
+                format!("1 − (1 − {})^{}", factor(part), factor(exponent))
+            }
+            Self::Ceiling(of) => format!("⌈{}⌉", of.plain(values)),
+            Self::Max(of) => format!("max({})", list(of, ", ")),
+        }
     }
 
     fn written(&self, values: bool) -> String {
