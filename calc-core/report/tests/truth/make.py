@@ -1,0 +1,314 @@
+"""Makes table.csv: parameters and cache sizes of the models in configs/, as the package transformers builds them.
+
+Each config.json is read by the package's own configuration class, the model is built on the meta device (shapes without
+data), its parameters are counted, and a forward pass on the meta device fills its cache. Nothing is downloaded.
+
+    python make.py            write table.csv and versions.json
+    python make.py --check    fail if they differ from what would be written
+    python make.py NAME ...   print the rows of these files only
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import sys
+import types
+import warnings
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+warnings.filterwarnings("ignore")
+
+import torch
+import transformers
+from transformers import masking_utils
+from transformers.modeling_layers import MtpModel
+from transformers.models.auto import modeling_auto
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+HERE = Path(__file__).resolve().parent
+CONFIGS = HERE / "configs"
+TABLE = HERE / "table.csv"
+VERSIONS = HERE / "versions.json"
+TOKENS = (512, 8192)
+
+# Model types that only their own files define, and the class of the package whose fields and layers are the same.
+SAME_AS = {"kimi_k2": "deepseek_v3"}
+
+# Recurrent mixers whose plain form walks over the tokens one by one: they see the first tokens only, because the shape
+# of their state does not depend on the length.
+STEPWISE = re.compile(
+    r"^(MambaMixer|FalconMambaMixer|JambaMambaMixer|ZambaMambaMixer|xLSTMBlock|RwkvSelfAttention|RecurrentGemmaRecurrentBlock)$"
+)
+STEPWISE_TOKENS = 8
+
+AUDIO = re.compile(r"(^|\.)(audio_tower|audio_encoder|audio_model|audio_embed|audio|sound_encoder|speech_encoder)(\.|$)")
+VISION = re.compile(
+    r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|vision_embed_tokens|image_embed|vqmodel|vit|sam_model|"
+    r"high_res_vision_model|image_encoder|vision_backbone|patch_embedder)(\.|$)"
+)
+PROJECTOR = re.compile(
+    r"(^|\.)(multi_modal_projector|mm_projector|projector|connector|merger|merger_list|deepstack_merger_list|aligner|embed_vision|"
+    r"embed_audio|image_newline|vision_projection|perceiver|resampler|resampler_model|adapter|vision_adapter|qformer|"
+    r"language_projection|audio_projection|audio_bottleneck|view_seperator|img_projection\w*|image_projector|vlm_connector|"
+    r"audio_projector|deepstack_visual_merger|view_separator|input_projector|vit_merger|vision_resampler|mlp_AR|"
+    r"multi_modal_projector_\w+|up_projection_for_speech|down_projection_for_speech)(\.|$)"
+)
+
+# Kinds of what a layer of the cache holds, by the name of the attribute; an empty kind is no memory of the tokens.
+STATE_KINDS = (
+    ("kv", r"keys$|values$"),
+    ("indexer", r"indexer_keys$|idx_keys$|compressed_kv\.indexer$"),
+    ("compressed", r"compressed_kv\.compressor$"),
+    ("other_state", r"buffer_kv|buffer_gate|overlap_kv|overlap_gate"),
+    ("recurrent", r"recurrent_states"),
+    ("convolution", r"conv_states"),
+    ("", r"_sliding_window_tensor$|indexer_position_ids$|cumulative_length$"),
+)
+CACHE_KINDS = ("kv", "kv_engine", "sliding", "sliding_engine", "compressed", "indexer", "recurrent", "convolution", "other_state")
+
+COLUMNS = [
+    "name", "model_type", "class", "built_as", "parameters", "language", "vision", "audio", "projector", "mtp", "active",
+    "checkpoint_buffers", "tied", "layers",
+    *(f"{kind}_{tokens}" for tokens in TOKENS
+      for kind in CACHE_KINDS),
+    "cache_by",
+]
+
+
+transformers.logging.set_verbosity_error()
+torch.set_num_threads(1)
+# The search for packed sequences reads values, and a meta tensor has none; there is one sequence here.
+masking_utils.find_packed_sequence_indices = lambda position_ids: None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="fail if the files on disk differ")
+    parser.add_argument("names", nargs="*", help="print the rows of these files only")
+    arguments = parser.parse_args()
+    paths = sorted(CONFIGS.glob("*.json"))
+    if arguments.names:
+        rows = [row_of(CONFIGS / f"{name}.json") for name in arguments.names]
+        for row in rows:
+            print(json.dumps(row, indent=1))
+        return 0
+    table, versions = table_of([row_of(path) for path in paths]), versions_text()
+    if arguments.check:
+        differing = [path.name for path, text in ((TABLE, table), (VERSIONS, versions))
+                     if not path.exists() or path.read_text() != text]
+        if differing:
+            print(f"{', '.join(differing)} differ from what make.py writes.", file=sys.stderr)
+        return 1 if differing else 0
+    TABLE.write_text(table)
+    VERSIONS.write_text(versions)
+    return 0
+
+
+def table_of(rows):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def versions_text():
+    """Versions of the packages that decide a number, without the build tag of torch."""
+    versions = {"python": f"{sys.version_info.major}.{sys.version_info.minor}", "transformers": transformers.__version__,
+                "torch": torch.__version__.split("+")[0]}
+    return json.dumps(versions, indent=2) + "\n"
+
+
+def row_of(path):
+    raw = json.loads(path.read_text())
+    row = {"name": path.stem, "model_type": raw.get("model_type", "")}
+    try:
+        config, built_as = config_of(raw)
+        model = model_of(raw, config)
+    except Exception as error:  # Any failure of the package is a result: the row says that there is no number.
+        return row | {"cache_by": f"not built: {one_line(error)}"}
+    row |= {"class": type(model).__name__, "built_as": built_as} | parameters_of(model) | {"mtp": mtp_of(model)}
+    return row | cache_columns(raw, config, model)
+
+
+def one_line(error):
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+
+
+def config_of(raw):
+    model_type = raw["model_type"]
+    built_as = SAME_AS.get(model_type, "")
+    fields = {key: value for key, value in json.loads(json.dumps(raw)).items() if key != "quantization_config"}
+    if built_as:
+        fields["model_type"] = built_as
+    return CONFIG_MAPPING[built_as or model_type].from_dict(fields), built_as
+
+
+def model_of(raw, config):
+    named = getattr(transformers, (raw.get("architectures") or [""])[0], None)
+    with torch.device("meta"):
+        if named is not None:
+            return named._from_config(config)
+        for names in (modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+                      modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
+            if config.model_type in names:
+                return getattr(transformers, names[config.model_type])._from_config(config)
+    raise ValueError(f"no class for {config.model_type}")
+
+
+def part_of(name):
+    """Which part of the model a tensor belongs to, by its name."""
+    if PROJECTOR.search(name):
+        return "projector"
+    if AUDIO.search(name):
+        return "audio"
+    if VISION.search(name):
+        return "vision"
+    return "language"
+
+
+def parameters_of(model):
+    counts = dict.fromkeys(("language", "vision", "audio", "projector"), 0)
+    for name, parameter in model.named_parameters():  # Tied parameters are one object, and come once.
+        counts[part_of(name)] += parameter.numel()
+    named = {name for name, _ in model.named_parameters(remove_duplicate=False)}
+    buffers = sum(tensor.numel() for name, tensor in model.state_dict().items() if name not in named)
+    head = model.get_output_embeddings()
+    tied = head is not None and head.weight is model.get_input_embeddings().weight
+    return {"parameters": sum(counts.values())} | counts | {
+        "active": active_of(model, counts["language"]), "checkpoint_buffers": buffers, "tied": str(tied).lower(),
+        "layers": getattr(model.config.get_text_config(decoder=True), "num_hidden_layers", ""),
+    }
+
+
+def active_of(model, language):
+    """Parameters of the language model that one token uses, embeddings included: of the routed experts the chosen ones."""
+    idle = 0
+    for name, module in model.named_modules():
+        if part_of(name) != "language" or not type(module).__name__.endswith("Experts"):
+            continue
+        experts = getattr(module, "num_experts", None) or len(list(module.children()))
+        config = model.config.get_text_config(decoder=True)
+        chosen = next((value for key in ("num_experts_per_tok", "moe_topk", "moe_k", "top_k_experts", "num_experts_per_token")
+                       if isinstance(value := getattr(config, key, None), int)), None)
+        if not chosen or not experts:
+            return ""
+        size = sum(parameter.numel() for parameter in module.parameters())
+        idle += size - size * chosen // experts
+    return language - idle
+
+
+def mtp_of(model):
+    """Parameters of the multi-token-prediction layers, where the package can build them; embeddings and head are shared."""
+    layers = getattr(model.config.get_text_config(decoder=True), "num_mtp_layers", None)
+    if not layers:
+        return ""
+    shared = {id(parameter) for parameter in model.parameters()}
+    with torch.device("meta"):
+        extra = MtpModel(model, layers)
+    return sum(parameter.numel() for parameter in extra.parameters() if id(parameter) not in shared)
+
+
+def cache_columns(raw, config, model):
+    columns, how = {}, ""
+    for tokens in TOKENS:
+        try:
+            sizes, how = cache_of(model, tokens)
+        except Exception as error:
+            return {"cache_by": f"no forward: {one_line(error)}"}
+        columns |= {f"{kind}_{tokens}": size for kind, size in sizes.items()}
+    return columns | {"cache_by": how}
+
+
+def cache_of(model, tokens):
+    """Elements by kind after a prompt of `tokens` for one sequence."""
+    walked = simplify(model)
+    cache = cache_object(model, tokens)
+    sizes = dict.fromkeys(CACHE_KINDS, 0)
+    for layer in cache.layers:
+        for kind, size in layer_sizes(layer, tokens).items():
+            sizes[kind] += size
+    sizes["recurrent"] += sum(state.numel() for _, state in tensors_in(getattr(cache, "linear_cache", [])))
+    latent = latent_elements(model)
+    if latent:
+        sizes["kv_engine"] = latent * tokens
+    return sizes, "forward" + (f"; the recurrent layers saw {STEPWISE_TOKENS} tokens" if walked else "")
+
+
+def cache_object(model, tokens):
+    """The package's own cache after a forward pass over `tokens` tokens without data."""
+    with torch.no_grad():
+        ids = torch.zeros((1, tokens), dtype=torch.long, device="meta")
+        output = model(input_ids=ids, use_cache=True)
+    return next(value for key in ("past_key_values", "cache_params", "state") if (value := output.get(key)) is not None)
+
+
+def layer_sizes(layer, tokens):
+    """Elements by kind of one layer of the cache; a tensor that has no kind is an error."""
+    sizes, seen = {}, {}
+    for path, tensor in tensors_in(vars(layer)):
+        if id(tensor) in seen:  # Layers whose keys are their values keep one tensor.
+            continue
+        seen[id(tensor)] = tensor
+        kind = next((kind for kind, pattern in STATE_KINDS if re.match(pattern, path)), None)
+        if kind is None:
+            raise ValueError(f"{type(layer).__name__}.{path} has no kind")
+        if kind == "kv" and getattr(layer, "is_sliding", False):
+            kind = "sliding"
+        sizes[kind] = sizes.get(kind, 0) + tensor.numel()
+    if "sliding" in sizes:
+        kept = min(tokens, layer.sliding_window - 1)
+        sizes["sliding_engine"] = sizes["sliding"] // kept * min(tokens, layer.sliding_window)
+    if "kv" in sizes:
+        sizes["kv_engine"] = sizes["kv"]
+    sizes.pop("", None)
+    return sizes
+
+
+def tensors_in(values, prefix=""):
+    """Paths and tensors of nested dictionaries and lists."""
+    pairs = values.items() if isinstance(values, dict) else enumerate(values)
+    for key, value in pairs:
+        path = f"{prefix}{key}"
+        if isinstance(value, torch.Tensor):
+            yield path, value
+        elif isinstance(value, (dict, list, tuple)):
+            yield from tensors_in(value, f"{path}.")
+
+
+def latent_elements(model):
+    """Elements per token that an engine keeps for multi-head latent attention: the output of its down projection."""
+    return sum(module.out_features for name, module in model.named_modules()
+               if name.endswith("kv_a_proj_with_mqa") and part_of(name) == "language")
+
+
+def simplify(model):
+    """Replaces what does not touch the cache and cannot run on the meta device; true if a recurrent layer is shortened."""
+    walked = False
+    for name, module in model.named_modules():
+        kind = type(module).__name__
+        if kind.endswith("Experts"):
+            module.forward = types.MethodType(lambda self, hidden, *args, **kwargs: hidden, module)
+        elif STEPWISE.match(kind):
+            walked = True
+            if not hasattr(module, "whole_forward"):
+                module.whole_forward = module.forward
+                module.forward = types.MethodType(first_tokens, module)
+    return walked
+
+
+def first_tokens(self, hidden=None, *args, **kwargs):
+    if hidden is None:
+        hidden = kwargs.pop("hidden_states")
+    output = self.whole_forward(hidden[:, :STEPWISE_TOKENS], *args, **kwargs)
+    first = output[0] if isinstance(output, tuple) else output
+    padded = first.new_empty((*hidden.shape[:-1], first.shape[-1]))
+    return (padded, *output[1:]) if isinstance(output, tuple) else padded
+
+
+if __name__ == "__main__":
+    sys.exit(main())
