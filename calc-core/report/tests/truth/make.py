@@ -5,7 +5,7 @@ data), its parameters are counted, and a forward pass on the meta device fills i
 
     python make.py            write table.csv and versions.json
     python make.py --check    fail if they differ from what would be written
-    python make.py NAME ...   print the rows of these files only
+    python make.py NAME ...   print the rows of these files, or check only them with --check
 """
 
 import argparse
@@ -23,8 +23,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 warnings.filterwarnings("ignore")
 
 import torch
+import torch.fx.experimental._config
 import transformers
-from transformers import masking_utils
+from transformers import DynamicCache, masking_utils
 from transformers.modeling_layers import MtpModel
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -35,16 +36,29 @@ TABLE = HERE / "table.csv"
 VERSIONS = HERE / "versions.json"
 TOKENS = (512, 8192)
 
-# Model types that only their own files define, and the class of the package whose fields and layers are the same.
-SAME_AS = {"kimi_k2": "deepseek_v3"}
+# Model types that only their own files define: the class of the package with the same tensors, other names of fields,
+# and fields that are the same in all files of this type.
+BUILT_AS = {
+    "bailing_moe": ("glm4_moe", {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts"}, {"attention_bias": False}),
+    "exaone": ("llama", {"num_layers": "num_hidden_layers"}, {}),
+    "internlm2": ("llama", {}, {}),
+    "kimi_k2": ("deepseek_v3", {}, {}),
+    "mimo": ("qwen2", {}, {}),
+    "minicpm": ("llama", {}, {}),
+    "minimax_text_01": ("minimax", {}, {}),
+    "step3p5": ("step3p7", {}, {}),
+}
 
-# Recurrent mixers whose plain form walks over the tokens one by one: they see the first tokens only, because the shape
-# of their state does not depend on the length.
+# Recurrent mixers, whose plain form walks over tokens or chunks in a Python loop: they see the first tokens only, because
+# the shape of their state does not depend on the length.
 STEPWISE = re.compile(
-    r"^(MambaMixer|FalconMambaMixer|JambaMambaMixer|ZambaMambaMixer|xLSTMBlock|RwkvSelfAttention|RecurrentGemmaRecurrentBlock)$"
+    r"(GatedDeltaNet|DeltaAttention|LightningAttention|TextLinearAttention|MambaMixer|Mamba2Mixer|BambaMixer|FalconH1Mixer|"
+    r"GraniteMoeHybridMambaLayer|xLSTMBlock|RwkvSelfAttention|RecurrentGemmaRecurrentBlock)$"
 )
 STEPWISE_TOKENS = 8
 
+# What speaks, and the encoder of sound that has no name of its own.
+SPEECH = re.compile(r"^(talker|token2wav|code2wav|model\.encoder)\.")
 AUDIO = re.compile(r"(^|\.)(audio_tower|audio_encoder|audio_model|audio_embed|audio|sound_encoder|speech_encoder)(\.|$)")
 VISION = re.compile(
     r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|vision_embed_tokens|image_embed|vqmodel|vit|sam_model|"
@@ -55,7 +69,7 @@ PROJECTOR = re.compile(
     r"embed_audio|image_newline|vision_projection|perceiver|resampler|resampler_model|adapter|vision_adapter|qformer|"
     r"language_projection|audio_projection|audio_bottleneck|view_seperator|img_projection\w*|image_projector|vlm_connector|"
     r"audio_projector|deepstack_visual_merger|view_separator|input_projector|vit_merger|vision_resampler|mlp_AR|"
-    r"multi_modal_projector_\w+|up_projection_for_speech|down_projection_for_speech)(\.|$)"
+    r"multi_modal_projector_\w+|visual_embeddings_table|up_projection_for_speech|down_projection_for_speech)(\.|$)"
 )
 
 # Kinds of what a layer of the cache holds, by the name of the attribute; an empty kind is no memory of the tokens.
@@ -83,20 +97,26 @@ transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
 # The search for packed sequences reads values, and a meta tensor has none; there is one sequence here.
 masking_utils.find_packed_sequence_indices = lambda position_ids: None
+# Searches for chosen tokens have a length that depends on values; the option takes the longest.
+torch.fx.experimental._config.meta_nonzero_assume_all_nonzero = True
+# A cache without any attention layer has no length to tell; all caches are new here.
+transformers.cache_utils.Cache.get_seq_length = lambda self, layer_idx=0: 0
+transformers.cache_utils.Cache.get_mask_sizes = lambda self, query_length, layer_idx: (query_length, 0)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="fail if the files on disk differ")
-    parser.add_argument("names", nargs="*", help="print the rows of these files only")
+    parser.add_argument("names", nargs="*", help="only these files")
     arguments = parser.parse_args()
-    paths = sorted(CONFIGS.glob("*.json"))
-    if arguments.names:
-        rows = [row_of(CONFIGS / f"{name}.json") for name in arguments.names]
-        for row in rows:
-            print(json.dumps(row, indent=1))
+    paths = [CONFIGS / f"{name}.json" for name in arguments.names] or sorted(CONFIGS.glob("*.json"))
+    rows = [row_of(path) for path in paths]
+    if arguments.names and not arguments.check:
+        print(table_of(rows), end="")
         return 0
-    table, versions = table_of([row_of(path) for path in paths]), versions_text()
+    if arguments.names:
+        return check_rows(rows)
+    table, versions = table_of(rows), versions_text()
     if arguments.check:
         differing = [path.name for path, text in ((TABLE, table), (VERSIONS, versions))
                      if not path.exists() or path.read_text() != text]
@@ -106,6 +126,17 @@ def main():
     TABLE.write_text(table)
     VERSIONS.write_text(versions)
     return 0
+
+
+def check_rows(rows):
+    """Whether the table on disk has these rows and came from these versions."""
+    lines = set(TABLE.read_text().splitlines())
+    differing = [row["name"] for row in rows if table_of([row]).splitlines()[1] not in lines]
+    if VERSIONS.read_text() != versions_text():
+        differing.append(VERSIONS.name)
+    if differing:
+        print(f"{', '.join(differing)}: the table differs from what make.py writes.", file=sys.stderr)
+    return 1 if differing else 0
 
 
 def table_of(rows):
@@ -141,11 +172,16 @@ def one_line(error):
 
 def config_of(raw):
     model_type = raw["model_type"]
-    built_as = SAME_AS.get(model_type, "")
     fields = {key: value for key, value in json.loads(json.dumps(raw)).items() if key != "quantization_config"}
-    if built_as:
-        fields["model_type"] = built_as
-    return CONFIG_MAPPING[built_as or model_type].from_dict(fields), built_as
+    if model_type not in BUILT_AS:
+        return CONFIG_MAPPING[model_type].from_dict(fields), ""
+    built_as, names, same = BUILT_AS[model_type]
+    fields = {names.get(key, key): value for key, value in fields.items()} | same | {"model_type": built_as}
+    if "attn_type_list" in fields:
+        fields["layer_types"] = ["full_attention" if full else "linear_attention" for full in fields.pop("attn_type_list")]
+    if built_as == "step3p7":  # The language model of a class with an image tower.
+        fields = {"model_type": built_as, "text_config": fields | {"model_type": model_type}}
+    return CONFIG_MAPPING[built_as].from_dict(fields), built_as
 
 
 def model_of(raw, config):
@@ -153,6 +189,8 @@ def model_of(raw, config):
     with torch.device("meta"):
         if named is not None:
             return named._from_config(config)
+        if raw["model_type"] == "step3p5":
+            return without_towers(transformers.Step3p7ForConditionalGeneration._from_config(config))
         for names in (modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
                       modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
             if config.model_type in names:
@@ -160,8 +198,17 @@ def model_of(raw, config):
     raise ValueError(f"no class for {config.model_type}")
 
 
+def without_towers(model):
+    for name, _ in list(model.model.named_children()):
+        if name != "language_model":
+            setattr(model.model, name, torch.nn.Identity())
+    return model
+
+
 def part_of(name):
     """Which part of the model a tensor belongs to, by its name."""
+    if SPEECH.search(name):
+        return "audio"
     if PROJECTOR.search(name):
         return "projector"
     if AUDIO.search(name):
@@ -191,11 +238,12 @@ def active_of(model, language):
     for name, module in model.named_modules():
         if part_of(name) != "language" or not type(module).__name__.endswith("Experts"):
             continue
-        experts = getattr(module, "num_experts", None) or len(list(module.children()))
+        experts = getattr(module, "num_experts", None)
         config = model.config.get_text_config(decoder=True)
         chosen = next((value for key in ("num_experts_per_tok", "moe_topk", "moe_k", "top_k_experts", "num_experts_per_token")
                        if isinstance(value := getattr(config, key, None), int)), None)
-        if not chosen or not experts:
+        stacked = all(parameter.shape[0] == experts for parameter in module.parameters())
+        if not chosen or not experts or not stacked:
             return ""
         size = sum(parameter.numel() for parameter in module.parameters())
         idle += size - size * chosen // experts
@@ -208,8 +256,11 @@ def mtp_of(model):
     if not layers:
         return ""
     shared = {id(parameter) for parameter in model.parameters()}
-    with torch.device("meta"):
-        extra = MtpModel(model, layers)
+    try:
+        with torch.device("meta"):
+            extra = MtpModel(model, layers)
+    except ValueError:  # The package does not know the kinds of these layers.
+        return ""
     return sum(parameter.numel() for parameter in extra.parameters() if id(parameter) not in shared)
 
 
@@ -229,22 +280,36 @@ def cache_of(model, tokens):
     walked = simplify(model)
     cache = cache_object(model, tokens)
     sizes = dict.fromkeys(CACHE_KINDS, 0)
-    for layer in cache.layers:
+    for layer in getattr(cache, "layers", []):
         for kind, size in layer_sizes(layer, tokens).items():
             sizes[kind] += size
-    sizes["recurrent"] += sum(state.numel() for _, state in tensors_in(getattr(cache, "linear_cache", [])))
-    latent = latent_elements(model)
-    if latent:
-        sizes["kv_engine"] = latent * tokens
+    # Three classes keep their states in lists or dictionaries of their own.
+    own = cache if isinstance(cache, list) else getattr(cache, "rnn_state", getattr(cache, "linear_cache", []))
+    sizes["recurrent"] += sum(state.numel() for _, state in tensors_in(own))
+    for module in model.modules():  # One class keeps its states in the modules.
+        for kind, attribute in (("recurrent", "recurrent_states"), ("convolution", "conv1d_state")):
+            state = vars(module).get(attribute)
+            sizes[kind] += state.numel() if isinstance(state, torch.Tensor) else 0
+    for index, width in engine_widths(model).items():
+        layer = cache.layers[index]
+        windowed = getattr(layer, "is_sliding", False)
+        kind, kept = ("sliding_engine", min(tokens, layer.sliding_window)) if windowed else ("kv_engine", tokens)
+        sizes[kind] += width * kept - layer_sizes(layer, tokens)[kind]
     return sizes, "forward" + (f"; the recurrent layers saw {STEPWISE_TOKENS} tokens" if walked else "")
 
 
 def cache_object(model, tokens):
     """The package's own cache after a forward pass over `tokens` tokens without data."""
+    runner = getattr(model, "thinker", model)  # Models that speak think with this part.
+    ids = torch.zeros((1, tokens), dtype=torch.long, device="meta")
     with torch.no_grad():
-        ids = torch.zeros((1, tokens), dtype=torch.long, device="meta")
-        output = model(input_ids=ids, use_cache=True)
-    return next(value for key in ("past_key_values", "cache_params", "state") if (value := output.get(key)) is not None)
+        output = runner(input_ids=ids, use_cache=True)
+        for key in ("past_key_values", "cache_params", "state"):
+            if output.get(key) is not None:
+                return output[key]
+        cache = DynamicCache(config=runner.config.get_text_config(decoder=True))  # A class that returns no cache fills one.
+        runner(input_ids=ids, use_cache=True, past_key_values=cache)
+    return cache
 
 
 def layer_sizes(layer, tokens):
@@ -280,10 +345,20 @@ def tensors_in(values, prefix=""):
             yield from tensors_in(value, f"{path}.")
 
 
-def latent_elements(model):
-    """Elements per token that an engine keeps for multi-head latent attention: the output of its down projection."""
-    return sum(module.out_features for name, module in model.named_modules()
-               if name.endswith("kv_a_proj_with_mqa") and part_of(name) == "language")
+def engine_widths(model):
+    """Elements per token and layer that engines keep, for the attention that transformers may keep in a wider form.
+
+    Latent attention: the output of its down projection. Falcon's new decoder: keys and values before they are repeated.
+    """
+    widths = {}
+    for name, module in model.named_modules():
+        if part_of(name) != "language" or getattr(module, "layer_idx", None) is None:
+            continue
+        if hasattr(module, "kv_a_proj_with_mqa"):
+            widths[module.layer_idx] = module.kv_a_proj_with_mqa.out_features
+        elif type(module).__name__ == "FalconAttention" and module.new_decoder_architecture:
+            widths[module.layer_idx] = 2 * module.num_kv_heads * module.head_dim
+    return widths
 
 
 def simplify(model):
@@ -293,7 +368,7 @@ def simplify(model):
         kind = type(module).__name__
         if kind.endswith("Experts"):
             module.forward = types.MethodType(lambda self, hidden, *args, **kwargs: hidden, module)
-        elif STEPWISE.match(kind):
+        elif STEPWISE.search(kind):
             walked = True
             if not hasattr(module, "whole_forward"):
                 module.whole_forward = module.forward
@@ -301,10 +376,16 @@ def simplify(model):
     return walked
 
 
-def first_tokens(self, hidden=None, *args, **kwargs):
-    if hidden is None:
-        hidden = kwargs.pop("hidden_states")
-    output = self.whole_forward(hidden[:, :STEPWISE_TOKENS], *args, **kwargs)
+def first_tokens(self, *args, **kwargs):
+    """Runs a recurrent mixer on the first tokens of all its inputs, and gives its output the whole length."""
+    hidden = args[0] if args else kwargs["hidden_states"]
+    length = hidden.shape[1]
+
+    def cut(value):
+        whole = isinstance(value, torch.Tensor) and value.dim() > 1 and value.shape[1] == length
+        return value[:, :STEPWISE_TOKENS] if whole else value
+
+    output = self.whole_forward(*map(cut, args), **{key: cut(value) for key, value in kwargs.items()})
     first = output[0] if isinstance(output, tuple) else output
     padded = first.new_empty((*hidden.shape[:-1], first.shape[-1]))
     return (padded, *output[1:]) if isinstance(output, tuple) else padded
