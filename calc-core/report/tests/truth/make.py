@@ -10,8 +10,10 @@ data), its parameters are counted, and a forward pass on the meta device fills i
 
 import argparse
 import csv
+import importlib.metadata
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -32,6 +34,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 HERE = Path(__file__).resolve().parent
 CONFIGS = HERE / "configs"
+LISTS = HERE / "lists"
 TABLE = HERE / "table.csv"
 VERSIONS = HERE / "versions.json"
 TOKENS = (512, 8192)
@@ -39,13 +42,16 @@ TOKENS = (512, 8192)
 # Model types that only their own files define: the class of the package with the same tensors, other names of fields,
 # and fields that are the same in all files of this type.
 BUILT_AS = {
-    "bailing_moe": ("glm4_moe", {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts"}, {"attention_bias": False}),
+    "bailing_moe": (
+        "glm4_moe", {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts"}, {"attention_bias": False},
+    ),
     "exaone": ("llama", {"num_layers": "num_hidden_layers"}, {}),
     "internlm2": ("llama", {}, {}),
     "kimi_k2": ("deepseek_v3", {}, {}),
     "mimo": ("qwen2", {}, {}),
     "minicpm": ("llama", {}, {}),
     "minimax_text_01": ("minimax", {}, {}),
+    "nemotron-nas": ("llama", {}, {}),
     "step3p5": ("step3p7", {}, {}),
 }
 
@@ -87,11 +93,9 @@ CACHE_KINDS = ("kv", "kv_engine", "sliding", "sliding_engine", "compressed", "in
 COLUMNS = [
     "name", "model_type", "class", "built_as", "parameters", "language", "vision", "audio", "projector", "mtp", "active",
     "checkpoint_buffers", "tied", "layers",
-    *(f"{kind}_{tokens}" for tokens in TOKENS
-      for kind in CACHE_KINDS),
+    *(f"{kind}_{tokens}" for tokens in TOKENS for kind in CACHE_KINDS),
     "cache_by",
 ]
-
 
 transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
@@ -150,20 +154,46 @@ def table_of(rows):
 def versions_text():
     """Versions of the packages that decide a number, without the build tag of torch."""
     versions = {"python": f"{sys.version_info.major}.{sys.version_info.minor}", "transformers": transformers.__version__,
-                "torch": torch.__version__.split("+")[0]}
+                "torch": torch.__version__.split("+")[0], "timm": importlib.metadata.version("timm")}
     return json.dumps(versions, indent=2) + "\n"
 
 
 def row_of(path):
     raw = json.loads(path.read_text())
     row = {"name": path.stem, "model_type": raw.get("model_type", "")}
+    listed = LISTS / path.name
+    if listed.exists():
+        return row | row_of_list(json.loads(listed.read_text()))
     try:
         config, built_as = config_of(raw)
         model = model_of(raw, config)
     except Exception as error:  # Any failure of the package is a result: the row says that there is no number.
         return row | {"cache_by": f"not built: {one_line(error)}"}
     row |= {"class": type(model).__name__, "built_as": built_as} | parameters_of(model) | {"mtp": mtp_of(model)}
-    return row | cache_columns(raw, config, model)
+    return row | cache_columns(model)
+
+
+def row_of_list(listed):
+    """A model that no package builds: sums of its published tensors, and the state that follows from their shapes."""
+    counts, buffers, routed = dict.fromkeys(("language", "vision", "audio", "projector"), 0), 0, 0
+    for name, shape, times in listed["tensors"]:
+        size = math.prod(shape) * times
+        if name.endswith("correction_bias"):
+            buffers += size
+            continue
+        counts[part_of(name)] += size
+        routed += size if ".experts." in name else 0
+    experts, chosen = listed["experts"]
+    active = counts["language"] - routed + routed * chosen // experts
+    row = {"parameters": sum(counts.values())} | counts | {
+        "active": active, "checkpoint_buffers": buffers, "tied": str(listed["tied"]).lower(), "layers": listed["layers"],
+        "cache_by": "list of tensors",
+    }
+    for tokens in TOKENS:
+        row |= {f"{kind}_{tokens}": 0 for kind in CACHE_KINDS}
+        row |= {f"{kind}_{tokens}": size * tokens for kind, size in listed["per_token"].items()}
+        row |= {f"{kind}_{tokens}": size for kind, size in listed["fixed"].items()}
+    return row
 
 
 def one_line(error):
@@ -176,7 +206,7 @@ def config_of(raw):
     if model_type not in BUILT_AS:
         return CONFIG_MAPPING[model_type].from_dict(fields), ""
     built_as, names, same = BUILT_AS[model_type]
-    fields = {names.get(key, key): value for key, value in fields.items()} | same | {"model_type": built_as}
+    fields = {names.get(key, key): value for key, value in fields.items() if value is not None} | same | {"model_type": built_as}
     if "attn_type_list" in fields:
         fields["layer_types"] = ["full_attention" if full else "linear_attention" for full in fields.pop("attn_type_list")]
     if built_as == "step3p7":  # The language model of a class with an image tower.
@@ -185,12 +215,19 @@ def config_of(raw):
 
 
 def model_of(raw, config):
+    model = class_of(raw, config)
+    if raw["model_type"] == "step3p5":
+        keep_language(model)
+    if raw["model_type"] == "nemotron-nas":
+        take_blocks(model, raw["block_configs"])
+    return model
+
+
+def class_of(raw, config):
     named = getattr(transformers, (raw.get("architectures") or [""])[0], None)
     with torch.device("meta"):
         if named is not None:
             return named._from_config(config)
-        if raw["model_type"] == "step3p5":
-            return without_towers(transformers.Step3p7ForConditionalGeneration._from_config(config))
         for names in (modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
                       modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
             if config.model_type in names:
@@ -198,11 +235,44 @@ def model_of(raw, config):
     raise ValueError(f"no class for {config.model_type}")
 
 
-def without_towers(model):
+def keep_language(model):
     for name, _ in list(model.model.named_children()):
         if name != "language_model":
             setattr(model.model, name, torch.nn.Identity())
-    return model
+
+
+def take_blocks(model, blocks):
+    """Gives each layer the parts and widths of its block; a part that is off has no norm either."""
+    for layer, block in zip(model.model.layers, blocks, strict=True):
+        attention, mlp = block["attention"], block["ffn"]
+        if attention["replace_with_linear"] or mlp["replace_with_linear"]:
+            raise ValueError("a linear layer in place of attention or MLP is not built")
+        if attention["no_op"]:
+            layer.self_attn = layer.input_layernorm = None
+        else:
+            heads = layer.self_attn.config.num_attention_heads // attention["n_heads_in_group"]
+            layer.self_attn.num_key_value_groups = attention["n_heads_in_group"]
+            for name in ("k_proj", "v_proj"):
+                setattr(layer.self_attn, name, linear(layer.hidden_size, heads * layer.self_attn.head_dim))
+        if mlp["no_op"]:
+            layer.mlp = layer.post_attention_layernorm = None
+        else:
+            width = -(-int(2 * mlp["ffn_mult"] * layer.hidden_size / 3) // 256) * 256
+            layer.mlp.gate_proj, layer.mlp.up_proj = linear(layer.hidden_size, width), linear(layer.hidden_size, width)
+            layer.mlp.down_proj = linear(width, layer.hidden_size)
+        layer.forward = types.MethodType(block_forward, layer)
+
+
+def linear(inputs, outputs):
+    return torch.nn.Linear(inputs, outputs, bias=False, device="meta")
+
+
+def block_forward(self, hidden_states, **kwargs):
+    if self.self_attn is not None:
+        hidden_states = hidden_states + self.self_attn(self.input_layernorm(hidden_states), **kwargs)[0]
+    if self.mlp is not None:
+        hidden_states = hidden_states + self.mlp(self.post_attention_layernorm(hidden_states))
+    return hidden_states
 
 
 def part_of(name):
@@ -264,7 +334,7 @@ def mtp_of(model):
     return sum(parameter.numel() for parameter in extra.parameters() if id(parameter) not in shared)
 
 
-def cache_columns(raw, config, model):
+def cache_columns(model):
     columns, how = {}, ""
     for tokens in TOKENS:
         try:
