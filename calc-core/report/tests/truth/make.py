@@ -65,7 +65,7 @@ STEPWISE_TOKENS = 8
 
 # What speaks, and the encoder of sound that has no name of its own.
 SPEECH = re.compile(r"^(talker|token2wav|code2wav|model\.encoder)\.")
-AUDIO = re.compile(r"(^|\.)(audio_tower|audio_encoder|audio_model|audio_embed|audio|sound_encoder|speech_encoder)(\.|$)")
+AUDIO = re.compile(r"(^|\.)(audio_tower|audio_encoder|audio_model|audio_embed|audio|sound_encoder|speech_encoder|speech_embeddings)(\.|$)")
 VISION = re.compile(
     r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|vision_embed_tokens|image_embed|vqmodel|vit|sam_model|"
     r"high_res_vision_model|image_encoder|vision_backbone|patch_embedder)(\.|$)"
@@ -186,8 +186,8 @@ def row_of_list(listed):
     experts, chosen = listed["experts"]
     active = counts["language"] - routed + routed * chosen // experts
     row = {"parameters": sum(counts.values())} | counts | {
-        "active": active, "checkpoint_buffers": buffers, "tied": str(listed["tied"]).lower(), "layers": listed["layers"],
-        "cache_by": "list of tensors",
+        "mtp": listed.get("mtp", ""), "active": active, "checkpoint_buffers": buffers, "tied": str(listed["tied"]).lower(),
+        "layers": listed["layers"], "cache_by": "list of tensors",
     }
     for tokens in TOKENS:
         row |= {f"{kind}_{tokens}": 0 for kind in CACHE_KINDS}
