@@ -252,7 +252,7 @@ mod tests {
             (&device_groups(), PickerCatalog::Devices, "Tesla T4", "t4"),
             (&device_groups(), PickerCatalog::Devices, "h100", "h100_sxm"),
             (&device_groups(), PickerCatalog::Devices, "orin nano", "jetson_orin_nano_8gb_super"),
-            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090"),
+            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090_ti"),
             (&models, PickerCatalog::Models, "70b", "llama-3.1-70b"),
             (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
