@@ -5,6 +5,7 @@ pub mod devices;
 pub mod format_aliases;
 pub mod format_facts;
 pub mod formats;
+pub mod links;
 pub mod model_names;
 pub mod models;
 pub mod quality;

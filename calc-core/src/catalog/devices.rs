@@ -83,8 +83,8 @@ const fn mhz(value: f64) -> Hertz {
     Hertz::from_mhz(value)
 }
 
-/// Latency per hop; assumed.
-const HOP: Seconds = Seconds::new(5e-6);
+/// Latency per hop of links that a GPU or RDMA drives; assumed.
+pub(super) const HOP: Seconds = Seconds::new(5e-6);
 
 /// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {

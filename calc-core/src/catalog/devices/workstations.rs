@@ -355,7 +355,7 @@ pub(super) static DEVICES: [Device; 22] = [
         aliases: const { &[text("rtx_pro_6000_server")] },
         chip: "Blackwell (GB202)",
         year: 2025,
-        gib: 96.0,
+        gib: 97_887.0 / 1024.0,
         memory_type: "GDDR7",
         gb_s: 1597.0,
         units: 188,
@@ -363,7 +363,7 @@ pub(super) static DEVICES: [Device; 22] = [
         l2_mib: Some(128.0),
         watts: Some(600.0),
         slot: PCIE_5_X16,
-        notes: "Clock, power and peaks as NVIDIA's aiconfigurator reads them on the card: 467.8 TFLOP/s in FP16 at 2430 MHz, full rate with FP32 accumulation. Its measured reads fit 1597 GB/s; its file and TechPowerUp state 1792, as of the workstation card",
+        notes: "Clock, memory, power and peaks as NVIDIA's aiconfigurator reads them on the card: 467.8 TFLOP/s in FP16 at 2430 MHz, full rate with FP32 accumulation. Its measured reads fit 1597 GB/s; its file and TechPowerUp state 1792, as of the workstation card",
         ..PRO_BLACKWELL.row()
     }
     .device(),

@@ -18,7 +18,7 @@ use calc_core::workload::{Speculation, Workload};
 
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
-    in_force, memory, power_mode, precision_fields, unread_field,
+    in_force, link, memory, power_mode, precision_fields, unread_field,
 };
 
 /// Default of a field that a request leaves out.
@@ -73,7 +73,6 @@ impl EstimateInputs {
         let model = library.model(&fields.required_text("model")?, unread)?;
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
-        let taken = open.into_iter().chain(taken).collect();
         if named.experts.is_some() && model.arch.moe.is_none() {
             let part = "a model without experts";
             return Err(Error::Inapplicable { input: "experts", part }.into());
@@ -81,6 +80,8 @@ impl EstimateInputs {
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
+        let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
+        let taken = open.into_iter().chain(taken).chain(link).collect();
         let draft =
             fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
