@@ -5,6 +5,7 @@ pub mod devices;
 pub mod format_aliases;
 pub mod format_facts;
 pub mod formats;
+pub mod links;
 pub mod model_names;
 pub mod models;
 pub mod quality;
@@ -174,10 +175,11 @@ mod tests {
         let boards = ["jetson_agx_orin_32gb", "jetson_agx_orin_64gb"];
         assert_eq!(near("NVIDIA Jetson AGX Orin Developer Kit"), boards);
         assert_eq!(near("RTX 4090 48GB")[0], "rtx_4090");
-        assert_eq!(near("rtx 3090 ti"), ["rtx_3090"]);
+        assert_eq!(near("rtx 3090 super"), ["rtx_3090", "rtx_3090_ti"]);
         assert_eq!(near("h100 xyz")[0], "h100_sxm");
         // Laptops have other chips than the desktop cards of their name.
-        assert!(near("NVIDIA GeForce RTX 4090 Laptop GPU").is_empty());
+        let laptop = near("NVIDIA GeForce RTX 2070 Laptop GPU");
+        assert!(laptop.iter().all(|key| key.ends_with("laptop")), "{laptop:?}");
         let file = format("q4km").expect_err("no such name");
         assert!(matches!(file, Error::UnknownKey { nearest, .. } if nearest[0] == "q4_k_m"));
         assert!(near("jetson_orin_nan").contains(&"jetson_orin_nano_4gb".into()));

@@ -176,7 +176,8 @@ fn is_single_board(device: &Device) -> bool {
 /// have a CPU of their own.
 pub fn is_host(cpu: &Device, device: &Device) -> bool {
     let is_card = ["PCIe", "SXM", "OAM"].iter().any(|kind| device.form_factor.starts_with(kind));
-    cpu.class == DeviceClass::Cpu && !is_single_board(cpu) && is_card
+    let has_socket = cpu.class == DeviceClass::Cpu && !["SBC", "SoC"].contains(&&*cpu.form_factor);
+    has_socket && is_card
 }
 
 /// Devices as far as software support differs.
@@ -198,7 +199,7 @@ fn vendor(device: &Device) -> Vendor {
     match &*device.vendor {
         "NVIDIA" => Vendor::Nvidia(capability.map_or(0, capability_number)),
         "AMD" if capability.is_some_and(|name| name.starts_with("gfx9")) => Vendor::Instinct,
-        "AMD" | "Apple" | "Raspberry Pi" => Vendor::General,
+        "AMD" | "Apple" | "Qualcomm" | "Raspberry Pi" | "Rockchip" => Vendor::General,
         "Intel" if device.class == DeviceClass::Cpu || device.catalog_key().starts_with("arc") => {
             Vendor::General
         }

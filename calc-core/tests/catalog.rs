@@ -88,6 +88,15 @@ fn active_parameters_of_mixtures_are_the_published_ones() {
     }
 }
 
+/// As [`per_clock`], of Turing.
+fn per_clock_of_turing(geforce: bool) -> &'static [(C, f64)] {
+    if geforce {
+        &[(C::Fp32, 128.0), (C::Fp16, 512.0), (C::Int8, 2048.0), (C::Int4, 4096.0)]
+    } else {
+        &[(C::Fp32, 128.0), (C::Fp16, 1024.0), (C::Int8, 2048.0), (C::Int4, 4096.0)]
+    }
+}
+
 /// FLOP per clock and SM of NVIDIA architectures, dense, with FP32 accumulation (GeForce halves it for FP16 and FP8).
 /// From the architecture whitepapers, recalled.
 fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
@@ -95,7 +104,7 @@ fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
         ("5.3", _) => &[(C::Fp32, 256.0), (C::Fp16, 512.0)],
         ("7.0", _) => &[(C::Fp64, 64.0), (C::Fp32, 128.0), (C::Fp16, 1024.0)],
         ("7.2", _) => &[(C::Fp32, 128.0), (C::Fp16, 1024.0), (C::Int8, 2048.0)],
-        ("7.5", _) => &[(C::Fp32, 128.0), (C::Fp16, 1024.0), (C::Int8, 2048.0), (C::Int4, 4096.0)],
+        ("7.5", _) => per_clock_of_turing(geforce),
         ("8.0", _) => &[
             (C::Fp64, 128.0),
             (C::Fp32, 128.0),
@@ -189,8 +198,13 @@ fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
     }
 }
 
+/// The matrix classes of the Ada architecture.
+const HALVED: [C; 6] = [C::Tf32, C::Fp16, C::Bf16, C::Fp8, C::Int8, C::Int4];
+
 /// Peaks that are datasheet figures and do not follow from the clock.
-const EXCEPTIONS: [(&str, &[C]); 3] = [
+const EXCEPTIONS: [(&str, &[C]); 5] = [
+    ("l20", &HALVED),
+    ("l40", &HALVED),      // half of the L40S
     ("l40s", &[C::Int4]),  // the datasheet prints the same figure as for INT8
     ("b200", &[C::Fp32]),  // datasheet 75, at another clock than the tensor peaks
     ("gb200", &[C::Fp32]), // datasheet 80
@@ -214,8 +228,7 @@ fn peaks_are_sm_times_clock_times_rate() {
     let mut checked = 0;
     for device in devices::all().filter(|device| !UNCLOCKED.contains(&&*device.key)) {
         let Some(capability) = device.compute_capability.as_deref() else { continue };
-        let professional = device.key.contains("pro_") || device.key == "rtx_a6000";
-        let geforce = device.key.starts_with("rtx_") && !professional;
+        let geforce = device.name.starts_with("GeForce");
         for (class, rate) in per_clock(capability, geforce) {
             let excepted = EXCEPTIONS
                 .iter()

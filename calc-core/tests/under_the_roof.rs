@@ -143,9 +143,10 @@ fn experts_in_batches_stay_under_the_roof() {
 fn no_device_passes_its_roof_with_any_model_and_rows_add_up() {
     const BATCHES: [u64; 6] = [1, 2, 8, 32, 64, 256];
     let mut scanned = 0_usize;
-    for device in devices::all() {
+    for (place, device) in devices::all().enumerate() {
         for mode in modes(device) {
-            for model in models::all() {
+            // A third of the models for each device, in turn.
+            for model in models::all().skip(place % 3).step_by(3) {
                 for scheme in SCHEMES {
                     scanned += 1;
                     // One batch per combination, in rotation, so that every pair of model and batch occurs often.

@@ -101,7 +101,10 @@ mod tests {
     #[test]
     fn refusals_name_the_value_and_the_allowed_range() {
         let unknown = core_error(&catalog::device("h10").expect_err("no such key"));
-        assert_eq!(unknown, "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie?");
+        assert_eq!(
+            unknown,
+            "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie, h100_sxm_64gb, h100_sxm_96gb?"
+        );
         for (unknown, list) in [
             (core_error(&catalog::device("foo").expect_err("no such key")), "hardware"),
             (core_error(&catalog::model("foo").expect_err("no such key")), "models"),

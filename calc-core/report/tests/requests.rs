@@ -237,6 +237,7 @@ fn any_request() -> impl Strategy<Value = Value> {
         "tensor_parallel",
         "pipeline_parallel",
         "expert_parallel",
+        "link",
         "draft_tokens",
         "acceptance",
         "weight_gb",

@@ -13,19 +13,28 @@ use crate::units::Bytes;
 const MEMORY_TYPES: [&str; 4] = ["hbm2", "hbm2e", "hbm3", "hbm3e"];
 
 /// Words of vendors, product lines and packages, which tell no two devices apart.
-const VENDORS: [&str; 27] = [
+const VENDORS: [&str; 45] = [
+    "12th",
+    "13th",
+    "14th",
     "amd",
     "apple",
     "arc",
     "aws",
     "card",
+    "core",
+    "cores",
+    "cpu",
     "dev",
     "developer",
     "devkit",
     "edition",
     "engineering",
+    "epyc",
     "geforce",
+    "gen",
     "generation",
+    "gold",
     "google",
     "gpu",
     "graphics",
@@ -35,12 +44,30 @@ const VENDORS: [&str; 27] = [
     "kit",
     "nvgpu",
     "nvidia",
+    "platinum",
+    "processor",
+    "qualcomm",
+    "r",
     "radeon",
     "reference",
+    "rockchip",
     "rtx",
     "rx",
+    "ryzen",
     "tesla",
+    "threadripper",
+    "tm",
     "workstation",
+    "xeon",
+];
+
+/// Spellings, each with the one that keys have.
+const SPELLINGS: [(&str, &str); 5] = [
+    ("max-q", "maxq"),
+    ("max q", "maxq"),
+    ("max_q", "maxq"),
+    ("mobile", "laptop"),
+    ("notebook", "laptop"),
 ];
 
 /// Computers in which Apple sells its chips; `pro` alone would be a part of the chip's name.
@@ -79,7 +106,10 @@ impl WrittenName {
         for mac in MACS {
             name = name.replace(mac, " ");
         }
-        let mut parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric() && c != '+').collect();
+        for (written, own) in SPELLINGS {
+            name = name.replace(written, own);
+        }
+        let mut parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
         parts.retain(|part| !part.is_empty());
         let mut found = Self { words: Vec::new(), gigabytes: None, memory_type: None };
         let mut at = 0;
@@ -88,6 +118,11 @@ impl WrittenName {
             // `nvidia-smi` writes 144G of a GH200.
             let sized = ["gib", "gb", "g"].iter().find_map(|unit| part.strip_suffix(unit));
             let digits = sized.or(is_unit_next.then_some(part));
+            // Linux adds the number of cores to a processor's name: 96-Core Processor.
+            if parts.get(at + 1..at + 3) == Some(&["core", "processor"]) {
+                at += 3;
+                continue;
+            }
             at += 1;
             if let Some(size) = digits.and_then(|digits| digits.parse().ok()) {
                 found.gigabytes = Some(size);
@@ -97,7 +132,8 @@ impl WrittenName {
             } else if !VENDORS.contains(part) {
                 let is_number = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_digit());
                 let number = ["rtx", "rx"].iter().find_map(|line| part.strip_prefix(line));
-                found.words.push(number.filter(is_number).unwrap_or(part).into());
+                let word = number.filter(is_number).unwrap_or(part);
+                found.words.extend(split(word).into_iter().flatten().map(String::from));
             }
         }
         (!found.words.is_empty()).then_some(found)
@@ -129,27 +165,61 @@ impl WrittenName {
     }
 }
 
+/// Ends of numbers that are words of their own: `2080ti`, `7900xtx`.
+const ENDS: [&str; 5] = ["super", "ti", "xtx", "xt", "gre"];
+
+/// A word without `core`, and the end of a number apart: `2080` and `ti`.
+fn split(word: &str) -> [Option<&str>; 2] {
+    let is_digits = |text: &&str| text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = |end: &&'static str| Some((word.strip_suffix(*end).filter(is_digits)?, *end));
+    match ENDS.iter().find_map(numbered) {
+        Some((number, end)) => [Some(number), Some(end)],
+        None => {
+            [Some(word.strip_suffix("core").unwrap_or(word)).filter(|rest| !rest.is_empty()), None]
+        }
+    }
+}
+
 /// The displayed name without its addition: `Apple M4 Max` of `Apple M4 Max (40-core)`.
 fn short_name(device: &Device) -> &str {
     device.name.split(" (").next().unwrap_or_default()
 }
 
-/// The other device of this name whose installed memory is this size: a chip that is sold in two versions.
+/// The other device of this name whose installed memory is this size: a chip that is sold in two versions with different
+/// bandwidths.
 pub(super) fn version_with(device: &Device, installed: Bytes) -> Option<&'static Device> {
     let is_other = |other: &&Device| {
         *other.key != *device.catalog_key()
             && short_name(other) == short_name(device)
+            && other.bandwidth.value != device.bandwidth.value
             && other.installed_memory() == Some(installed)
     };
     devices::all().find(is_other)
 }
 
-/// Devices that a written name leaves open beside the one that was found. A key leaves none open.
+/// Words that people leave out of a name although they tell two versions of a device apart.
+const VERSIONS: [&str; 8] = ["blackwell", "maxq", "nvl", "pcie", "server", "sxm", "sxm2", "sxm4"];
+
+/// Devices that a written name leaves open beside the one that was found: its versions in memory, form, cores or power. A key
+/// leaves none open, and `RTX 4090` is no RTX 4090 Laptop.
 pub(super) fn left_open(name: &str, found: &Device) -> Vec<&'static Device> {
-    if same(&found.key, name) {
+    let Some(asked) = WrittenName::of(name).filter(|_| !same(&found.key, name)) else {
         return Vec::new();
-    }
-    open(name).filter(|device| *device.key != *found.catalog_key()).collect()
+    };
+    let known = WrittenName::of(&found.key).map_or_else(Vec::new, |found| found.words);
+    let is_version = |device: &&Device| {
+        let own = WrittenName::of(&device.key).map_or_else(Vec::new, |own| own.words);
+        let is_said = |word: &&String| asked.words.contains(word) || known.contains(word);
+        let mut added = own.iter().filter(|word| !is_said(word));
+        added.all(|word| {
+            let is_count = word.bytes().all(|byte| byte.is_ascii_digit());
+            // The same module with the clocks of a newer JetPack.
+            let is_super = word == "super" && device.form_factor == "module";
+            VERSIONS.contains(&word.as_str()) || is_count || is_super
+        })
+    };
+    let open = open(name).filter(|device| *device.key != *found.catalog_key());
+    open.filter(is_version).collect()
 }
 
 /// Devices that a written name may mean: those with all of its words, and of the size and type of memory that it states.
@@ -169,7 +239,7 @@ pub(super) fn open(name: &str) -> impl Iterator<Item = &'static Device> {
 /// Smallest length of a number that names devices: `3090`, `h100`.
 const LONG_NUMBER: usize = 3;
 /// Words after a number that mean another chip.
-const OTHER_CHIPS: [&str; 2] = ["laptop", "mobile"];
+const OTHER_CHIPS: [&str; 1] = ["laptop"];
 
 /// Keys of the devices with the same number as a name whose other words none of them has: the RTX 3090 for `rtx 3090 ti`.
 pub(super) fn numbered(name: &str, most: usize) -> Vec<String> {
@@ -208,65 +278,141 @@ fn holds(bytes: f64) -> bool {
 mod tests {
     use super::*;
 
+    /// Names as people, shops and systems write them, with the device that each means.
+    const WRITTEN: &[(&str, &str)] = &[
+        ("4090", "rtx_4090"),
+        ("rtx4090", "rtx_4090"),
+        ("NVIDIA GeForce RTX 4090", "rtx_4090"),
+        ("RTX 3090 24GB", "rtx_3090"),
+        ("3060", "rtx_3060_12gb"),
+        ("RTX 4060 Ti 16 GB", "rtx_4060_ti_16gb"),
+        ("rtx pro 6000", "rtx_pro_6000_blackwell"),
+        ("dgx spark", "gb10"),
+        ("DGX Spark 128 GB", "gb10"),
+        ("a100_80gb", "a100_80gb_sxm"),
+        ("NVIDIA A100-SXM4-80GB", "a100_80gb_sxm"),
+        ("Tesla V100-SXM2-16GB", "v100_sxm2_16gb"),
+        ("H100 PCIe", "h100_pcie"),
+        ("m4_max", "apple_m4_max"),
+        ("Apple M4", "apple_m4"),
+        ("thor", "jetson_t5000"),
+        ("AGX Orin 64GB", "jetson_agx_orin_64gb"),
+        ("Orin Nano 8GB Super", "jetson_orin_nano_8gb_super"),
+        ("orin nano super", "jetson_orin_nano_8gb_super"),
+        ("strix halo", "strix_halo"),
+        ("7900 XTX", "rx_7900_xtx"),
+        ("NVIDIA H100 80GB HBM3", "h100_sxm"),
+        ("H100 80GB HBM3", "h100_sxm"),
+        ("H100 SXM5", "h100_sxm"),
+        ("NVIDIA H200", "h200_sxm"),
+        ("NVIDIA GB10", "gb10"),
+        ("NVIDIA A100-PCIE-40GB", "a100_40gb_pcie"),
+        ("NVIDIA L40S", "l40s"),
+        ("Tesla T4", "t4"),
+        ("NVIDIA GH200 480GB", "gh200_96gb"),
+        ("NVIDIA GH200 144G HBM3e", "gh200_144gb"),
+        ("NVIDIA Jetson AGX Thor Developer Kit", "jetson_t5000"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx_pro_6000_blackwell"),
+        ("M4 Max 36GB", "apple_m4_max_32core"),
+        ("MacBook Pro M4 Max 128GB", "apple_m4_max"),
+        ("M4 Max (32-core GPU)", "apple_m4_max_32core"),
+        ("M4 Max 40-core", "apple_m4_max"),
+        ("Mac Studio M2 Ultra", "apple_m2_ultra"),
+        ("4060", "rtx_4060"),
+        ("rtx 4060 laptop", "rtx_4060_laptop"),
+        ("NVIDIA GeForce RTX 4060 Laptop GPU", "rtx_4060_laptop"),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", "rtx_4090_laptop"),
+        ("RTX 4090 Mobile", "rtx_4090_laptop"),
+        ("3080 laptop 16gb", "rtx_3080_laptop_16gb"),
+        ("rtx 3090 ti", "rtx_3090_ti"),
+        ("4070 Ti", "rtx_4070_ti"),
+        ("4070 ti super", "rtx_4070_ti_super"),
+        ("NVIDIA GeForce RTX 4070 SUPER", "rtx_4070_super"),
+        ("RTX 4060 Ti 8GB", "rtx_4060_ti_8gb"),
+        ("5060 ti 16gb", "rtx_5060_ti_16gb"),
+        ("3080 12gb", "rtx_3080_12gb"),
+        ("2080ti", "rtx_2080_ti"),
+        ("rtx 2080 ti", "rtx_2080_ti"),
+        ("7900xtx", "rx_7900_xtx"),
+        ("rtx5090", "rtx_5090"),
+        ("5090 laptop", "rtx_5090_laptop"),
+        ("Quadro RTX 8000", "quadro_rtx_8000"),
+        ("titan rtx", "titan_rtx"),
+        ("a6000", "rtx_a6000"),
+        ("RTX A4000", "rtx_a4000"),
+        ("rtx 6000 ada", "rtx_6000_ada"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx_6000_ada"),
+        ("rtx 4000 sff ada", "rtx_4000_sff_ada"),
+        ("RTX PRO 4500", "rtx_pro_4500_blackwell"),
+        ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx_pro_6000_blackwell_max_q"),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000_blackwell_server"),
+        ("rtx pro 6000 server", "rtx_pro_6000_blackwell_server"),
+        ("A10G", "a10g"),
+        ("NVIDIA H100 96GB HBM3", "h100_sxm_96gb"),
+        ("h800", "h800_sxm"),
+        ("NVIDIA H20", "h20"),
+        ("H20-3e", "h20_141gb"),
+        ("L40", "l40"),
+        ("NVIDIA L20", "l20"),
+        ("h200 nvl", "h200_nvl"),
+        ("rubin", "rubin"),
+        ("mi300x", "mi300x"),
+        ("AMD Instinct MI350X", "mi350x"),
+        ("mi210", "mi210"),
+        ("7900 XT", "rx_7900_xt"),
+        ("RX 9070 XT", "rx_9070_xt"),
+        ("9070", "rx_9070"),
+        ("AMD Radeon RX 9060 XT 16GB", "rx_9060_xt_16gb"),
+        ("r9700", "radeon_ai_pro_r9700"),
+        ("W7900", "radeon_pro_w7900"),
+        ("ryzen ai max 395", "strix_halo"),
+        ("AMD Ryzen AI Max+ 395", "strix_halo"),
+        ("8060S", "strix_halo"),
+        ("arc b580", "arc_b580"),
+        ("Intel Arc A770 16GB", "arc_a770_16gb"),
+        ("arc pro b60", "arc_pro_b60"),
+        ("gaudi3", "gaudi3"),
+        ("Intel Gaudi 2", "gaudi2"),
+        ("tpu v6e", "tpu_v6e"),
+        ("trillium", "tpu_v6e"),
+        ("ironwood", "tpu_v7"),
+        ("m4 pro 20 core", "apple_m4_pro"),
+        ("M4 Pro 16-core GPU", "apple_m4_pro_16core"),
+        ("m1 max 24 core", "apple_m1_max_24core"),
+        ("MacBook Pro M5 Max", "apple_m5_max"),
+        ("Apple M5", "apple_m5"),
+        ("M3 Max 96GB", "apple_m3_max_30core"),
+        ("pi 5", "raspberry_pi_5"),
+        ("Raspberry Pi 5 16GB", "raspberry_pi_5_16gb"),
+        ("rk3588", "rk3588"),
+        ("Orange Pi 5", "rk3588"),
+        ("snapdragon x elite", "snapdragon_x_elite"),
+        ("9950x", "ryzen_9_9950x"),
+        ("AMD Ryzen 9 9950X 16-Core Processor", "ryzen_9_9950x"),
+        ("ryzen 7950x", "ryzen_9_7950x"),
+        ("epyc 9654", "epyc_9654"),
+        ("AMD EPYC 7763 64-Core Processor", "epyc_7763"),
+        ("13900k", "core_i9_13900k"),
+        ("13th Gen Intel(R) Core(TM) i9-13900K", "core_i9_13900k"),
+        ("Intel(R) Xeon(R) Platinum 8480+", "xeon_8480plus"),
+        ("INTEL(R) XEON(R) PLATINUM 8592+", "xeon_8592plus"),
+        ("xeon 6980p", "xeon_6980p"),
+        ("threadripper pro 5995wx", "threadripper_pro_5995wx"),
+    ];
+
     #[test]
     fn written_names_mean_devices() {
-        for (name, key) in [
-            ("4090", "rtx_4090"),
-            ("rtx4090", "rtx_4090"),
-            ("NVIDIA GeForce RTX 4090", "rtx_4090"),
-            ("RTX 3090 24GB", "rtx_3090"),
-            ("3060", "rtx_3060_12gb"),
-            ("RTX 4060 Ti 16 GB", "rtx_4060_ti_16gb"),
-            ("rtx pro 6000", "rtx_pro_6000_blackwell"),
-            ("dgx spark", "gb10"),
-            ("DGX Spark 128 GB", "gb10"),
-            ("a100_80gb", "a100_80gb_sxm"),
-            ("NVIDIA A100-SXM4-80GB", "a100_80gb_sxm"),
-            ("Tesla V100-SXM2-16GB", "v100_sxm2_16gb"),
-            ("H100 PCIe", "h100_pcie"),
-            ("m4_max", "apple_m4_max"),
-            ("Apple M4", "apple_m4"),
-            ("thor", "jetson_t5000"),
-            ("AGX Orin 64GB", "jetson_agx_orin_64gb"),
-            ("Orin Nano 8GB Super", "jetson_orin_nano_8gb_super"),
-            ("orin nano super", "jetson_orin_nano_8gb_super"),
-            ("strix halo", "strix_halo"),
-            ("7900 XTX", "rx_7900_xtx"),
-            ("NVIDIA H100 80GB HBM3", "h100_sxm"),
-            ("H100 80GB HBM3", "h100_sxm"),
-            ("H100 SXM5", "h100_sxm"),
-            ("NVIDIA H200", "h200_sxm"),
-            ("NVIDIA GB10", "gb10"),
-            ("NVIDIA A100-PCIE-40GB", "a100_40gb_pcie"),
-            ("NVIDIA L40S", "l40s"),
-            ("Tesla T4", "t4"),
-            ("NVIDIA GH200 480GB", "gh200_96gb"),
-            ("NVIDIA GH200 144G HBM3e", "gh200_144gb"),
-            ("NVIDIA Jetson AGX Thor Developer Kit", "jetson_t5000"),
-            ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx_pro_6000_blackwell"),
-            ("M4 Max 36GB", "apple_m4_max_32core"),
-            ("MacBook Pro M4 Max 128GB", "apple_m4_max"),
-            ("M4 Max (32-core GPU)", "apple_m4_max_32core"),
-            ("M4 Max 40-core", "apple_m4_max"),
-            ("Mac Studio M2 Ultra", "apple_m2_ultra"),
-        ] {
-            assert_eq!(find(name).map(|device| &*device.key), Some(key), "{name}");
+        for (name, key) in WRITTEN {
+            assert_eq!(find(name).map(|device| &*device.key), Some(*key), "{name}");
         }
     }
 
     #[test]
     fn a_name_that_leaves_the_device_open_means_none() {
         for name in [
-            "4060",
-            "4070 Ti",
-            "RTX 4090 Laptop GPU",
-            "NVIDIA GeForce RTX 4090 Laptop GPU",
-            "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
-            "NVIDIA H100 96GB HBM3",
             "NVIDIA Jetson AGX Orin Developer Kit",
             "M4 Max 64GB",
             "Orin (nvgpu)",
-            "7900 XT",
             "agx orin",
             "orin nx",
             "v100 16gb",
@@ -279,6 +425,24 @@ mod tests {
             "8 gb",
             "",
             " ",
+            "4060 Ti",
+            "5060 ti",
+            "rtx 3080",
+            "3080 laptop",
+            "3050",
+            "rx 9060 xt",
+            "rtx 6000",
+            "rtx pro 5000",
+            "arc a770",
+            "rtx 4030",
+            "RTX 2070 Laptop GPU",
+            "epyc",
+            "ryzen 9",
+            "core i9",
+            "raspberry pi",
+            "tpu",
+            "H100 80GB SXM PCIe",
+            "ada",
         ] {
             assert_eq!(find(name).map(|device| &*device.key), None, "{name}");
         }
@@ -292,7 +456,15 @@ mod tests {
             ("A100 80 GB", &["a100_80gb_pcie"]),
             ("M4 Max", &["apple_m4_max_32core"]),
             ("apple_m4_max", &[]),
+            ("M4 Pro", &["apple_m4_pro_16core"]),
+            ("M4 Pro 20-core", &[]),
+            ("Apple M4", &[]),
             ("RTX 4090", &[]),
+            ("RTX 4070", &[]),
+            ("H100", &["h100_nvl", "h100_pcie", "h100_sxm_64gb", "h100_sxm_96gb"]),
+            ("RTX PRO 6000", &["rtx_pro_6000_blackwell_max_q", "rtx_pro_6000_blackwell_server"]),
+            ("orin nano 8gb", &["jetson_orin_nano_8gb_super"]),
+            ("pi 5", &["raspberry_pi_5_16gb", "raspberry_pi_5_4gb"]),
             ("V100", &["v100_pcie_16gb", "v100_sxm2_16gb"]),
         ] {
             let found = find(name).expect("a device");
@@ -312,6 +484,10 @@ mod tests {
             ("A100 40GB", &["a100_40gb_pcie", "a100_40gb_sxm"][..]),
             ("agx orin", &["jetson_agx_orin_32gb", "jetson_agx_orin_64gb"]),
             ("v100 16gb", &["v100_pcie_16gb", "v100_sxm2_16gb"]),
+            ("4060 Ti", &["rtx_4060_ti_16gb", "rtx_4060_ti_8gb"]),
+            ("3080 laptop", &["rtx_3080_laptop_16gb", "rtx_3080_laptop_8gb", "rtx_3080_ti_laptop"]),
+            ("arc a770", &["arc_a770_16gb", "arc_a770_8gb"]),
+            ("rtx pro 5000", &["rtx_pro_5000_blackwell_48gb", "rtx_pro_5000_blackwell_72gb"]),
         ] {
             let Err(crate::error::Error::UnknownKey { nearest, .. }) = super::super::device(name)
             else {

@@ -6,9 +6,14 @@ mod amd;
 mod apple;
 mod cpu;
 mod geforce;
+mod intel;
 mod jetson;
+mod laptops;
 pub mod measured;
 mod nvidia;
+mod nvidia_family;
+mod row;
+mod workstations;
 
 use crate::device::{Device, Link};
 use crate::provenance::Fact;
@@ -16,11 +21,14 @@ use crate::text::Text;
 use crate::units::{BytesPerSec, FlopsPerSec, Hertz, Seconds};
 
 /// Device groups in display order: edge first.
-static GROUPS: [(&str, &[Device]); 7] = [
+static GROUPS: [(&str, &[Device]); 10] = [
     ("Jetson", &jetson::DEVICES),
     ("NVIDIA", &nvidia::DEVICES),
+    ("RTX workstations", &workstations::DEVICES),
     ("GeForce", &geforce::DEVICES),
+    ("GeForce laptops", &laptops::DEVICES),
     ("AMD", &amd::DEVICES),
+    ("Intel", &intel::DEVICES),
     ("Apple", &apple::DEVICES),
     ("CPU", &cpu::DEVICES),
     ("Other accelerators", &accelerators::DEVICES),
@@ -75,8 +83,8 @@ const fn mhz(value: f64) -> Hertz {
     Hertz::from_mhz(value)
 }
 
-/// Latency per hop; assumed.
-const HOP: Seconds = Seconds::new(5e-6);
+/// Latency per hop of links that a GPU or RDMA drives; assumed.
+pub(super) const HOP: Seconds = Seconds::new(5e-6);
 
 /// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {

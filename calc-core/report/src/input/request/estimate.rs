@@ -18,7 +18,7 @@ use calc_core::workload::{Speculation, Workload};
 
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
-    in_force, memory, power_mode, precision_fields, unread_field,
+    in_force, link, memory, power_mode, precision_fields, unread_field,
 };
 
 /// Default of a field that a request leaves out.
@@ -77,7 +77,6 @@ impl EstimateInputs {
         let is_requantized = FORMATS_OF_WEIGHTS.iter().any(|key| fields.has(key));
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
-        let taken = open.into_iter().chain(taken).collect();
         if named.experts.is_some() && !model.arch.has_experts() {
             let part = "a model without experts";
             return Err(Error::Inapplicable { input: "experts", part }.into());
@@ -86,6 +85,8 @@ impl EstimateInputs {
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
+        let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
+        let taken = open.into_iter().chain(taken).chain(link).collect();
         let draft =
             fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {

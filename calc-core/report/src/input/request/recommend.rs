@@ -81,9 +81,9 @@ impl RecommendInputs {
         let bounds = bounds(&mut fields)?;
         let any_device =
             fields.peek_text("hardware").is_some_and(|key| key.eq_ignore_ascii_case(ANY));
-        if any_device && fields.has("memory_gb") {
-            let (first, second) = ("memory_gb", "hardware any");
-            return Err(Error::Conflict { first, second, needs: false }.into());
+        let of_one_device = ["memory_gb", "link"].into_iter().find(|key| fields.has(key));
+        if let (true, Some(first)) = (any_device, of_one_device) {
+            return Err(Error::Conflict { first, second: "hardware any", needs: false }.into());
         }
         if any_device {
             fields.replace_text("hardware", STAND_IN);

@@ -274,7 +274,7 @@ pub static MEASURED: [PublishedMeasurement; 37] = [
 ];
 
 /// Figures that contradict the catalog's.
-pub static OTHER_FIGURES: [OtherFigure; 14] = [
+pub static OTHER_FIGURES: [OtherFigure; 22] = [
     OtherFigure {
         device: "gb10",
         figure: Figure::Peak(C::Fp16, FlopsPerSec::from_tera(125.0)),
@@ -337,4 +337,40 @@ pub static OTHER_FIGURES: [OtherFigure; 14] = [
     },
     OtherFigure { device: "b300", figure: Figure::SmCount(132), by: "other" },
     OtherFigure { device: "b300", figure: Figure::SmCount(160), by: "other" },
+    OtherFigure {
+        device: "rtx_5070_laptop",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(405.8)),
+        by: "wikipedia",
+    },
+    OtherFigure {
+        device: "rtx_5070_ti_laptop",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(608.6)),
+        by: "wikipedia",
+    },
+    OtherFigure {
+        device: "rtx_5080_laptop",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(811.5)),
+        by: "wikipedia",
+    },
+    OtherFigure {
+        device: "rtx_5090_laptop",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(811.5)),
+        by: "wikipedia",
+    },
+    OtherFigure {
+        device: "rtx_pro_6000_blackwell_server",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(1792.0)),
+        by: "aiconfigurator",
+    },
+    OtherFigure {
+        device: "h20_141gb",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(4917.0)),
+        by: "aiconfigurator",
+    },
+    OtherFigure {
+        device: "arc_a770_16gb",
+        figure: Figure::Bandwidth(BytesPerSec::from_gb(512.0)),
+        by: "techpowerup",
+    },
+    OtherFigure { device: "a10g", figure: Figure::SmCount(72), by: "techpowerup" },
 ];

@@ -42,7 +42,7 @@ fn devices_for_a_model_have_a_front_that_no_other_row_beats() {
     }
     let sentence = sweep.sentence().replace(text::SPACE, " ");
     assert!(sentence.contains("devices run Llama-3.1 8B within the limits"), "{sentence}");
-    let took = format!("points in {}.0 ms.", devices::all().count());
+    let took = format!("points in {} ms.", devices::all().count());
     assert!(sentence.ends_with(&took), "{sentence}");
 }
 
@@ -77,7 +77,7 @@ fn it_can_be_stopped_saved_and_says_how_far_it_is() {
     assert!(begun.starts_with(&format!("0\t{all}\t0 of {all} devices")), "{begun}");
     let said = (6..26).map(|now| ask("next", "", f64::from(now)).expect("explored")).last();
     let said = said.expect("twenty devices");
-    let left = format!("{}.0\u{202f}ms left", all - 20);
+    let left = format!("{}\u{202f}ms left", all - 20);
     assert!(
         said.starts_with(&format!("20\t{all}\t20 of {all}")) && said.ends_with(&left),
         "{said}"

@@ -1,0 +1,166 @@
+//! The import of config.json against transformers: parameters of the language model and elements of its cache.
+//!
+//! `truth/README.md` says how the table was made and with which versions of the packages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use calc_core::footprint::cache_elements;
+use calc_core::hf_config::Imported;
+use report::input::model_file;
+use serde_json::Value;
+
+/// A row of the table by column.
+type Row = BTreeMap<String, String>;
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/truth"))
+}
+
+fn table() -> Vec<Row> {
+    let text = fs::read_to_string(folder().join("table.csv")).expect("the table");
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let row = |line: &str| {
+        columns.iter().map(|c| (*c).to_owned()).zip(line.split(',').map(str::to_owned)).collect()
+    };
+    lines.map(row).collect()
+}
+
+fn count(row: &Row, column: &str) -> u64 {
+    row[column].parse().unwrap_or(0)
+}
+
+fn text(name: &str) -> String {
+    let path = folder().join("configs").join(format!("{name}.json"));
+    fs::read_to_string(path).expect("a fixture")
+}
+
+fn import(name: &str) -> Result<Imported, String> {
+    model_file::parse(&text(name)).map_err(|error| error.to_string())
+}
+
+/// Differences between the import and transformers.
+fn differences(row: &Row, model: &Imported) -> Vec<String> {
+    let mut found = Vec::new();
+    let arch = &model.arch;
+    let expected = count(row, "language");
+    let published = expected + count(row, "checkpoint_buffers");
+    if arch.n_params() != expected && arch.n_params() != published {
+        let more = i128::from(arch.n_params()) - i128::from(expected);
+        found.push(format!("{} parameters, {more:+} to {expected}", arch.n_params()));
+    }
+    let context = arch.max_context.unwrap_or(u64::MAX);
+    for tokens in [512_u64, 8192].into_iter().filter(|tokens| *tokens <= context) {
+        let of = |column: &str| count(row, &format!("{column}_{tokens}"));
+        let cache = cache_elements(arch, tokens);
+        let kept = of("kv_engine") + of("sliding_engine") + of("compressed") + of("indexer");
+        // Packages count the window with or without the token that attends.
+        let one_token: u64 = arch.attention.iter().map(|a| a.windowed_layers * a.cache_row()).sum();
+        if cache.attention.abs_diff(kept) > one_token {
+            found.push(format!("{} elements of {kept} after {tokens} tokens", cache.attention));
+        }
+        if cache.state != of("recurrent") {
+            found.push(format!("{} elements of state, not {}", cache.state, of("recurrent")));
+        }
+    }
+    found
+}
+
+/// Fixtures whose row is not what an engine holds, with the reason.
+const OTHERWISE: [(&str, &str); 7] = [
+    (
+        "deepseek-vl-hybrid-defaults",
+        "the package counts parts of the vision tower with the language model",
+    ),
+    ("janus-defaults", "the package counts the head that generates images with the language model"),
+    ("ovis2-defaults", "the package counts the embedding of visual tokens with the language model"),
+    ("falcon-40b", "the package repeats keys and values for all query heads; engines keep 8"),
+    (
+        "mistral-small-3.2-24b-no-tie-key",
+        "the package ties embedding and head by default; the published weights have both",
+    ),
+    ("glm-4.5v", "the class takes another head size than the file states, and cannot run"),
+    ("longcat-flash", "the package allocates weights for the experts that do nothing"),
+];
+
+#[test]
+fn parameters_and_caches_are_those_of_transformers() {
+    let (mut right, mut refused, mut wrong) = (0, 0, 0);
+    for row in table() {
+        let name = &row["name"];
+        match import(name) {
+            Err(why) => {
+                refused += 1;
+                println!("REFUSED {name} [{}]: {why}", row["model_type"]);
+            }
+            Ok(model) => {
+                let found = differences(&row, &model);
+                if found.is_empty() || OTHERWISE.iter().any(|(other, _)| other == name) {
+                    right += 1;
+                } else {
+                    wrong += 1;
+                    println!(
+                        "WRONG {name} [{}] {:?}: {}",
+                        row["model_type"],
+                        model.family,
+                        found.join("; ")
+                    );
+                }
+            }
+        }
+    }
+    println!("{right} right, {refused} refused, {wrong} wrong");
+    assert_eq!(wrong, 0);
+}
+
+/// Memory that a model needs: parameters, and elements kept for one sequence of that many tokens.
+fn memory(model: &Imported, tokens: u64) -> (u64, u64) {
+    let cache = cache_elements(&model.arch, tokens);
+    (model.arch.n_params(), cache.attention + cache.state + cache.convolution)
+}
+
+/// The fixture without a key, or with the key under another name, in the object that describes the language model.
+fn changed(config: &Value, key: &str, rename: bool) -> Value {
+    let mut config = config.clone();
+    let nested = ["text_config", "llm_config", "language_config"]
+        .iter()
+        .find(|name| config[**name].is_object());
+    let object = match nested {
+        Some(name) if config[*name].get(key).is_some() => config[*name].as_object_mut(),
+        _ => config.as_object_mut(),
+    };
+    let object = object.expect("an object");
+    if let Some(value) = object.remove(key).filter(|_| rename) {
+        object.insert(format!("{key}_of_later"), value);
+    }
+    config
+}
+
+#[test]
+fn a_key_that_is_lost_never_lowers_memory_in_silence() {
+    let mut silent = Vec::new();
+    for row in table() {
+        let Ok(whole) = import(&row["name"]) else { continue };
+        let config: Value = serde_json::from_str(&text(&row["name"])).expect("JSON");
+        let inner = ["text_config", "llm_config", "language_config"]
+            .iter()
+            .find_map(|name| config[*name].as_object());
+        let keys = config.as_object().into_iter().chain(inner).flat_map(|object| object.keys());
+        for key in keys {
+            for rename in [false, true] {
+                let lost = changed(&config, key, rename);
+                let Ok(model) = model_file::parse(&lost.to_string()) else { continue };
+                let tokens = whole.arch.max_context.map_or(8192, |context| context.min(8192));
+                let (less, more) = (memory(&model, tokens), memory(&whole, tokens));
+                let is_lower = less.0 < more.0 || less.1 < more.1;
+                let is_said = model.assumed.iter().any(|field| !whole.assumed.contains(field));
+                if is_lower && !is_said {
+                    silent.push(format!("{} {key} {rename}: {less:?} < {more:?}", row["name"]));
+                }
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{}\n{}", silent.len(), silent.join("\n"));
+}

@@ -1,0 +1,163 @@
+//! Links between devices that people choose: what one direction carries, and the latency of a hop.
+//!
+//! A link that a device has by itself is in its row of the catalog.
+
+use alloc::string::String;
+
+use super::devices::HOP;
+use crate::device::Link;
+use crate::provenance::Provenance;
+use crate::units::{BytesPerSec, Seconds};
+
+/// A link by name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkPreset {
+    /// Key in requests.
+    pub key: &'static str,
+    pub name: &'static str,
+    /// Further names that requests may use.
+    pub aliases: &'static [&'static str],
+    pub link: Link,
+    /// Origin of the bandwidth; a latency is assumed unless the source states it.
+    pub provenance: Provenance,
+    pub source: &'static str,
+}
+
+/// Latency of a message over TCP: about 300 µs between Macs before RDMA (adwaitx.com on Apple's TN3205).
+const TCP: Seconds = Seconds::new(300e-6);
+
+const NVLINK: &str =
+    "half of the sum of both directions that NVIDIA publishes per GPU; latency assumed";
+const PCIE: &str = "the lane's share of the practical rate of 4.0 x16 and 5.0 x16, 25 and 50 GB/s, which is assumed like the latency";
+const LINE: &str = "the line rate; latency assumed";
+
+const fn preset(
+    key: &'static str,
+    name: &'static str,
+    one_direction_gb: f64,
+    latency: Seconds,
+) -> LinkPreset {
+    let link = Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency };
+    let provenance = Provenance::Derived;
+    LinkPreset { key, name, aliases: &[], link, provenance, source: LINE }
+}
+
+const fn nvlink(key: &'static str, name: &'static str, both_gb: f64) -> LinkPreset {
+    LinkPreset { source: NVLINK, ..preset(key, name, both_gb / 2.0, HOP) }
+}
+
+const fn pcie(key: &'static str, name: &'static str, one_direction_gb: f64) -> LinkPreset {
+    let provenance = Provenance::Assumed;
+    LinkPreset { provenance, source: PCIE, ..preset(key, name, one_direction_gb, HOP) }
+}
+
+/// The presets, fastest kind first.
+pub static LINKS: [LinkPreset; 20] = [
+    nvlink("nvlink5", "NVLink 5", 1800.0),
+    nvlink("nvlink4", "NVLink 4", 900.0),
+    nvlink("nvlink3", "NVLink 3", 600.0),
+    nvlink("nvlink2", "NVLink 2", 300.0),
+    nvlink("nvlink_bridge", "NVLink bridge of an RTX 3090 or A6000", 112.5),
+    pcie("pcie_5_x16", "PCIe 5.0 x16", 50.0),
+    pcie("pcie_5_x8", "PCIe 5.0 x8", 25.0),
+    pcie("pcie_5_x4", "PCIe 5.0 x4", 12.5),
+    pcie("pcie_4_x16", "PCIe 4.0 x16", 25.0),
+    pcie("pcie_4_x8", "PCIe 4.0 x8", 12.5),
+    pcie("pcie_4_x4", "PCIe 4.0 x4", 6.25),
+    pcie("pcie_3_x16", "PCIe 3.0 x16", 12.5),
+    pcie("pcie_3_x8", "PCIe 3.0 x8", 6.25),
+    pcie("pcie_3_x4", "PCIe 3.0 x4", 3.125),
+    LinkPreset {
+        aliases: &["dgx_spark_link", "connectx7"],
+        provenance: Provenance::Reported,
+        source: "servethehome.com: up to 198 Gbit/s between two GB10 over both ports; with RDMA, latency assumed",
+        ..preset("200gbe", "200GbE between two DGX Sparks", 24.75, HOP)
+    },
+    preset("100gbe", "100GbE with RDMA", 12.5, HOP),
+    LinkPreset {
+        aliases: &["tb5"],
+        source: "the line rate of 80 Gbit/s (getnews.me, webpronews.com); latency with RDMA: single digits of microseconds (exo), assumed in their middle",
+        ..preset("thunderbolt5", "Thunderbolt 5 with RDMA", 10.0, HOP)
+    },
+    LinkPreset {
+        aliases: &["tb4", "usb4"],
+        source: "the line rate of 40 Gbit/s; over TCP, about 300 µs (adwaitx.com on Apple's TN3205)",
+        ..preset("thunderbolt4", "Thunderbolt 4 over TCP", 5.0, TCP)
+    },
+    LinkPreset {
+        source: "the line rate; over TCP, about 300 µs (adwaitx.com on Apple's TN3205)",
+        ..preset("10gbe", "10GbE over TCP", 1.25, TCP)
+    },
+    LinkPreset {
+        source: "the line rate; over TCP, about 300 µs (adwaitx.com on Apple's TN3205)",
+        ..preset("1gbe", "1GbE over TCP", 0.125, TCP)
+    },
+];
+
+/// The preset with this key, name or alias, whatever its case, blanks and dashes: `PCIe 4.0 x16`, `NVLink4`, `200 GbE`.
+pub fn find(name: &str) -> Option<&'static LinkPreset> {
+    let asked = plain(name);
+    LINKS.iter().find(|preset| {
+        let names = [preset.key, preset.name].into_iter().chain(preset.aliases.iter().copied());
+        names.map(plain).any(|own| own == asked)
+    })
+}
+
+/// Letters and digits; `4.0` is 4.
+fn plain(name: &str) -> String {
+    let name = name.replace(".0", "");
+    let kept = name.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::devices;
+
+    #[test]
+    fn links_are_found_as_people_write_them() {
+        for (name, key) in [
+            ("nvlink4", "nvlink4"),
+            ("NVLink 5", "nvlink5"),
+            ("PCIe 4.0 x16", "pcie_4_x16"),
+            ("pcie 5 x8", "pcie_5_x8"),
+            ("PCIE-3-X4", "pcie_3_x4"),
+            ("200 GbE", "200gbe"),
+            ("dgx spark link", "200gbe"),
+            ("Thunderbolt 5", "thunderbolt5"),
+            ("tb4", "thunderbolt4"),
+            ("10GbE", "10gbe"),
+        ] {
+            assert_eq!(find(name).map(|preset| preset.key), Some(key), "{name}");
+        }
+        for name in ["", "pcie", "nvlink", "infiniband", "4"] {
+            assert_eq!(find(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_key_is_one_preset_and_every_source_is_said() {
+        for preset in &LINKS {
+            assert_eq!(find(preset.key).map(|found| found.key), Some(preset.key));
+            assert!(!preset.source.is_empty(), "{}", preset.key);
+        }
+    }
+
+    #[test]
+    fn the_presets_are_the_links_of_devices_that_have_them() {
+        for (device, key) in [
+            ("b200", "nvlink5"),
+            ("h100_sxm", "nvlink4"),
+            ("a100_80gb_sxm", "nvlink3"),
+            ("v100_sxm2_16gb", "nvlink2"),
+            ("rtx_3090", "nvlink_bridge"),
+            ("rtx_5090", "pcie_5_x16"),
+            ("rtx_4090", "pcie_4_x16"),
+        ] {
+            let own = devices::all().find(|row| row.key == device).and_then(|row| row.link);
+            let preset = find(key).map(|preset| preset.link);
+            assert_eq!(own.map(|fact| fact.value), preset, "{device}");
+        }
+    }
+}
