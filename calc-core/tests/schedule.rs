@@ -12,6 +12,7 @@ use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, RankedPart, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
 use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights};
+use calc_core::software::vllm_runs;
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
 use limit::limited;
@@ -102,7 +103,11 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
     let mut found = Vec::new();
     for scheme in catalog::schemes::SCHEMES {
         let quality = scheme.quality.at_size(model.model.n_params());
+        // Without a named engine it is llama.cpp or vLLM, and vLLM has no build for a single board and for a Mac.
+        let is_file = scheme.key.starts_with("gguf_") || scheme.weights == SchemeWeights::Published;
+        let has_engine = is_file || scheme.key == "half" || vllm_runs(task.device());
         let runs = scheme.runs_on(task.device(), &roofs).is_ok()
+            && has_engine
             && scheme.takes_model(model.model).is_ok()
             && (scheme.weights != SchemeWeights::Published || is_published && has_kernels)
             && is_made(published, scheme)

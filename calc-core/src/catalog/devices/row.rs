@@ -53,6 +53,10 @@ pub(super) struct DeviceFamily {
     pub sparse_multiplier: f64,
     /// Origin of the bandwidth: read, or derived from channels and transfer rate.
     pub bandwidth: Provenance,
+    /// Origin of the amount of memory.
+    pub memory: Provenance,
+    /// Origin of the clock.
+    pub clock: Provenance,
     /// Shared memory per SM [KiB]; recalled, as the number of registers.
     pub shared_kib: Option<f64>,
     pub registers: Option<u32>,
@@ -123,7 +127,7 @@ impl Row {
             form_factor: text(family.form),
             class: family.class,
             release_year: Some(self.year),
-            memory: Fact::read(Bytes::from_gib(self.gib)),
+            memory: Fact { value: Bytes::from_gib(self.gib), provenance: family.memory },
             memory_type: text(self.memory_type),
             memory_platform: family.platform,
             bandwidth: Fact {
@@ -135,10 +139,10 @@ impl Row {
             fp8_accumulate_fp16: accumulated(family.fp8_accumulate_fp16, self.units, tensor_mhz),
             sparse_multiplier: family.sparse_multiplier,
             sm_count: Some(Fact::read(self.units)),
-            boost_clock: Some(Fact::read(mhz(self.mhz))),
+            boost_clock: Some(Fact { value: mhz(self.mhz), provenance: family.clock }),
             tensor_clock: Some(match self.tensor_mhz {
                 Some(tensor) => Fact::derived(mhz(tensor)),
-                None => Fact::read(mhz(self.mhz)),
+                None => Fact { value: mhz(self.mhz), provenance: family.clock },
             }),
             l2: match self.l2_mib {
                 Some(mib) => Some(Fact::read(Bytes::from_mib(mib))),
