@@ -308,7 +308,7 @@ impl Lowering<'_> {
                 emit(self.matmul(OpKind::Projection, count, GemmShape { m: tokens, n, k }));
             }
         }
-        let share = 1.0 / self.expert_parallel as f64;
+        let share = moe.busy_share() / self.expert_parallel as f64;
         let pairs = tokens * moe.experts_per_token;
         let routing = Routing { tokens, experts: moe.choices(), per_token: moe.experts_per_token };
         let kind = match self.model.mlp {

@@ -255,6 +255,11 @@ impl Moe {
     pub const fn choices(&self) -> u64 {
         self.n_experts + self.idle_choices
     }
+
+    /// Fraction of the choices that are experts.
+    pub fn busy_share(&self) -> f64 {
+        self.n_experts as f64 / self.choices() as f64
+    }
 }
 
 /// Matrices of layers beside attention and MLP.
@@ -369,6 +374,11 @@ impl ModelArch {
     /// True if any layer has experts.
     pub fn has_experts(&self) -> bool {
         self.moe.iter().any(|group| group.layers > 0)
+    }
+
+    /// True if any layer attends to chunks.
+    pub fn is_chunked(&self) -> bool {
+        self.attention.iter().any(|group| group.chunked && group.windowed_layers > 0)
     }
 
     /// True if any layer has latent attention.

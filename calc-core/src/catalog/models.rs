@@ -1,6 +1,7 @@
 //! The models: geometry from their published configurations, with sources.
 
 mod gemma;
+mod groups;
 mod llama;
 mod others;
 mod qwen;
@@ -65,5 +66,10 @@ pub static USUAL: CatalogModel = llama::LLAMA_3_1_8B;
 
 /// All models of all families.
 pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
-    llama::MODELS.iter().chain(&qwen::MODELS).chain(&gemma::MODELS).chain(&others::MODELS)
+    llama::MODELS
+        .iter()
+        .chain(&qwen::MODELS)
+        .chain(&gemma::MODELS)
+        .chain(&groups::MODELS)
+        .chain(&others::MODELS)
 }

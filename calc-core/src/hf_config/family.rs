@@ -111,7 +111,7 @@ families! {
     GlmOcr = GLM_OCR: ["glm_ocr_text" "glm_ocr"] ["GlmOcrForConditionalGeneration"];
     PhiMoe = PHIMOE: ["phimoe"] ["PhimoeForCausalLM"];
     Glm4vMoe = GLM4V_MOE: ["glm4v_moe_text" "glm4v_moe"] ["Glm4vMoeForConditionalGeneration"];
-    Mimo = MIMO: ["mimo_v2_flash"] ["MiMoV2FlashForCausalLM"];
+    Mimo = MIMO: ["mimo_v2_flash" "mimo_v2"] ["MiMoV2FlashForCausalLM"];
     Longcat = LONGCAT: ["longcat_flash"] ["LongcatFlashForCausalLM"];
     MiniMaxM3 = MINIMAX_M3: ["minimax_m3_vl_text" "minimax_m3_vl" "minimax_m3"] ["MiniMaxM3SparseForConditionalGeneration"];
     Step3 = STEP3: ["step3p5" "step3p7_text" "step3p7"] ["Step3p5ForCausalLM" "Step3p7ForConditionalGeneration"];

@@ -94,9 +94,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the number of layers, limited so that layers can be counted one by one.
+    /// Reads the number of layers, limited so that layers can be counted one by one. A list with the kind of each layer states
+    /// it, too.
     pub(super) fn layers(&mut self, nested: Option<u64>) -> Result<u64, ConfigError> {
-        let layers = self.size(HfConfig::layers, nested)?;
+        let text = self.text;
+        let blocks = text.layers_block_type.value().map(|blocks| blocks.len() as u64);
+        let layers = match blocks.filter(|_| !text.layers().entry.is_given()) {
+            Some(blocks) => blocks,
+            None => self.size(HfConfig::layers, nested)?,
+        };
         in_range(self.text.layers().name, layers, 1, MAX_COUNT).map_err(ConfigError::Value)
     }
 

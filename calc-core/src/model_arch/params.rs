@@ -18,7 +18,8 @@ impl ModelArch {
             .moe
             .iter()
             .map(|moe| {
-                let unused = moe.n_experts.saturating_sub(moe.experts_per_token);
+                let used = moe.experts_per_token * moe.n_experts / moe.choices().max(1);
+                let unused = moe.n_experts.saturating_sub(used);
                 wide(moe.layers) * wide(unused) * self.expert_params(moe)
             })
             .sum();

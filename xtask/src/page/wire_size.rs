@@ -12,7 +12,7 @@ use super::offline;
 
 /// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has: 1 % above what was
 /// reached. The target is 300,000.
-const LIMIT: usize = 287_000;
+const LIMIT: usize = 299_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {

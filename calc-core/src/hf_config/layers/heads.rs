@@ -30,6 +30,9 @@ pub(super) fn mimo(
         Some(list) => list.get(usize::try_from(i).unwrap_or(0)) == Some(&1),
         None => i > 0 && !(i + 1).is_multiple_of(6),
     };
+    if pattern.is_none() {
+        reader.assume("hybrid_layer_pattern", Word("every sixth layer is full"));
+    }
     let kinds = kinds(reader, n, |i| if slides(i) { Kind::Sliding } else { Kind::Full })?;
     only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
     // The chunk is the window of the sliding layers; a kernel's choice.
@@ -83,6 +86,8 @@ pub(super) fn step3(
     let kinds = kinds(reader, frame.n_layers, |_| Kind::Full)?;
     only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
     text.settle(&["use_moe"]);
+    // The shared expert has the stated width.
+    text.settle(&["n_shared_experts"]);
     let heads = attention::heads(reader, rules, frame)?;
     let gated = flag_of(reader, "use_head_wise_attn_gate", &text.use_head_wise_attn_gate, true)?;
     let gate = |heads: u64| if gated { heads } else { 0 };

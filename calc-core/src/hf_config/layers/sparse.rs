@@ -45,6 +45,8 @@ fn indexers(reader: &Reader<'_>, n: u64) -> Result<u64, ConfigError> {
     if entries != n {
         return Err(ConfigError::ListLength { field: field.name, entries, layers: n });
     }
+    // The list was made from these two numbers.
+    reader.text.settle(&["index_topk_freq", "index_skip_topk_offset"]);
     Ok(types.iter().filter(|kind| *kind != "shared").count() as u64)
 }
 
