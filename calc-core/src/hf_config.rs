@@ -34,8 +34,8 @@ pub use family::Family;
 pub use fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use quantization_fields::{
-    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
-    TorchaoScheme,
+    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,
+    TensorScheme, TorchaoConfig, TorchaoScheme,
 };
 pub use refusal::{ConfigError, Unsupported};
 pub use stated::{Meaning, Stated, UnreadKey};
@@ -120,6 +120,11 @@ pub enum Remark {
     LmHeadQuantized,
     /// The scale per block of rows and columns is not counted: under 0.01 bit per weight.
     BlockScalesNotCounted,
+    /// The file has several formats; layers are counted in the largest of them, experts in theirs.
+    SeveralFormats {
+        /// Format of the layers.
+        format: &'static QuantFormat,
+    },
     /// The storage format is taken from the model's name, not from a file.
     FormatByName {
         /// Format of the weights.

@@ -83,3 +83,42 @@ fn int4_in_symmetric_groups_of_32_is_no_gguf_format() {
     let precision = inputs.estimate().expect("an estimate").precision;
     assert_eq!([precision.activations.key, precision.embedding.key], ["fp16", "bf16"]);
 }
+
+#[test]
+fn modules_with_several_formats_count_in_the_largest() {
+    let layer =
+        |module: &str, algorithm: &str| (module.to_owned(), json!({"quant_algo": algorithm}));
+    let mixed = |layers: Vec<(String, Value)>| {
+        let layers: serde_json::Map<String, Value> = layers.into_iter().collect();
+        json!({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": layers})
+    };
+    let file = mixed(vec![
+        layer("model.layers.0.self_attn.q_proj", "FP8"),
+        layer("model.layers.0.mlp.gate_proj", "W4A16_NVFP4"),
+    ]);
+    assert_eq!(stored(&file).weights.key, "fp8_e4m3");
+    let model = model_file::parse(&config(&file)).expect("a model file");
+    let said: Vec<String> = model.remarks.iter().map(model_file::remark_text).collect();
+    assert!(said.iter().any(|text| text.contains("several formats")), "{said:?}");
+
+    let experts = json!({"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "num_experts": 128,
+        "num_experts_per_tok": 8, "moe_intermediate_size": 768});
+    let mut whole: Value = serde_json::from_str(&config(&mixed(vec![
+        layer("model.layers.0.self_attn.q_proj", "FP8"),
+        layer("model.layers.0.mlp.experts.0.up_proj", "NVFP4"),
+    ])))
+    .expect("JSON");
+    for (key, value) in experts.as_object().expect("an object") {
+        whole[key] = value.clone();
+    }
+    let found = model_file::parse(&whole.to_string()).expect("a model file").stored;
+    assert_eq!((found.weights.key, found.experts.map(|e| e.key)), ("fp8_e4m3", Some("nvfp4")));
+}
+
+#[test]
+fn an_unknown_quantizer_is_not_named_among_the_known() {
+    let unknown = json!({"quant_method": "modelopt", "quant_algo": "W3A3_NEW"});
+    let said = model_file::parse(&config(&unknown)).expect_err("no format").to_string();
+    assert!(said.contains("is modelopt W3A3_NEW, for which there is no format"), "{said}");
+    assert_eq!(said.matches("modelopt").count(), 1, "{said}");
+}

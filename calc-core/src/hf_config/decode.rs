@@ -1,5 +1,7 @@
 //! Decoding of [`Entry`] with serde: any JSON value is accepted and classified as a value or a wrong type.
 
+mod quantization;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,10 +16,7 @@ use serde::de::{
 
 use super::entry::{Entry, Found, PerLayer, Present};
 use super::fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
-use super::quantization_fields::{
-    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
-    TorchaoScheme,
-};
+use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
 /// Maximum length of a text, in bytes; longer ones are invalid.
@@ -290,28 +289,6 @@ impl FromJson for Scalar {
 impl States for Scalar {
     fn states(&self) -> Stated {
         self.0.clone()
-    }
-}
-
-impl FromJson for KvCacheScheme {
-    fn text(value: &str) -> Option<Self> {
-        Some(Self::Named(value.into()))
-    }
-    fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
-        TensorScheme::deserialize(MapAccessDeserializer::new(items))
-            .map(|scheme| Some(Self::Scheme(scheme)))
-    }
-}
-
-impl FromJson for QuantGroups {
-    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
-        let mut groups = Vec::new();
-        while let Some((_, group)) = items.next_entry::<IgnoredAny, QuantGroup>()? {
-            if groups.len() < MAX_LIST {
-                groups.push(group);
-            }
-        }
-        Ok(Some(Self(groups)))
     }
 }
 

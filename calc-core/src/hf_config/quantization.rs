@@ -17,6 +17,8 @@ use crate::quant_format::QuantFormat;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuantizerFormats {
     pub(super) weights: &'static QuantFormat,
+    /// Format of the experts, if another one.
+    pub(super) experts: Option<&'static QuantFormat>,
     /// `None` leaves activations to the default: 16 bits.
     pub(super) activations: Option<&'static QuantFormat>,
     pub(super) kv_cache: Option<&'static QuantFormat>,
@@ -30,7 +32,14 @@ const BFLOAT: (&QuantFormat, &str) = (&formats::BF16, "bfloat16");
 
 impl QuantizerFormats {
     const fn weight_only(weights: &'static QuantFormat) -> Self {
-        Self { weights, activations: None, kv_cache: None, carrier: BFLOAT, remark: None }
+        Self {
+            weights,
+            experts: None,
+            activations: None,
+            kv_cache: None,
+            carrier: BFLOAT,
+            remark: None,
+        }
     }
 
     const fn both(format: &'static QuantFormat) -> Self {
@@ -97,11 +106,11 @@ fn bits(config: &QuantizationConfig) -> Result<Option<u64>, ConfigError> {
 }
 
 fn unknown(config: &QuantizationConfig, method: &str) -> ConfigError {
-    let algorithm = config.quant_algo.value().map_or(method, String::as_str);
+    let algorithm = config.quant_algo.value().map_or("", String::as_str);
     let first = config.config_groups.value().and_then(|groups| groups.0.first());
     let scheme = first.and_then(|group| group.weights.value());
     ConfigError::UnknownQuantization {
-        method: if method.is_empty() { algorithm } else { method }.to_owned(),
+        method: [method, algorithm].join(" ").trim().to_owned(),
         bits: config
             .bits
             .value()
@@ -246,7 +255,14 @@ fn torchao_group(config: &TorchaoConfig) -> Result<Option<u64>, ConfigError> {
 /// NVIDIA ModelOpt: by algorithm, or by groups as in compressed-tensors.
 fn modelopt(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(algorithm) = text("quant_algo", &config.quant_algo)? else { return groups(config) };
-    Ok(match algorithm {
+    if algorithm == "MIXED_PRECISION" {
+        return mixed(config);
+    }
+    Ok(by_algorithm(algorithm))
+}
+
+fn by_algorithm(algorithm: &str) -> Option<QuantizerFormats> {
+    match algorithm {
         "NVFP4" | "NVFP4_AWQ" => Some(QuantizerFormats::both(&formats::NVFP4)),
         "W4A16_NVFP4" => Some(QuantizerFormats::weight_only(&formats::NVFP4)),
         "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" | "FP8_PB_WO" => {
@@ -260,7 +276,26 @@ fn modelopt(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, Con
         "MXFP8" => Some(QuantizerFormats::both(&formats::MXFP8)),
         "W8A8_SQ_PER_CHANNEL" | "W8A8_SQ" => Some(QuantizerFormats::both(&formats::INT8)),
         _ => None,
-    })
+    }
+}
+
+/// ModelOpt with an algorithm for each module: the experts in theirs, everything else in the largest of the others.
+fn mixed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
+    let field = Named { name: "quantized_layers", entry: &config.quantized_layers };
+    let Some(layers) = value(&field)? else { return Ok(None) };
+    let largest = |of_experts: bool| -> Option<Option<QuantizerFormats>> {
+        let mut found: Option<QuantizerFormats> = None;
+        for layer in layers.0.iter().filter(|layer| layer.of_experts == of_experts) {
+            let one = by_algorithm(&layer.algorithm)?;
+            let bits = |formats: &QuantizerFormats| formats.weights.bits_per_element();
+            found = found.filter(|other| bits(other) >= bits(&one)).or(Some(one));
+        }
+        Some(found)
+    };
+    let (Some(layers), Some(experts)) = (largest(false), largest(true)) else { return Ok(None) };
+    let Some(weights) = layers.or(experts) else { return Ok(None) };
+    let remark = Some(Remark::SeveralFormats { format: weights.weights });
+    Ok(Some(QuantizerFormats { experts: experts.map(|one| one.weights), remark, ..weights }))
 }
 
 /// Format of the KV cache, if the file sets one: only FP8 is in use.

@@ -26,6 +26,7 @@ pub struct QuantizationConfig {
     pub bnb_4bit_use_double_quant: Entry<bool>,
     pub quant_type: Entry<Box<TorchaoScheme>>,
     pub config_groups: Entry<QuantGroups>,
+    pub quantized_layers: Entry<QuantizedLayers>,
     pub kv_cache_scheme: Entry<KvCacheScheme>,
     pub kv_cache_quant_algo: Entry<String>,
     pub modules_to_not_convert: Entry<Vec<String>>,
@@ -39,6 +40,23 @@ pub struct QuantizationConfig {
 pub struct QuantGroups(pub Vec<QuantGroup>);
 
 impl FieldType for QuantGroups {
+    const ALLOWED: Allowed = Allowed::Object;
+}
+
+/// `quantized_layers` of ModelOpt: the algorithms of the modules, each pair once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QuantizedLayers(pub Vec<QuantizedLayer>);
+
+/// An algorithm, and whether modules of experts have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantizedLayer {
+    /// `quant_algo`.
+    pub algorithm: String,
+    /// The module is one of the chosen experts.
+    pub of_experts: bool,
+}
+
+impl FieldType for QuantizedLayers {
     const ALLOWED: Allowed = Allowed::Object;
 }
 

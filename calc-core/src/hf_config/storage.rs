@@ -63,7 +63,7 @@ fn all_layers(
         activations: scheme.activations,
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
-        experts: None,
+        experts: scheme.experts.filter(|format| *format != scheme.weights && arch.has_experts()),
     }
 }
 

@@ -212,12 +212,18 @@ fn quantization(method: &str, bits: Option<u64>, group: Option<u64>) -> String {
     let bits = bits.map_or_else(String::new, |bits| format!(" with {bits} bits"));
     let group = group.map_or_else(String::new, |group| format!(" in groups of {group}"));
     let name = if method.is_empty() { "without a quant_method" } else { method };
+    let known: Vec<&str> =
+        QUANTIZERS.into_iter().filter(|known| !name.starts_with(*known)).collect();
     format!(
-        "quantization_config is {name}{bits}{group}, for which there is no format; known are gptq, awq, fp8, \
-         compressed-tensors, bitsandbytes, mxfp4, modelopt, torchao. Take it out of the file and choose the weights' \
-         format yourself"
+        "quantization_config is {name}{bits}{group}, for which there is no format; {} are known. Take it out of the \
+         file and choose the weights' format yourself",
+        known.join(", ")
     )
 }
+
+/// Names of `quant_method` that are read.
+const QUANTIZERS: [&str; 8] =
+    ["gptq", "awq", "fp8", "compressed-tensors", "bitsandbytes", "mxfp4", "modelopt", "torchao"];
 
 const fn allowed_text(allowed: Allowed) -> &'static str {
     match allowed {
@@ -256,16 +262,14 @@ const fn not_decoder(kind: NotDecoder) -> &'static str {
 const fn unsupported(part: Unsupported) -> &'static str {
     match part {
         Unsupported::HybridLayers => {
-            "mixes attention with state-space, linear or recurrent layers, which no config.json import covers; the \
-             catalog has nemotron-3-nano-30b-a3b as one such model"
+            "has state-space, linear or recurrent layers of a kind that is not modeled; choose a model of the catalog"
         }
         Unsupported::IrregularLayers => {
             "has layers of different widths, which no config.json import covers; the catalog has \
              llama-3.3-nemotron-super-49b as one such model"
         }
         Unsupported::SparseAttention => {
-            "selects tokens by an indexer before attention, which is not modeled; deepseek-v3 of the catalog is the \
-             same without it"
+            "attends to selected or compressed tokens in a way that is not modeled; choose a model of the catalog"
         }
         Unsupported::InterleavedExperts => {
             "alternates dense and mixture-of-experts layers in a way that is not modeled; choose a model of the catalog"

@@ -47,6 +47,9 @@ pub fn remark_text(remark: &Remark) -> String {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
         }
         Remark::BlockScalesNotCounted => "scales of weight blocks are not counted: under 0.01 bit per weight".into(),
+        Remark::SeveralFormats { format } => {
+            format!("the file has several formats: layers are counted in the largest, {}, experts in theirs", format.name)
+        }
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }
