@@ -9,6 +9,7 @@
 mod decode;
 mod entry;
 mod fields;
+mod part_fields;
 mod quantization_fields;
 
 mod attention;
@@ -31,8 +32,9 @@ use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
 pub use family::Family;
-pub use fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
+pub use fields::{HfConfig, UnknownKey};
 pub use not_decoder::NotDecoder;
+pub use part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,
     TensorScheme, TorchaoConfig, TorchaoScheme,

@@ -15,7 +15,8 @@ use serde::de::{
 };
 
 use super::entry::{Entry, Found, PerLayer, Present};
-use super::fields::{HfConfig, LinearAttention, OtherHeads, SparseAttention, UnknownKey};
+use super::fields::{HfConfig, UnknownKey};
+use super::part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
@@ -97,6 +98,18 @@ impl FromJson for PerLayer {
     }
 }
 
+impl FromJson for Blocks {
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = items.next_element::<Entry<Box<Block>>>()? {
+            if blocks.len() < MAX_LIST {
+                blocks.push(block);
+            }
+        }
+        Ok(Some(Self(blocks)))
+    }
+}
+
 impl FromJson for Present {
     fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
@@ -122,7 +135,7 @@ trait Fields {}
 macro_rules! read_by_field {
     ($($name:ty)+) => { $(impl Fields for $name {})+ };
 }
-read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention OtherHeads SparseAttention);
+read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention OtherHeads SparseAttention Block BlockPart);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -116,6 +116,7 @@ families! {
     MiniMaxM3 = MINIMAX_M3: ["minimax_m3_vl_text" "minimax_m3_vl" "minimax_m3"] ["MiniMaxM3SparseForConditionalGeneration"];
     Step3 = STEP3: ["step3p5" "step3p7_text" "step3p7"] ["Step3p5ForCausalLM" "Step3p7ForConditionalGeneration"];
     Afmoe = AFMOE: ["afmoe"] ["AfmoeForCausalLM"];
+    NemotronNas = NEMOTRON_NAS: ["nemotron_nas" "deci"] ["DeciLMForCausalLM"];
     Helium = HELIUM: ["helium"] ["HeliumForCausalLM"];
 }
 

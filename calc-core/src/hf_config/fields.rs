@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::entry::{Entry, PerLayer, Present};
+use super::part_fields::{Blocks, LinearAttention, OtherHeads, SparseAttention};
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
 
@@ -230,6 +231,8 @@ config! {
     pub use_conv_bias: Entry<bool>,
     pub mamba_conv_bias: Entry<bool>,
     pub mamba_proj_bias: Entry<bool>,
+    pub mamba_ssm_dtype: Entry<String>,
+    pub mamba_ssm_cache_dtype: Entry<String>,
     pub mamba_expand: Entry<u64>,
     pub expand: Entry<u64>,
     pub mamba_d_ssm: Entry<u64>,
@@ -252,41 +255,7 @@ config! {
     pub image_size: Entry<Present>,
     pub patch_size: Entry<Present>,
     pub num_mel_bins: Entry<Present>,
-    pub block_configs: Entry<Present>,
-}
-
-/// `linear_attn_config` of Kimi Linear; its lists count layers from 1.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[expect(missing_docs, reason = "the names are those of config.json")]
-pub struct LinearAttention {
-    pub full_attn_layers: Entry<Vec<u64>>,
-    pub kda_layers: Entry<Vec<u64>>,
-    pub head_dim: Entry<u64>,
-    pub num_heads: Entry<u64>,
-    pub short_conv_kernel_size: Entry<u64>,
-}
-
-/// `attention_other_setting` of Step 3.5: the heads of sliding layers.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[expect(missing_docs, reason = "the names are those of config.json")]
-pub struct OtherHeads {
-    pub num_attention_heads: Entry<u64>,
-    pub num_attention_groups: Entry<u64>,
-    pub head_dim: Entry<u64>,
-}
-
-/// `sparse_attention_config` of MiniMax M3.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[expect(missing_docs, clippy::struct_field_names, reason = "the names are those of config.json")]
-pub struct SparseAttention {
-    pub sparse_num_index_heads: Entry<u64>,
-    pub sparse_index_dim: Entry<u64>,
-    pub sparse_block_size: Entry<u64>,
-    pub sparse_topk_blocks: Entry<u64>,
-    pub sparse_attention_freq: Entry<Vec<u64>>,
+    pub block_configs: Entry<Blocks>,
 }
 
 /// A key of the file without a field in [`HfConfig`].
@@ -358,6 +327,7 @@ names! {
     multi_query_flag: bool = multi_query multi_query_attention;
     window_pattern: u64 = sliding_window_pattern hidden_sliding_window_pattern layer_switch;
     data_type: String = torch_dtype dtype;
+    state_type: String = mamba_ssm_cache_dtype mamba_ssm_dtype;
     activation: String = hidden_act activation_function;
     mamba_heads: u64 = mamba_num_heads mamba_n_heads;
     mamba_head_size: u64 = mamba_head_dim mamba_d_head;

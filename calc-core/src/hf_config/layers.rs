@@ -1,6 +1,7 @@
 //! Layers that differ from each other: the kind of each layer, and the groups that the families build from them.
 //! Rules are those of transformers 5.23.0.
 
+mod blocks;
 mod gemma;
 mod heads;
 mod hybrid;
@@ -76,6 +77,7 @@ pub(super) fn read(
 ) -> Result<Layers, ConfigError> {
     let read = match rules.layers {
         LayerRule::Regular => regular,
+        LayerRule::Blocks => blocks::read,
         LayerRule::Afmoe => heads::afmoe,
         LayerRule::Bamba => hybrid::bamba,
         LayerRule::DeepseekSparse => sparse::deepseek_sparse,

@@ -102,7 +102,7 @@ use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, 
 /// `model_type`s of decoders that the geometry cannot describe.
 const UNSUPPORTED: [(Unsupported, &[&str]); 4] = [
     (HybridLayers, &["rwkv", "rwkv5", "rwkv6", "rwkv7", "zamba", "zamba2", "recurrent_gemma"]),
-    (IrregularLayers, &["nemotron_nas", "deci", "decilm", "openelm"]),
+    (IrregularLayers, &["decilm", "openelm"]),
     (SparseAttention, &["deepseek_v4"]),
     (OwnBlocks, &["phi3small", "jetmoe", "doge", "beam", "diffllama", "flint", "kolibri1", "axk1"]),
 ];

@@ -920,3 +920,6 @@ pub(super) const AFMOE: Rules = Rules {
 
 /// GLM-4.5V, which states the size of a head.
 pub(super) const GLM4V_MOE: Rules = Rules { head_dim: None, ..GLM4_MOE };
+
+/// Blocks of differing widths, from a search over architectures.
+pub(super) const NEMOTRON_NAS: Rules = Rules { layers: LayerRule::Blocks, sizes: None, ..LLAMA };

@@ -153,6 +153,8 @@ pub(super) enum LayerRule {
     MinimaxM3,
     /// One part per layer, by a pattern of letters.
     NemotronH,
+    /// Blocks of differing widths, some without attention.
+    Blocks,
     /// A gated delta net in all but every n-th layer.
     QwenNext,
     /// Sliding layers with more heads, and gates.

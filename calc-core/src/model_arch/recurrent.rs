@@ -4,7 +4,7 @@
 use crate::quant_format::QuantFormat;
 use crate::units::Bytes;
 
-/// Bytes per element of the state of a delta net.
+/// Bytes per element of a state in FP32.
 const STATE_BYTES: f64 = 4.0;
 
 /// Layers of one recurrence with the same geometry.
@@ -41,6 +41,8 @@ pub struct Mamba1 {
     pub norms: bool,
     /// The convolution has a bias.
     pub conv_bias: bool,
+    /// The state is kept in FP32, whatever the carrier.
+    pub wide_state: bool,
 }
 
 /// Mamba-2 layers.
@@ -61,6 +63,8 @@ pub struct Mamba2 {
     pub gated_norm: bool,
     /// The convolution has a bias.
     pub conv_bias: bool,
+    /// The state is kept in FP32, whatever the carrier.
+    pub wide_state: bool,
 }
 
 impl Mamba2 {
@@ -74,6 +78,7 @@ impl Mamba2 {
         conv_kernel: 1,
         gated_norm: true,
         conv_bias: true,
+        wide_state: false,
     };
 
     /// Inner width: `d_i` = n p.
@@ -284,13 +289,16 @@ impl Recurrent {
     }
 
     /// Bytes of state and convolution per sequence and layer. Engines keep the state of a delta net in FP32, whatever the
-    /// carrier.
+    /// carrier, and that of Mamba where its file says so.
     pub fn state_bytes(&self, carrier: &QuantFormat) -> Bytes {
         let b_o = carrier.bytes_per_element();
-        let state = match self {
-            Self::DeltaNet(_) => STATE_BYTES,
-            Self::Mamba1(_) | Self::Mamba2(_) | Self::ShortConv(_) => b_o,
+        let is_wide = match self {
+            Self::DeltaNet(_) => true,
+            Self::Mamba1(group) => group.wide_state,
+            Self::Mamba2(group) => group.wide_state,
+            Self::ShortConv(_) => false,
         };
+        let state = if is_wide { STATE_BYTES.max(b_o) } else { b_o };
         Bytes::new(self.state_elements() as f64 * state + self.conv_elements() as f64 * b_o)
     }
 

@@ -708,6 +708,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
                 conv_kernel: 4,
                 gated_norm: true,
                 conv_bias: true,
+                wide_state: true,
             })]),
             mlp: MlpKind::Plain,
             mlp_bias: false,

@@ -1092,6 +1092,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
                 state: 128,
                 n_groups: 8,
                 conv_kernel: 4,
+                wide_state: true,
                 ..Mamba2::PLAIN
             })]),
             mlp: MlpKind::Plain,

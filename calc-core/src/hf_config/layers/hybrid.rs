@@ -144,8 +144,15 @@ fn mamba2_sizes(
         n_groups: reader.count_or(&text.mamba_groups(), defaults.groups)?,
         conv_kernel: reader.count_or(&text.mamba_kernel(), defaults.kernel)?,
         conv_bias: reader.flag_or(&bias, true)?,
+        wide_state: wide_state(reader)?,
         ..Mamba2::PLAIN
     })
+}
+
+/// True if the file asks for states in FP32.
+fn wide_state(reader: &Reader<'_>) -> Result<bool, ConfigError> {
+    let field = reader.text.state_type();
+    Ok(Reader::text_of(&field)?.is_some_and(|name| name == "float32"))
 }
 
 /// Reads a flag that is false when absent; the default is not listed as assumed.
@@ -291,6 +298,7 @@ pub(super) fn jamba(
         conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
         norms: true,
         conv_bias: reader.flag_or(&bias, true)?,
+        wide_state: wide_state(reader)?,
     };
     if flag_of_bias(reader, "mamba_proj_bias", &text.mamba_proj_bias)? {
         return Err(unsupported(reader, Unsupported::HybridLayers));
@@ -345,6 +353,7 @@ pub(super) fn mamba1_alone(
         conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
         norms: false,
         conv_bias: reader.flag_or(&bias, true)?,
+        wide_state: wide_state(reader)?,
     };
     alone(reader, frame, Recurrent::Mamba1(group))
 }
@@ -374,6 +383,7 @@ pub(super) fn mamba2_alone(
         n_groups: reader.count_or(&text.mamba_groups(), 8)?,
         conv_kernel: reader.count_or(&text.mamba_kernel(), 4)?,
         conv_bias: reader.flag_or(&bias, true)?,
+        wide_state: wide_state(reader)?,
         ..Mamba2::PLAIN
     };
     alone(reader, frame, Recurrent::Mamba2(group))

@@ -91,11 +91,11 @@ fn attention(a: &Attention) -> Vec<u64> {
 fn recurrent(group: &Recurrent) -> Vec<u64> {
     match group {
         Recurrent::Mamba1(m) => {
-            let flags = bits(&[m.norms, m.conv_bias]);
+            let flags = bits(&[m.norms, m.conv_bias, m.wide_state]);
             vec![1, m.layers, m.inner, m.state, m.dt_rank, m.conv_kernel, flags]
         }
         Recurrent::Mamba2(m) => {
-            let flags = bits(&[m.gated_norm, m.conv_bias]);
+            let flags = bits(&[m.gated_norm, m.conv_bias, m.wide_state]);
             vec![2, m.layers, m.n_heads, m.head_dim, m.state, m.n_groups, m.conv_kernel, flags]
         }
         Recurrent::DeltaNet(d) => {
@@ -240,7 +240,7 @@ fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
     Some(match kind {
         1 => {
             let [inner, state, dt_rank, conv_kernel] = core::array::from_fn(|_| row.next());
-            let [norms, conv_bias] = row.flags()?;
+            let [norms, conv_bias, wide_state] = row.flags()?;
             Recurrent::Mamba1(Mamba1 {
                 layers,
                 inner,
@@ -249,12 +249,13 @@ fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
                 conv_kernel,
                 norms,
                 conv_bias,
+                wide_state,
             })
         }
         2 => {
             let [n_heads, head_dim, state, n_groups, conv_kernel] =
                 core::array::from_fn(|_| row.next());
-            let [gated_norm, conv_bias] = row.flags()?;
+            let [gated_norm, conv_bias, wide_state] = row.flags()?;
             Recurrent::Mamba2(Mamba2 {
                 layers,
                 n_heads,
@@ -264,6 +265,7 @@ fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
                 conv_kernel,
                 gated_norm,
                 conv_bias,
+                wide_state,
             })
         }
         3 => {

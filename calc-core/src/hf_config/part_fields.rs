@@ -1,0 +1,78 @@
+//! Plain structs of the objects within a config.json that describe a part of the layers.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::entry::{Allowed, Entry, FieldType};
+use super::stated::{Stated, States};
+
+/// `linear_attn_config` of Kimi Linear; its lists count layers from 1.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct LinearAttention {
+    pub full_attn_layers: Entry<Vec<u64>>,
+    pub kda_layers: Entry<Vec<u64>>,
+    pub head_dim: Entry<u64>,
+    pub num_heads: Entry<u64>,
+    pub short_conv_kernel_size: Entry<u64>,
+}
+
+/// `block_configs` of `nemotron_nas`: one block per layer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Blocks(pub Vec<Entry<Box<Block>>>);
+
+impl FieldType for Blocks {
+    const ALLOWED: Allowed = Allowed::Object;
+}
+
+impl States for Blocks {
+    fn states(&self) -> Stated {
+        Stated::object(true, Vec::new())
+    }
+}
+
+/// A layer of `block_configs`.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct Block {
+    pub attention: Entry<Box<BlockPart>>,
+    pub ffn: Entry<Box<BlockPart>>,
+}
+
+/// Attention or MLP of a [`Block`].
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct BlockPart {
+    pub n_heads_in_group: Entry<u64>,
+    /// Width as a multiple of the hidden size, usually a fraction.
+    pub ffn_mult: Entry<u64>,
+    pub intermediate_size: Entry<u64>,
+    pub no_op: Entry<bool>,
+    pub replace_with_linear: Entry<bool>,
+    pub window_length: Entry<u64>,
+}
+
+/// `attention_other_setting` of Step 3.5: the heads of sliding layers.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct OtherHeads {
+    pub num_attention_heads: Entry<u64>,
+    pub num_attention_groups: Entry<u64>,
+    pub head_dim: Entry<u64>,
+}
+
+/// `sparse_attention_config` of MiniMax M3.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, clippy::struct_field_names, reason = "the names are those of config.json")]
+pub struct SparseAttention {
+    pub sparse_num_index_heads: Entry<u64>,
+    pub sparse_index_dim: Entry<u64>,
+    pub sparse_block_size: Entry<u64>,
+    pub sparse_topk_blocks: Entry<u64>,
+    pub sparse_attention_freq: Entry<Vec<u64>>,
+}
