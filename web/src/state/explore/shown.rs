@@ -22,7 +22,7 @@ use crate::state::scenario::{PEAKS, brief};
 use crate::state::{fragment, url};
 
 /// Most rows that the table has at once; the files have all.
-pub const MOST_ROWS: usize = 100;
+pub const MOST_ROWS: usize = 300;
 
 /// The last answer of the worker.
 #[derive(Debug, Clone, PartialEq)]
