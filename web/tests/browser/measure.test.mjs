@@ -165,7 +165,7 @@ pageTest('a link that names another host opens no connection', {}, async (page) 
 });
 
 paired('a spot check of all precisions is shown on the roofline, beside the expected times', { daemon: { run: measures } }, async (page, daemon) => {
-  await pick(page, 'device', 'epyc');
+  await pick(page, 'device', 'epyc 9654');
   await page.locator('#chart').waitFor();
   const { colors: before } = await canvasColors(page);
   await type(page, 'n', '2048');
@@ -251,7 +251,7 @@ paired('every row has one grade that explains itself, and each warning stands on
   for (const format of ['int8', 'nf4']) daemon.emit(job, { type: 'result', record: record(format, 1e-2, undefined, wrong) });
   daemon.emit(job, { type: 'ended', state: 'done' });
 } } }, async (page) => {
-  await pick(page, 'device', 'epyc');
+  await pick(page, 'device', 'epyc 9654');
   await press(page, 'Measure');
   await ended(page).getByText('done').waitFor();
   assert.deepEqual((await rows(page)).map((row) => row[1]), ['good', 'noisy', 'do not use', 'do not use']);
@@ -294,7 +294,7 @@ test('points are drawn under the roofs of their own machine only', { timeout: 60
       await ended(page).getByText('done').waitFor();
       assert.equal(await page.locator('#chart').count(), 0);
       assert.deepEqual([...new Set((await rows(page)).map((row) => `${row[3].trim()} ${row[4]}`))], ['– ']);
-      await pick(page, 'device', 'epyc');
+      await pick(page, 'device', 'epyc 9654');
       await page.locator('#chart').waitFor();
       assert.equal(await page.locator('.no-roofs').count(), 0);
       await pick(page, 'device', 'orin nano');
