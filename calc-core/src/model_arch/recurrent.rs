@@ -302,6 +302,12 @@ impl Recurrent {
         Bytes::new(self.state_elements() as f64 * state + self.conv_elements() as f64 * b_o)
     }
 
+    /// Number of channels of the convolution; 0 without one.
+    pub const fn conv_channels(&self) -> u64 {
+        let (kernel, channels) = self.convolution();
+        if kernel == 0 { 0 } else { channels }
+    }
+
     /// Kernel length and number of channels of the convolution.
     const fn convolution(&self) -> (u64, u64) {
         match self {
