@@ -80,8 +80,7 @@ families! {
     Bamba = BAMBA: ["bamba"] ["BambaForCausalLM"];
     FalconH1 = FALCON_H1: ["falcon_h1"] ["FalconH1ForCausalLM"];
     Jamba = JAMBA: ["jamba"] ["JambaForCausalLM"];
-    Mamba = MAMBA: ["mamba"] ["MambaForCausalLM"];
-    FalconMamba = FALCON_MAMBA: ["falcon_mamba"] ["FalconMambaForCausalLM"];
+    Mamba = MAMBA: ["mamba" "falcon_mamba"] ["MambaForCausalLM" "FalconMambaForCausalLM"];
     Mamba2 = MAMBA2: ["mamba2"] ["Mamba2ForCausalLM"];
     Olmo3 = OLMO3: ["olmo3"] ["Olmo3ForCausalLM"];
     Olmoe = OLMOE: ["olmoe"] ["OlmoeForCausalLM"];

@@ -618,9 +618,6 @@ pub(super) const JAMBA: Rules = Rules {
 pub(super) const MAMBA: Rules =
     Rules { tied: true, layers: LayerRule::Mamba1Alone, sizes: None, ..LLAMA };
 
-/// The norms of time step, B and C have no weights.
-pub(super) const FALCON_MAMBA: Rules = MAMBA;
-
 pub(super) const MAMBA2: Rules = Rules { tied: false, layers: LayerRule::Mamba2Alone, ..MAMBA };
 
 /// Three of four layers have a window.

@@ -5,13 +5,12 @@ use alloc::vec::Vec;
 
 use super::super::attention::{self, Frame};
 use super::super::feed_forward::{self, FeedForward};
-use super::super::fields::HfConfig;
 use super::super::reader::Reader;
 use super::super::refusal::ConfigError;
 use super::super::rules::{DenseWhere, Experts, Rules, Shared};
 use super::{Kind, Layers, NormCount, count_of, flag_of, kinds, only};
 use crate::error::in_range;
-use crate::model_arch::{Attention, DenseLayers, KvSource, MAX_COUNT, Moe, Projection, Table};
+use crate::model_arch::{Attention, DenseLayers, KvSource, Moe, Projection, Table};
 
 /// Heads of a kind of layer, as the file states them.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +153,7 @@ fn groups(
         let sliding = Attention { windowed_layers, window, ..heads.sliding };
         let full = Attention { full_layers, ..heads.full };
         if heads.sliding == heads.full {
-            // The same heads: one group with both kinds.
+            // Sliding and full layers with equal heads are one group.
             found.push(Attention { full_layers, kv_source: source(sliding), ..sliding });
         } else {
             found.push(Attention { kv_source: source(sliding), ..sliding });
@@ -184,11 +183,7 @@ fn per_layer_embeddings(
     if width == 0 {
         return Ok(0);
     }
-    let (n, hidden) = (
-        in_range(HfConfig::layers(text).name, frame.n_layers, 1, MAX_COUNT)
-            .map_err(ConfigError::Value)?,
-        frame.hidden_size,
-    );
+    let (n, hidden) = (frame.n_layers, frame.hidden_size);
     layers.tables.push(Table { rows, cols: n * width });
     layers.projections.extend([
         Projection { count: 1, rows: n * width, cols: hidden },

@@ -188,25 +188,17 @@ pub(super) fn granite_hybrid(
     let kinds = kinds(reader, frame.n_layers, |_| Kind::Recurrent)?;
     let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
     let mut layers = mixers(reader, rules, frame, (&kinds, defaults))?;
-    let experts = reader.text.experts();
-    if Reader::count(&experts)? == Some(0) || experts.entry.is_given() {
-        // Without experts the shared MLP alone remains.
-        let width = reader.text.shared_width();
-        let width = reader.count_or(&width, 1024)?;
-        let moe = match &rules.experts {
-            Some(rule) => feed_forward::mixture(reader, rule, frame.n_layers)?,
-            None => None,
-        };
-        let dense = if moe.is_none() {
-            vec![DenseLayers { layers: frame.n_layers, width }]
-        } else {
-            Vec::new()
-        };
-        reader.text.settle(&["intermediate_size", "num_experts_per_tok"]);
-        layers.feed_forward = FeedForward { dense, bias: false, moe: moe.into_iter().collect() };
-    } else {
-        layers.feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
-    }
+    let width = reader.text.shared_width();
+    let width = reader.count_or(&width, 1024)?;
+    let moe = match &rules.experts {
+        Some(rule) => feed_forward::mixture(reader, rule, frame.n_layers)?,
+        None => None,
+    };
+    // Without experts the shared MLP alone remains.
+    let dense = DenseLayers { layers: frame.n_layers, width };
+    let dense = Some(dense).filter(|_| moe.is_none()).into_iter().collect();
+    reader.text.settle(&["intermediate_size", "num_experts_per_tok"]);
+    layers.feed_forward = FeedForward { dense, bias: false, moe: moe.into_iter().collect() };
     Ok(layers)
 }
 
