@@ -213,7 +213,7 @@ pub(super) fn left_open(name: &str, found: &Device) -> Vec<&'static Device> {
         let mut added = own.iter().filter(|word| !is_said(word));
         added.all(|word| {
             let is_count = word.bytes().all(|byte| byte.is_ascii_digit());
-            // The same module with the clocks of a newer JetPack.
+            // A Super mode raises the clocks of a Jetson module; the board stays.
             let is_super = word == "super" && device.form_factor == "module";
             VERSIONS.contains(&word.as_str()) || is_count || is_super
         })

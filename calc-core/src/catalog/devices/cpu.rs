@@ -1,4 +1,6 @@
 //! CPUs and boards that compute on the CPU.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::row::{DeviceFamily, Row};
 use super::{mhz, tera};

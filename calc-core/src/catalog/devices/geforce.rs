@@ -1,4 +1,6 @@
 //! NVIDIA GeForce cards.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::nvidia_family::{
     GEFORCE_ADA, GEFORCE_AMPERE, GEFORCE_BLACKWELL, GEFORCE_TURING, PCIE_3_X16, PCIE_4_X8,
