@@ -202,7 +202,7 @@ impl GgufModel<'_> {
         }
     }
 
-    /// Which layers have a window: a list with a flag for each, or a number of which every so many has none.
+    /// Layers with a window: a flag per layer, or a period n, of which the last layer has full attention.
     fn set_windows(&self, fields: &mut Map<String, Json>) {
         const PATTERN: &str = "attention.sliding_window_pattern";
         fields.remove(PATTERN);

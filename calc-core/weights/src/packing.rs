@@ -38,7 +38,7 @@ pub(crate) fn weights_of(tensor: &Tensor, packing: Packing) -> Option<u64> {
     }
     let elements = tensor.elements();
     match tensor.kind.name {
-        // Whatever packs into bytes has four bits: MXFP4, NVFP4, NF4.
+        // A byte holds two weights of four bits: MXFP4, NVFP4, NF4.
         "U8" => elements.checked_mul(2),
         "I32" | "U32" => packing
             .bits

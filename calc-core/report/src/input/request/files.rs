@@ -53,7 +53,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The same with weight files.
+    /// Adds the reader of weight files.
     #[must_use]
     pub fn with_weights(self, weights: ReadWeights<'a>) -> Self {
         Self { weights: Some(weights), ..self }

@@ -26,7 +26,7 @@ const MOST_DEVICES: usize = 3;
 pub struct FitInputs {
     /// The request with the goal; its subject is a model.
     pub recommend: RecommendInputs,
-    /// The same model in the formats that the request names, or as it is stored.
+    /// An estimate of the model in the formats that the request names, or as it is stored.
     pub asked: EstimateInputs,
     fields: Fields,
 }
