@@ -34,7 +34,9 @@ pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
 pub use family::Family;
 pub use fields::{HfConfig, UnknownKey};
 pub use not_decoder::NotDecoder;
-pub use part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
+pub use part_fields::{
+    Block, BlockPart, Blocks, CompressRates, LinearAttention, OtherHeads, SparseAttention,
+};
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,
     TensorScheme, TorchaoConfig, TorchaoScheme,
@@ -245,7 +247,7 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
     let n_layers = reader.layers(sizes.map(|s| s.n_layers))?;
     let vocab_size = reader.size(HfConfig::vocabulary, sizes.map(|s| s.vocab_size))?;
     let max_context = reader.context(rules)?;
-    let frame = attention::Frame { hidden_size, n_layers, max_context };
+    let frame = attention::Frame { hidden_size, n_layers, vocab_size, max_context };
     reader.text.settle(rules.ignored);
     let layers = layers::read(reader, rules, &frame)?;
     let lm_head_bias = reader.switch(rules.lm_head_bias)?;

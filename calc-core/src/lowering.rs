@@ -6,8 +6,9 @@ mod step;
 pub use step::{Phase, Riders, Step};
 
 use crate::cost::attention::{
-    AttentionShape, fused, fused_over_activations, index_scores, kv_append,
+    AttentionShape, fused, fused_over_activations, fused_over_one_vector, index_scores, kv_append,
 };
+use crate::cost::compression::compress;
 use crate::cost::elementwise::{
     add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
 };
@@ -15,7 +16,10 @@ use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::cost::mla::{Absorbed, absorbed};
 use crate::cost::moe::{Routing, expert_product, router};
 use crate::cost::recurrent::scan;
-use crate::model_arch::{Attention, Indexer, Mla, MlpKind, ModelArch, Moe, Reach, Recurrent};
+use crate::model_arch::{
+    Attention, Compression, GroupedOutput, Indexer, KvSource, Mla, MlpKind, ModelArch, Moe, Reach,
+    Recurrent,
+};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
@@ -115,6 +119,10 @@ impl Lowering<'_> {
     }
 
     fn attention_alone(&self, group: &Attention, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        // Text alone attends to no image.
+        if group.kv_source == KvSource::Images {
+            return;
+        }
         let p = self.precision;
         if let Some(indexer) = group.indexer.filter(|indexer| indexer.layers > 0) {
             let shape = index_shape(&indexer, step);
@@ -129,6 +137,9 @@ impl Lowering<'_> {
             let (cost, format) = match (&group.latent, step.phase) {
                 (Some(_), Phase::Prefill) => (fused_over_activations(&shape, p.carrier), p.carrier),
                 (Some(mla), Phase::Decode) => (absorbed_attention(&shape, mla, p), p.kv_cache),
+                (None, _) if group.kv_source == KvSource::OneVector => {
+                    (fused_over_one_vector(&shape, p.carrier, p.kv_cache), p.kv_cache)
+                }
                 (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
             };
             let op = stream(OpKind::Attention, count, cost, format);
@@ -179,16 +190,48 @@ impl Lowering<'_> {
         let (p, m, hidden, layers) =
             (self.precision, step.tokens(), self.model.hidden_size, group.layers());
         let [queries, keys, values] = group.qkv_outputs();
-        let n = queries + group.gate_outputs + keys + values;
-        emit(self.matmul(OpKind::Qkv, layers, GemmShape { m, n, k: hidden }));
+        // Keys and values of images are projected from images.
+        let new = if group.kv_source == KvSource::Images { 0 } else { keys + values };
+        let (kind, n) = match group.query_rank {
+            0 => (OpKind::Qkv, queries + group.gate_outputs + new),
+            _ => (OpKind::QkvA, group.low_rank_outputs()),
+        };
+        emit(self.matmul(kind, layers, GemmShape { m, n, k: hidden }));
+        if group.query_rank > 0 {
+            emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k: group.query_rank }));
+        }
         if group.cache_row() > 0 {
             let cost = kv_append(group.cache_row(), m, p.kv_cache);
             emit(stream(OpKind::KvAppend, layers, cost, p.kv_cache));
         }
+        if let Some(compression) = &group.compression {
+            let cost = compress(compression, keys, m, p.kv_cache);
+            emit(stream(OpKind::KvAppend, layers, cost, p.kv_cache));
+        }
         self.indexer(group, m, emit);
         self.attention_of(group, step, emit);
+        self.output(group, m, emit);
+    }
+
+    /// The projection of the heads' outputs.
+    fn output(&self, group: &Attention, m: u64, emit: &mut impl FnMut(OpInstances)) {
+        let (p, hidden, layers) = (self.precision, self.model.hidden_size, group.layers());
         let k = group.n_heads * group.v_head_dim;
-        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k }));
+        let Some(GroupedOutput { groups, rank }) = group.output else {
+            return emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k }));
+        };
+        // Each group reads its own heads only, as the heads of an absorbed projection do.
+        let (rows, cols) = (groups * rank, k / groups);
+        let shape = Absorbed { tokens: m, rows, cols, inputs: k, outputs: rows };
+        emit(OpInstances {
+            kind: OpKind::OProj,
+            count: layers,
+            path: Path::Layer,
+            cost: self.mixed(OpKind::OProj, absorbed(&shape, p)),
+            format: p.weights,
+            shape: Shape::Product(shape.product(p.weights)),
+        });
+        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: rows }));
     }
 
     /// The projections of an indexer, and the keys that it caches.
@@ -198,7 +241,10 @@ impl Lowering<'_> {
         for (n, k) in indexer.projections(self.model.hidden_size) {
             emit(self.matmul(OpKind::IndexProj, indexer.layers, GemmShape { m, n, k }));
         }
-        let cost = kv_append(indexer.head_dim, m, p.kv_cache);
+        let cost = match &indexer.compression {
+            Some(compression) => compress(compression, indexer.head_dim, m, p.kv_cache),
+            None => kv_append(indexer.head_dim, m, p.kv_cache),
+        };
         emit(stream(OpKind::KvAppend, indexer.layers, cost, p.kv_cache));
     }
 
@@ -214,20 +260,10 @@ impl Lowering<'_> {
         let (nope, v) = (heads * mla.nope_dim, heads * group.v_head_dim);
         let queries = nope + heads * mla.rope_dim;
         let latent = mla.cache_row();
-        match mla.q_lora_rank {
-            Some(rank) => {
-                emit(self.matmul(
-                    OpKind::QkvA,
-                    layers,
-                    GemmShape { m, n: rank + latent, k: hidden },
-                ));
-                emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k: rank }));
-            }
-            None => emit(self.matmul(
-                OpKind::QkvA,
-                layers,
-                GemmShape { m, n: queries + latent, k: hidden },
-            )),
+        let n = group.latent_outputs(mla);
+        emit(self.matmul(OpKind::QkvA, layers, GemmShape { m, n, k: hidden }));
+        if let Some(k) = mla.q_lora_rank {
+            emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k }));
         }
         emit(stream(OpKind::KvAppend, layers, kv_append(latent, m, p.kv_cache), p.kv_cache));
         self.indexer(group, m, emit);
@@ -297,6 +333,9 @@ impl Lowering<'_> {
     }
 
     fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
+        if moe.for_images {
+            return;
+        }
         let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
         let width = moe.latent.unwrap_or(hidden);
         let cost = router(tokens, moe.choices(), hidden, p.carrier);
@@ -357,7 +396,10 @@ fn attention_shapes(group: &Attention, step: Step) -> [(u64, AttentionShape); 2]
 }
 
 /// The scores of an indexer as attention of its heads to one cached key per token, without values.
-const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
+fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
+    let reach = indexer.compression.map_or(Reach::All, |Compression { ratio, .. }| {
+        Reach::Compressed { window: 0, ratio, top_k: u64::MAX }
+    });
     AttentionShape {
         batch: step.batch,
         heads: indexer.n_heads,
@@ -366,7 +408,7 @@ const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
         v_dim: 0,
         new: step.new,
         cached: step.cached,
-        reach: Reach::All,
+        reach,
     }
 }
 

@@ -30,6 +30,8 @@ pub enum QkNorm {
     Head,
     /// One weight per output of the projections: h d for queries and g d for keys (OLMo 2).
     Projection,
+    /// One weight per element of a key head; the norm of queries has none (DeepSeek V4).
+    Keys,
 }
 
 /// Source of the keys and values of an attention layer.
@@ -39,6 +41,10 @@ pub enum KvSource {
     Own,
     /// A projection of its own for keys, which are the values, too; both are cached (Gemma 4).
     KeysAreValues,
+    /// One vector per token that is key and value of all heads; cached once (DeepSeek V4).
+    OneVector,
+    /// Keys and values of images, from projections of its own; tokens of the text have none (Llama 3.2 Vision).
+    Images,
     /// The cache of an earlier layer; the layer has neither projections of keys and values nor a cache (Gemma 3n).
     EarlierLayer,
 }
@@ -69,9 +75,15 @@ pub struct Attention {
     /// Number of outputs of a projection that gates the heads' outputs; 0 without a gate.
     pub gate_outputs: u64,
     pub kv_source: KvSource,
+    /// Rank of the query projection of plain attention; 0 projects queries directly.
+    pub query_rank: u64,
+    /// Output projection in groups of heads; `None` for one matrix.
+    pub output: Option<GroupedOutput>,
     /// Latent attention, which replaces the plain projections.
     pub latent: Option<Mla>,
-    /// Selection of the tokens that are attended to.
+    /// Entries of the cache beside the window, each for several tokens.
+    pub compression: Option<Compression>,
+    /// Selection of the tokens, or of the compressed entries, that are attended to.
     pub indexer: Option<Indexer>,
 }
 
@@ -91,7 +103,10 @@ impl Attention {
         sinks: false,
         gate_outputs: 0,
         kv_source: KvSource::Own,
+        query_rank: 0,
+        output: None,
         latent: None,
+        compression: None,
         indexer: None,
     };
 
@@ -102,8 +117,15 @@ impl Attention {
 
     /// Layers with full and with windowed attention, each with its number of layers.
     pub fn reaches(&self) -> [(u64, Reach); 2] {
-        let windowed =
-            if self.chunked { Reach::Chunk(self.window) } else { Reach::Window(self.window) };
+        let window = self.window;
+        let windowed = match self.compression {
+            Some(Compression { ratio, .. }) => {
+                let top_k = self.indexer.map_or(u64::MAX, |indexer| indexer.top_k);
+                Reach::Compressed { window, ratio, top_k }
+            }
+            None if self.chunked => Reach::Chunk(window),
+            None => Reach::Window(window),
+        };
         let full = self.indexer.map_or(Reach::All, |indexer| Reach::Window(indexer.top_k));
         [(self.full_layers, full), (self.windowed_layers, windowed)]
     }
@@ -114,8 +136,8 @@ impl Attention {
         let values = self.n_kv_heads * self.v_head_dim;
         let queries = self.n_heads * self.head_dim;
         match self.kv_source {
-            KvSource::Own => [queries, keys, values],
-            KvSource::KeysAreValues => [queries, keys, 0],
+            KvSource::Own | KvSource::Images => [queries, keys, values],
+            KvSource::KeysAreValues | KvSource::OneVector => [queries, keys, 0],
             KvSource::EarlierLayer => [queries, 0, 0],
         }
     }
@@ -123,12 +145,54 @@ impl Attention {
     /// Number of elements that a layer keeps per token in its cache of keys and values.
     pub const fn cache_row(&self) -> u64 {
         match (self.kv_source, &self.latent) {
-            (KvSource::EarlierLayer, _) => 0,
+            (KvSource::EarlierLayer | KvSource::Images, _) => 0,
+            (KvSource::OneVector, _) => self.n_kv_heads * self.head_dim,
             (KvSource::Own | KvSource::KeysAreValues, Some(mla)) => mla.cache_row(),
             (KvSource::Own | KvSource::KeysAreValues, None) => {
                 self.n_kv_heads * (self.head_dim + self.v_head_dim)
             }
         }
+    }
+}
+
+/// An output projection of low rank: each group of heads has a matrix of its own, and one matrix joins the groups (DeepSeek V4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupedOutput {
+    /// Number of groups.
+    pub groups: u64,
+    /// Number of outputs of a group.
+    pub rank: u64,
+}
+
+/// Compression of tokens to entries of the cache: a weighted mean of as many tokens as the ratio (DeepSeek V4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compression {
+    /// Number of tokens per entry.
+    pub ratio: u64,
+    /// An entry also has a part of the tokens of the entry before it, from a projection of twice the width.
+    pub overlaps: bool,
+}
+
+impl Compression {
+    /// Number of projected vectors per token and purpose: one, or two where entries overlap.
+    pub const fn series(&self) -> u64 {
+        if self.overlaps { 2 } else { 1 }
+    }
+
+    /// Number of outputs of the projections of vectors and weights for entries of a width.
+    pub const fn outputs(&self, width: u64) -> u64 {
+        2 * self.series() * width
+    }
+
+    /// Number of small parameters for entries of a width: a bias per position in a window, and the norm.
+    pub const fn vector_params(&self, width: u64) -> u64 {
+        self.ratio * self.series() * width + width
+    }
+
+    /// Number of elements that a sequence keeps of tokens whose entry is not complete: vectors and weights of one window, and of
+    /// the window before it where entries overlap.
+    pub const fn state_elements(&self, width: u64) -> u64 {
+        self.ratio * self.outputs(width) * self.series()
     }
 }
 
@@ -141,14 +205,24 @@ pub enum Reach {
     Window(u64),
     /// The tokens of its own chunk, of this length, up to itself.
     Chunk(u64),
+    /// The last tokens, of the number `window`, and entries for `ratio` tokens each: at most `top_k` of them.
+    Compressed {
+        /// Number of tokens, itself included.
+        window: u64,
+        /// Number of tokens per entry.
+        ratio: u64,
+        /// Largest number of entries; `u64::MAX` without a selection.
+        top_k: u64,
+    },
 }
 
 impl Reach {
-    /// Largest number of tokens that the cache of one sequence of `tokens` tokens holds.
+    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds.
     pub fn kept(self, tokens: u64) -> u64 {
         match self {
             Self::All => tokens,
             Self::Window(limit) | Self::Chunk(limit) => tokens.min(limit),
+            Self::Compressed { window, ratio, .. } => tokens.min(window) + tokens / ratio.max(1),
         }
     }
 }
@@ -188,6 +262,8 @@ pub struct Indexer {
     pub top_k: u64,
     /// A projection weighs the heads of each token.
     pub weighs_heads: bool,
+    /// Compression of the keys; `None` for a key per token.
+    pub compression: Option<Compression>,
 }
 
 /// Matrices of an MLP: two, or three with a gate.
@@ -233,6 +309,8 @@ pub struct Moe {
     pub latent: Option<u64>,
     /// Number of further choices of the router that do nothing (`LongCat`).
     pub idle_choices: u64,
+    /// Only tokens of images choose among these experts (ERNIE 4.5 VL).
+    pub for_images: bool,
 }
 
 impl Moe {
@@ -249,6 +327,7 @@ impl Moe {
         expert_bias: false,
         latent: None,
         idle_choices: 0,
+        for_images: false,
     };
 
     /// Number of outputs of the router.

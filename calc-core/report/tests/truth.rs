@@ -81,7 +81,7 @@ fn differences(row: &Row, model: &Imported) -> Vec<String> {
 }
 
 /// Fixtures whose row is not what an engine holds: the parameters that are right, and the reason.
-const OTHERWISE: [(&str, u64, &str); 4] = [
+const OTHERWISE: [(&str, u64, &str); 5] = [
     (
         "deepseek-vl-hybrid-defaults",
         6_607_343_616,
@@ -101,6 +101,11 @@ const OTHERWISE: [(&str, u64, &str); 4] = [
         "longcat-flash",
         560_664_980_480,
         "the package allocates weights for the experts that do nothing",
+    ),
+    (
+        "deepseek-v4-flash",
+        284_334_567_511,
+        "the package caches keys and values of its two layers without entries apart, though they are one vector",
     ),
 ];
 

@@ -14,6 +14,7 @@ use crate::model_arch::{Attention, AttentionBias, MAX_HEAD, Mla, QkNorm};
 pub(super) struct Frame {
     pub(super) hidden_size: u64,
     pub(super) n_layers: u64,
+    pub(super) vocab_size: u64,
     pub(super) max_context: Option<u64>,
 }
 

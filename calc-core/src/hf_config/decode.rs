@@ -16,7 +16,9 @@ use serde::de::{
 
 use super::entry::{Entry, Found, PerLayer, Present};
 use super::fields::{HfConfig, UnknownKey};
-use super::part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
+use super::part_fields::{
+    Block, BlockPart, Blocks, CompressRates, LinearAttention, OtherHeads, SparseAttention,
+};
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
@@ -135,7 +137,7 @@ trait Fields {}
 macro_rules! read_by_field {
     ($($name:ty)+) => { $(impl Fields for $name {})+ };
 }
-read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention OtherHeads SparseAttention Block BlockPart);
+read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention CompressRates OtherHeads SparseAttention Block BlockPart);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -67,6 +67,7 @@ families! {
     Gemma3n = GEMMA3N: ["gemma3n_text" "gemma3n"] ["Gemma3nForConditionalGeneration"];
     Gemma4 = GEMMA4: ["gemma4_text" "gemma4"] ["Gemma4ForConditionalGeneration"];
     DeepseekV32 = DEEPSEEK_V32: ["deepseek_v32"] ["DeepseekV32ForCausalLM"];
+    DeepseekV4 = DEEPSEEK_V4: ["deepseek_v4"] ["DeepseekV4ForCausalLM"];
     GlmDsa = GLM_DSA: ["glm_moe_dsa"] ["GlmMoeDsaForCausalLM"];
     Glm4Moe = GLM4_MOE: ["glm4_moe"] ["Glm4MoeForCausalLM"];
     Llama4 = LLAMA4: ["llama4_text" "llama4"] ["Llama4ForConditionalGeneration"];

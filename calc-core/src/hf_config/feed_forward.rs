@@ -191,7 +191,7 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
         return Err(ConfigError::ListLength { field: field.name, entries, layers: n_layers });
     }
     let is = |kind: &str| kinds.iter().filter(|entry| *entry == kind).count() as u64;
-    if is("dense") + is("sparse") < entries {
+    if is("dense") + is("sparse") + is("moe") + is("hash_moe") < entries {
         let model = reader.text.model_type.value().cloned().unwrap_or_default();
         return Err(ConfigError::Unsupported { part: Unsupported::InterleavedExperts, model });
     }

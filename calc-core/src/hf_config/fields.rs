@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::entry::{Entry, PerLayer, Present};
-use super::part_fields::{Blocks, LinearAttention, OtherHeads, SparseAttention};
+use super::part_fields::{Blocks, CompressRates, LinearAttention, OtherHeads, SparseAttention};
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
 
@@ -188,6 +188,13 @@ config! {
     pub indexer_types: Entry<Vec<String>>,
     pub index_n_heads: Entry<u64>,
     pub index_head_dim: Entry<u64>,
+    // Compressed entries, low ranks, residual streams and hash routing (DeepSeek V4).
+    pub compress_ratios: Entry<Vec<u64>>,
+    pub compress_rates: Entry<Box<CompressRates>>,
+    pub o_groups: Entry<u64>,
+    pub o_lora_rank: Entry<u64>,
+    pub hc_mult: Entry<u64>,
+    pub num_hash_layers: Entry<u64>,
     // Chunks and interleaved experts (Llama 4).
     pub attention_chunk_size: Entry<u64>,
     pub no_rope_layers: Entry<Vec<u64>>,

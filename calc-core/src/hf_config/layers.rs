@@ -2,6 +2,7 @@
 //! Rules are those of transformers 5.23.0.
 
 mod blocks;
+mod compressed;
 mod gemma;
 mod heads;
 mod hybrid;
@@ -81,6 +82,7 @@ pub(super) fn read(
         LayerRule::Afmoe => heads::afmoe,
         LayerRule::Bamba => hybrid::bamba,
         LayerRule::DeepseekSparse => sparse::deepseek_sparse,
+        LayerRule::DeepseekV4 => compressed::deepseek_v4,
         LayerRule::FalconH1 => hybrid::falcon_h1,
         LayerRule::Gemma3n => gemma::gemma3n,
         LayerRule::Gemma4 => gemma::gemma4,

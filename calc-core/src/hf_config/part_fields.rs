@@ -18,6 +18,15 @@ pub struct LinearAttention {
     pub short_conv_kernel_size: Entry<u64>,
 }
 
+/// `compress_rates` of DeepSeek V4: tokens per entry by kind of layer.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct CompressRates {
+    pub compressed_sparse_attention: Entry<u64>,
+    pub heavily_compressed_attention: Entry<u64>,
+}
+
 /// `block_configs` of `nemotron_nas`: one block per layer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Blocks(pub Vec<Entry<Box<Block>>>);

@@ -474,6 +474,28 @@ pub(super) const DEEPSEEK_V32: Rules = Rules { layers: LayerRule::DeepseekSparse
 
 pub(super) const GLM_DSA: Rules = Rules { index_heads: 32, ..DEEPSEEK_V32 };
 
+/// Windows and compressed entries; experts in all layers, chosen by a table in the first.
+pub(super) const DEEPSEEK_V4: Rules = Rules {
+    kv_heads: KvHeads::Default(1),
+    head_dim: Some(512),
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Keys,
+    sinks: true,
+    layers: LayerRule::DeepseekV4,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(6),
+        width: Some(2048),
+        shared: Shared::Count(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    context: Some(1_048_576),
+    sizes: None,
+    ..LLAMA
+};
+
 pub(super) const GLM4_MOE: Rules = Rules {
     kv_heads: KvHeads::Default(8),
     head_dim: Some(128),

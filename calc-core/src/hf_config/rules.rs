@@ -121,6 +121,8 @@ pub(super) enum LayerRule {
     Bamba,
     /// Latent attention with an indexer.
     DeepseekSparse,
+    /// Windows with compressed entries beside them.
+    DeepseekV4,
     /// Mamba-2 beside attention.
     FalconH1,
     /// Shared keys and values, per-layer embeddings, alternating updates.

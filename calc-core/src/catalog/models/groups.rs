@@ -352,6 +352,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
                     query_inputs: 1536,
                     top_k: 2048,
                     weighs_heads: true,
+                    compression: None,
                 }),
                 ..Attention::PLAIN
             }]),
@@ -419,6 +420,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
                     query_inputs: 2048,
                     top_k: 2048,
                     weighs_heads: true,
+                    compression: None,
                 }),
                 ..Attention::PLAIN
             }]),

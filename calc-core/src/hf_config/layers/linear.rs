@@ -86,7 +86,7 @@ pub(super) fn kimi_linear(
         key_dim: head_dim,
         value_dim: head_dim,
         conv_kernel: named("short_conv_kernel_size", &linear.short_conv_kernel_size)?.unwrap_or(4),
-        decay: Decay::PerChannel { rank: head_dim },
+        decay: Decay::PerChannel { rank: head_dim, full_gate: false },
     };
     let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];

@@ -32,6 +32,7 @@ pub(super) fn deepseek_sparse(
         query_inputs: rank.unwrap_or(frame.hidden_size),
         top_k: count_of(reader, "index_topk", &text.index_topk, 2048)?,
         weighs_heads: true,
+        compression: None,
     });
     let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
     Ok(Layers::of(vec![attention], feed_forward))
@@ -152,6 +153,7 @@ pub(super) fn minimax_m3(
             query_inputs: frame.hidden_size,
             top_k: block.saturating_mul(blocks),
             weighs_heads: false,
+            compression: None,
         };
         attention.push(Attention { full_layers: sparse_layers, indexer: Some(indexer), ..full });
     } else {
