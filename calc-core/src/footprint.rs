@@ -246,7 +246,9 @@ pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
         let waiting = |one: Option<Compression>, width| one.map_or(0, |c| c.state_elements(width));
         sum.compression += group.layers() * waiting(group.compression, keys);
         if let Some(index) = group.indexer {
-            sum.attention += index.layers * index.head_dim * (tokens / index.tokens_per_key());
+            let width = index.head_dim;
+            let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
+            sum.attention += index.layers * keys;
             sum.compression += index.layers * waiting(index.compression, index.head_dim);
         }
     }

@@ -1,5 +1,7 @@
 //! Lowers a model step to operators, with the count and cost of each. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
+//!
+//! This file is longer than 400 lines because it is one walk through a step, in the order of a layer.
 
 mod step;
 
@@ -23,6 +25,7 @@ use crate::model_arch::{
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
+use crate::units::Bytes;
 
 /// Identical operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,7 +129,13 @@ impl Lowering<'_> {
         let p = self.precision;
         if let Some(indexer) = group.indexer.filter(|indexer| indexer.layers > 0) {
             let shape = index_shape(&indexer, step);
-            let cost = index_scores(&shape, p.carrier, p.kv_cache);
+            let mut cost = index_scores(&shape, p.carrier, p.kv_cache);
+            if let Some(compression) = indexer.compression.filter(|one| one.keeps_tokens) {
+                // The entries are made from all tokens again.
+                let tokens = step.cached + step.new;
+                let kept = compression.kept(indexer.head_dim, step.batch * tokens) as f64;
+                cost.traffic.kv_cache = Bytes::new(kept * p.kv_cache.row_bytes_per_element());
+            }
             let op = stream(OpKind::IndexScores, indexer.layers, cost, p.kv_cache);
             visit(OpInstances { shape: shape.kernel(), ..op });
         }
@@ -426,7 +435,6 @@ fn absorbed_attention(shape: &AttentionShape, mla: &Mla, precision: &Precision) 
     let mut cost = fused(shape, precision.carrier, precision.kv_cache);
     let row = (mla.kv_lora_rank + mla.rope_dim) as f64;
     let rows = shape.batch as f64 * shape.keys();
-    cost.traffic.kv_cache =
-        crate::units::Bytes::new(precision.kv_cache.row_bytes_per_element() * rows * row);
+    cost.traffic.kv_cache = Bytes::new(precision.kv_cache.row_bytes_per_element() * rows * row);
     cost
 }

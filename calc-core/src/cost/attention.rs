@@ -263,8 +263,7 @@ mod tests {
                     assert!((window - sum(&|length| length.min(width))).abs() < 1e-9);
                     let compressed = |ratio: u64, top_k: u64| {
                         let reach = Reach::Compressed { window: width, ratio, top_k };
-                        let seen =
-                            |length: u64| length.min(width) + (length / ratio).min(top_k);
+                        let seen = |length: u64| length.min(width) + (length / ratio).min(top_k);
                         (shape(reach).pairs() - sum(&seen)).abs() < 1e-9
                     };
                     for (ratio, top_k) in [(1, 3), (4, 1), (4, 5), (7, u64::MAX)] {

@@ -103,7 +103,7 @@ use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, 
 const UNSUPPORTED: [(Unsupported, &[&str]); 3] = [
     (HybridLayers, &["rwkv", "rwkv5", "rwkv6", "rwkv7", "zamba", "zamba2", "recurrent_gemma"]),
     (IrregularLayers, &["decilm", "openelm"]),
-    (OwnBlocks, &["phi3small", "jetmoe", "doge", "beam", "diffllama", "flint", "kolibri1", "axk1"]),
+    (OwnBlocks, &["phi3small", "jetmoe"]),
 ];
 
 /// Refuses files that do not describe a decoder-only language model of regular layers.

@@ -232,6 +232,7 @@ const fn allowed_text(allowed: Allowed) -> &'static str {
         Allowed::Text => "a text",
         Allowed::Texts => "a list of texts",
         Allowed::Counts => "a list of whole numbers",
+        Allowed::Flags => "a list of true and false",
         Allowed::Object => "an object",
     }
 }

@@ -17,7 +17,7 @@ use crate::model_arch::{
 /// Upper limit of the residual streams.
 const MOST_STREAMS: u64 = 64;
 
-/// What a layer attends to beside its window.
+/// Entries that a layer attends to beside its window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nothing,
@@ -47,7 +47,7 @@ pub(super) fn deepseek_v4(
     let ratios = ratios(reader)?;
     let layers = beside(reader, n, ratios)?;
     let base = windowed(reader, rules, frame)?;
-    let compression = |ratio, overlaps| Some(Compression { ratio, overlaps });
+    let compression = |ratio, overlaps| Some(Compression { ratio, overlaps, keeps_tokens: false });
     let selected = compression(ratios.selected, true);
     let indexer = Indexer {
         layers: of(&layers, Beside::Selected),
@@ -68,8 +68,9 @@ pub(super) fn deepseek_v4(
     let (feed_forward, hashed) = experts(reader, rules, frame)?;
     let mut layers = Layers::of(attention, feed_forward);
     layers.tables.extend(hashed);
-    let streams = count_of(reader, "hc_mult", &text.hc_mult, 4)?;
-    residual_streams(&mut layers, frame, streams, (2 + streams) * streams, 3)?;
+    let count = streams(reader)?;
+    let mix = Streams { count, outputs: (2 + count) * count, scales: 3, weighed_at_end: true };
+    residual_streams(&mut layers, frame, mix);
     Ok(layers)
 }
 
@@ -119,7 +120,7 @@ fn ratios(reader: &mut Reader<'_>) -> Result<Ratios, ConfigError> {
     Ok(Ratios { selected: read(selected, 4)?, all: read(all, 128)? })
 }
 
-/// What each layer attends to: by `layer_types`, by the tokens per entry of each layer, or by the rule of the family.
+/// Entries that each layer attends to: by `layer_types`, by the tokens per entry of each layer, or by the rule of the family.
 fn beside(reader: &mut Reader<'_>, n: u64, ratios: Ratios) -> Result<Vec<Beside>, ConfigError> {
     let text = reader.text;
     let kinds = text.named("layer_types", &text.layer_types);
@@ -194,21 +195,30 @@ fn experts(
     Ok((feed_forward, (table.cols > 0).then_some(table)))
 }
 
-/// Adds the mixing of residual streams before attention and MLP of each layer, and their sum at the end: a matrix over all
-/// streams, with a bias per output and as many scales.
-pub(super) fn residual_streams(
-    layers: &mut Layers,
-    frame: &Frame,
-    streams: u64,
-    outputs: u64,
-    scales: u64,
-) -> Result<(), ConfigError> {
-    let streams = in_range("hc_mult", streams, 1, MOST_STREAMS).map_err(ConfigError::Value)?;
-    let (mixes, cols) = (2 * frame.n_layers, streams * frame.hidden_size);
-    layers.projections.extend([
-        Projection { count: mixes, rows: outputs, cols },
-        Projection { count: 1, rows: streams, cols },
-    ]);
-    layers.other_vectors += mixes * (outputs + scales) + streams + 1;
-    Ok(())
+/// A mix of residual streams before attention and MLP of each layer: a matrix over all streams, with biases and scales.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Streams {
+    pub(super) count: u64,
+    /// Number of outputs of a mix, each with a bias.
+    pub(super) outputs: u64,
+    pub(super) scales: u64,
+    /// A matrix of its own weighs the streams at the end.
+    pub(super) weighed_at_end: bool,
+}
+
+/// Reads the number of residual streams.
+pub(super) fn streams(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
+    let count = count_of(reader, "hc_mult", &reader.text.hc_mult, 4)?;
+    in_range("hc_mult", count, 1, MOST_STREAMS).map_err(ConfigError::Value)
+}
+
+/// Adds the matrices and vectors that mix residual streams.
+pub(super) fn residual_streams(layers: &mut Layers, frame: &Frame, streams: Streams) {
+    let (mixes, cols) = (2 * frame.n_layers, streams.count * frame.hidden_size);
+    layers.projections.push(Projection { count: mixes, rows: streams.outputs, cols });
+    layers.other_vectors += mixes * (streams.outputs + streams.scales);
+    if streams.weighed_at_end {
+        layers.projections.push(Projection { count: 1, rows: streams.count, cols });
+        layers.other_vectors += streams.count + 1;
+    }
 }

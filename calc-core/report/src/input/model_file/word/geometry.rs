@@ -98,9 +98,9 @@ fn attention(a: &Attention) -> Vec<u64> {
     row
 }
 
-/// Ratio and overlap; a ratio is never 0.
+/// Ratio and flags; a ratio is never 0.
 fn compression(compression: Option<Compression>) -> [u64; 2] {
-    compression.map_or([0; 2], |one| [one.ratio, u64::from(one.overlaps)])
+    compression.map_or([0; 2], |one| [one.ratio, bits(&[one.overlaps, one.keeps_tokens])])
 }
 
 fn recurrent(group: &Recurrent) -> Vec<u64> {
@@ -249,17 +249,20 @@ fn read_attention(row: &mut Row<'_>) -> Option<Attention> {
     a.query_rank = row.next();
     let (groups, rank) = (row.next(), row.next());
     a.output = (groups > 0).then_some(GroupedOutput { groups, rank });
-    a.compression = read_compression(row)?;
-    let compression = read_compression(row)?;
+    let [of_keys, of_indexer] = [read_compressions(row)?, read_compressions(row)?];
+    a.compression = of_keys.into_iter().next();
+    let compression = of_indexer.into_iter().next();
     let indexer =
         Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads, compression };
     a.indexer = (n_heads > 0).then_some(indexer);
     Some(a)
 }
 
-fn read_compression(row: &mut Row<'_>) -> Option<Option<Compression>> {
-    let (ratio, [overlaps]) = (row.next(), row.flags()?);
-    Some((ratio > 0).then_some(Compression { ratio, overlaps }))
+/// One compression, or none with a ratio of 0.
+fn read_compressions(row: &mut Row<'_>) -> Option<Vec<Compression>> {
+    let (ratio, [overlaps, keeps_tokens]) = (row.next(), row.flags()?);
+    let one = (ratio > 0).then_some(Compression { ratio, overlaps, keeps_tokens });
+    Some(one.into_iter().collect())
 }
 
 fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
