@@ -174,7 +174,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
         }
     }
     arch.check().map_err(ConfigError::Value)?;
-    let storage = storage::read(&mut reader, &arch, &rules)?;
+    let storage = storage::read(&mut reader, &arch)?;
     let read = family.is_some() && !bounded;
     let provenance = if read { Provenance::Read } else { Provenance::Assumed };
     Ok(Imported {

@@ -55,6 +55,7 @@ config! {
     pub torch_dtype: Entry<String>,
     pub dtype: Entry<String>,
     pub quantization_config: Entry<Box<QuantizationConfig>>,
+    pub expert_dtype: Entry<String>,
     // Sizes.
     pub hidden_size: Entry<u64>,
     pub n_embd: Entry<u64>,
