@@ -43,12 +43,12 @@ pub enum KvSource {
     Own,
     /// A projection of its own for keys, which are the values, too; both are cached (Gemma 4).
     KeysAreValues,
+    /// The cache of an earlier layer; the layer has neither projections of keys and values nor a cache (Gemma 3n).
+    EarlierLayer,
     /// One vector per token that is key and value of all heads; cached once (DeepSeek V4).
     OneVector,
     /// Keys and values of images, from projections of its own; tokens of the text have none (Llama 3.2 Vision).
     Images,
-    /// The cache of an earlier layer; the layer has neither projections of keys and values nor a cache (Gemma 3n).
-    EarlierLayer,
 }
 
 /// Softmax attention: layers with the same heads.

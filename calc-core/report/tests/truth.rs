@@ -157,6 +157,9 @@ fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
         "glm-5.2",
         "llama-4-scout",
         "nemotron-3-super-120b-a12b",
+        "deepseek-v4-flash",
+        "deepseek-v4-pro",
+        "kimi-k3",
     ] {
         let model = catalog::model(key).expect("catalog key");
         let fixture = import(key).expect("a fixture");

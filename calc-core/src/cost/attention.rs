@@ -82,16 +82,16 @@ impl AttentionShape {
     /// of the first new token. Entries for r tokens each: min((c + q) / r, k + q - 1) beside the window.
     pub fn keys(&self) -> f64 {
         let all = self.cached + self.new;
-        let keys = match self.reach {
-            Reach::All => all,
-            Reach::Window(window) => all.min(window + self.new - 1),
-            Reach::Chunk(chunk) => all - self.cached / chunk * chunk,
+        match self.reach {
+            Reach::All => all as f64,
+            Reach::Window(window) => all.min(window + self.new - 1) as f64,
+            Reach::Chunk(chunk) => (all - self.cached / chunk * chunk) as f64,
             Reach::Compressed { window, ratio, top_k } => {
                 let recent = if window == 0 { 0 } else { all.min(window + self.new - 1) };
-                recent + (all / ratio.max(1)).min(top_k.saturating_add(self.new - 1))
+                let most = top_k.saturating_add(self.new - 1) as f64;
+                recent as f64 + (all as f64 / ratio as f64).min(most)
             }
-        };
-        keys as f64
+        }
     }
 
     /// The shape from which the expected time of the kernel follows.
@@ -118,20 +118,17 @@ impl AttentionShape {
     }
 }
 
-/// Number of pairs of the first n tokens with entries for `ratio` tokens each, at most `top_k` per token.
+/// Number of pairs of the first n tokens with entries for r tokens each, at most k per token. A part of an entry counts as such:
+/// on average over the sequences of a batch one is complete by that part.
 ///
 /// ```text
-/// sum over t in 1..=n of min(floor(t / r), k)
+/// sum over t in 1..=n of min(t / r, k)
 /// ```
 fn first_entries(n: u64, ratio: u64, top_k: u64) -> f64 {
-    let ratio = ratio.max(1);
-    // Tokens before this one see fewer than k entries.
-    let full = ratio.saturating_mul(top_k);
-    let growing = n.min(full.saturating_sub(1));
-    let entries = growing / ratio;
-    let (r, m) = (ratio as f64, entries as f64);
-    let rising = r * m * (m - 1.0) / 2.0 + m * ((growing - entries * ratio) as f64 + 1.0);
-    rising + (n - growing) as f64 * if n > growing { top_k as f64 } else { 0.0 }
+    let growing = n.min(ratio.saturating_mul(top_k));
+    let rising = growing as f64 * (growing as f64 + 1.0) / (2.0 * ratio as f64);
+    let full = if n > growing { (n - growing) as f64 * top_k as f64 } else { 0.0 };
+    rising + full
 }
 
 /// Fused attention: the scores stay on chip.
@@ -263,8 +260,10 @@ mod tests {
                     assert!((window - sum(&|length| length.min(width))).abs() < 1e-9);
                     let compressed = |ratio: u64, top_k: u64| {
                         let reach = Reach::Compressed { window: width, ratio, top_k };
-                        let seen = |length: u64| length.min(width) + (length / ratio).min(top_k);
-                        (shape(reach).pairs() - sum(&seen)).abs() < 1e-9
+                        let part = |length: u64| (length as f64 / ratio as f64).min(top_k as f64);
+                        let entries: f64 = (1..=new).map(|i| part(cached + i)).sum();
+                        let all = entries + sum(&|length| length.min(width));
+                        (shape(reach).pairs() - all).abs() < 1e-6
                     };
                     for (ratio, top_k) in [(1, 3), (4, 1), (4, 5), (7, u64::MAX)] {
                         assert!(compressed(ratio, top_k), "{cached} + {new}, {ratio}, {top_k}");
