@@ -121,6 +121,8 @@ families! {
     NemotronNas = NEMOTRON_NAS: ["nemotron_nas" "deci"] ["DeciLMForCausalLM"];
     Helium = HELIUM: ["helium"] ["HeliumForCausalLM"];
     Axk1 = AXK1: ["axk1"] ["AXK1ForCausalLM"];
+    Axk2 = AXK2: ["axk2"] ["AXK2ForCausalLM"];
+    BailingHybrid = BAILING_HYBRID: ["bailing_hybrid"] ["BailingHybridForCausalLM"];
     Beam = BEAM: ["beam"] ["BeamForCausalLM"];
     Bloom = BLOOM: ["bloom"] ["BloomForCausalLM"];
     Cohere2Moe = COHERE2_MOE: ["cohere2_moe"] ["Cohere2MoeForCausalLM"];
@@ -139,6 +141,7 @@ families! {
     Mellum = MELLUM: ["mellum"] ["MellumForCausalLM"];
     MistralLarge4 = MISTRAL_LARGE4: ["mistral_large4_text" "mistral_large4"] ["MistralLarge4ForConditionalGeneration"];
     Mllama = MLLAMA: ["mllama_text_model" "mllama"] ["MllamaForConditionalGeneration" "MllamaForCausalLM"];
+    ModernBert = MODERNBERT: ["modernbert_decoder"] ["ModernBertDecoderForCausalLM"];
     Mpt = MPT: ["mpt"] ["MptForCausalLM" "MPTForCausalLM"];
     MuseSpark = MUSE_SPARK: ["muse_spark_text" "muse_spark"] ["MuseSparkForConditionalGeneration"];
     OlmoHybrid = OLMO_HYBRID: ["olmo_hybrid"] ["OlmoHybridForCausalLM"];

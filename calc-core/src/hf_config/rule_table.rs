@@ -1110,3 +1110,43 @@ pub(super) const PERSIMMON: Rules = Rules {
 /// Positions as sines and cosines, which have no parameters.
 pub(super) const XGLM: Rules =
     Rules { position_rows: None, context: None, gguf: GgufLayout::Split, ..GPT2 };
+
+pub(super) const AXK2: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(384), rank: 128, rope: 32, nope: 64, value: 64 }),
+    layers: LayerRule::Axk2,
+    index_heads: 16,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(8),
+        width: Some(512),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V32
+};
+
+pub(super) const BAILING_HYBRID: Rules = Rules {
+    latent: Some(Latent { query_rank: None, ..LATENT }),
+    layers: LayerRule::BailingHybrid,
+    experts: Some(Experts {
+        count: 512,
+        per_token: Some(8),
+        width: Some(768),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(2),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V3
+};
+
+/// A decoder of the `ModernBERT` kind: norms with a weight, a head with a matrix and a norm before the embedding.
+pub(super) const MODERNBERT: Rules = Rules {
+    tied: true,
+    kv_heads: KvHeads::NotGrouped,
+    layers: LayerRule::ModernBert,
+    lm_head_bias: Switch::Field(field!(decoder_bias), true),
+    ..LLAMA
+};

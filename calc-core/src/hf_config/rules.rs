@@ -128,6 +128,10 @@ pub(super) enum LayerRule {
     DeepseekSparse,
     /// Latent attention; a norm after the experts.
     Axk1,
+    /// Latent attention with an indexer and a gate, and gated norms.
+    Axk2,
+    /// Kimi delta attention in all but every n-th layer, beside latent attention with a gate per head.
+    BailingHybrid,
     /// Gated attention, with a window in all but every sixth layer.
     Beam,
     /// A norm after the embedding.
@@ -164,6 +168,8 @@ pub(super) enum LayerRule {
     MistralLarge4,
     /// Layers that attend to images.
     Mllama,
+    /// A window in all but every third layer; no norm before the first attention.
+    ModernBert,
     /// The width of the MLP as a multiple of the hidden size.
     Mpt,
     /// Gated attention and experts in a width of their own.

@@ -12,6 +12,9 @@ pub(super) struct Sizes {
 
 /// `model_type`s with vocabulary, hidden size, intermediate size, layers and heads.
 const SIZES: &[(&[&str], [u64; 5])] = &[
+    (&["axk2"], [163_840, 2048, 5120, 48, 32]),
+    (&["bailing_hybrid"], [157_184, 2560, 6144, 42, 32]),
+    (&["modernbert_decoder"], [50_368, 768, 1152, 22, 12]),
     (&["afmoe"], [200_192, 2048, 6144, 32, 16]),
     (&["apertus"], [131_072, 4096, 14_336, 32, 32]),
     (&["arcee"], [32_000, 2560, 18_432, 32, 32]),

@@ -163,8 +163,9 @@ impl Recurrent {
                 in_range("linear_key_head_dim", d.key_dim, 1, MAX_HEAD)?;
                 in_range("linear_value_head_dim", d.value_dim, 1, MAX_HEAD)?;
                 in_range("linear_conv_kernel_dim", d.conv_kernel, 0, MAX_HEAD)?;
-                if let Decay::PerChannel { rank, .. } = d.decay {
-                    in_range("rank of the decay", rank, 1, MAX_HEAD)?;
+                if let Decay::PerChannel { rank, full_gate } = d.decay {
+                    // A gate of low rank has the rank of the decay.
+                    in_range("rank of the decay", rank, u64::from(!full_gate), MAX_HEAD)?;
                 }
             }
             Self::ShortConv(c) => {

@@ -116,6 +116,7 @@ pub enum Decay {
     PerHead,
     /// A decay per channel of the keys, from a projection of this rank (Kimi delta attention).
     PerChannel {
+        /// Rank of the projection; 0 projects directly (Ling hybrid).
         rank: u64,
         /// The gate has a matrix of its own, not a projection of the same rank (Kimi K3).
         full_gate: bool,
@@ -263,7 +264,11 @@ impl Recurrent {
                 [[(narrow, group.inner), (group.inner, group.dt_rank)], none]
             }
             Self::DeltaNet(DeltaNet { decay: Decay::PerChannel { rank, full_gate }, .. }) => {
-                let decay = low_rank((hidden, *rank, self.keys_of_all_heads()));
+                let keys = self.keys_of_all_heads();
+                let decay = match rank {
+                    0 => [(keys, hidden), (0, 0)],
+                    _ => low_rank((hidden, *rank, keys)),
+                };
                 let gate = low_rank((hidden, *rank, self.inner()));
                 [decay, if *full_gate { none } else { gate }]
             }

@@ -12,7 +12,7 @@ use super::sparse::{indexer_of, indexers};
 use super::{Kind, Layers, count, count_of, kinds, only, placed};
 use crate::error::in_range;
 use crate::model_arch::{
-    Attention, Compression, Decay, DeltaNet, Indexer, MAX_HEAD, Mla, Recurrent,
+    Attention, Compression, Decay, DeltaNet, Indexer, MAX_HEAD, Mla, Projection, Recurrent,
 };
 
 /// HY V4: sinks, a gate per output, an indexer in some layers, residual streams.
@@ -151,6 +151,78 @@ pub(super) fn dots3_note(
     // The rotated part of a key has a norm.
     let other_vectors = n * latent.rope_dim;
     Ok(Layers { other_vectors, ..Layers::of(attention, feed_forward) })
+}
+
+/// A.X K2: an indexer, queries and a gate per output from one matrix, norms with a gate of low rank.
+pub(super) fn axk2(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let (n, hidden) = (frame.n_layers, frame.hidden_size);
+    let kinds = kinds(reader, n, |_| Kind::Full)?;
+    only(reader, &kinds, &[Kind::Full])?;
+    let heads = attention::heads(reader, rules, frame)?;
+    let rank = heads.latent.and_then(|mla| mla.q_lora_rank);
+    let rank = rank.ok_or(ConfigError::Missing { field: "q_lora_rank" })?;
+    let indexer = Indexer { layers: n, ..indexer_of(reader, rules, &heads, frame)? };
+    let attention = Attention { full_layers: n, indexer: Some(indexer), ..heads };
+    let feed_forward = feed_forward::read(reader, rules, hidden, n)?;
+    let sparse: u64 = feed_forward.moe.iter().map(|moe| moe.layers).sum();
+    let mut layers = Layers::of(vec![attention], feed_forward);
+    // The matrix has queries and gates of all heads as outputs, and twice the rank as inputs: beyond the queries from the rank
+    // alone it has as many weights as one with these outputs.
+    let (queries, gates) = (heads.n_heads * heads.head_dim, heads.n_heads * heads.v_head_dim);
+    let rows = queries / 2 + gates;
+    let gate_rank = count_of(reader, "gated_norm_rank", &text.gated_norm_rank, 16)?;
+    let gate_rank = in_range("gated_norm_rank", gate_rank, 1, MAX_HEAD);
+    let gate_rank = gate_rank.map_err(ConfigError::Value)?;
+    // Norms before attention, and before experts, have a gate.
+    let norms = n + sparse;
+    layers.projections = vec![
+        Projection { count: n, rows, cols: 2 * rank },
+        Projection { count: norms, rows: gate_rank, cols: hidden },
+        Projection { count: norms, rows: hidden, cols: gate_rank },
+    ];
+    Ok(layers)
+}
+
+/// Ling hybrid: Kimi delta attention with decay and gate of full rank; every n-th layer latent, with a gate per head.
+pub(super) fn bailing_hybrid(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let n = frame.n_layers;
+    let every = if text.layer_types.is_given() {
+        text.settle(&["layer_group_size"]);
+        6
+    } else {
+        count_of(reader, "layer_group_size", &text.layer_group_size, 6)?
+    };
+    let kinds = kinds(reader, n, |i| {
+        if (i + 1).checked_rem(every) == Some(0) { Kind::Full } else { Kind::Recurrent }
+    })?;
+    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let head_dim = count_of(reader, "head_dim", &text.head_dim, 128)?;
+    let heads = attention::heads(reader, rules, frame)?;
+    let full =
+        Attention { full_layers: count(&kinds, Kind::Full), gate_outputs: heads.n_heads, ..heads };
+    let kernel = &text.short_conv_kernel_size;
+    let net = DeltaNet {
+        layers: count(&kinds, Kind::Recurrent),
+        key_heads: heads.n_heads,
+        value_heads: heads.n_heads,
+        key_dim: head_dim,
+        value_dim: head_dim,
+        conv_kernel: count_of(reader, "short_conv_kernel_size", kernel, 4)?,
+        decay: Decay::PerChannel { rank: 0, full_gate: true },
+    };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let recurrent = vec![Recurrent::DeltaNet(net)];
+    Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
 }
 
 /// GLM-5 Next: Kimi delta attention between latent attention with an indexer of pooled keys; residual streams.

@@ -7,6 +7,7 @@ use super::super::AssumedValue::Word;
 use super::super::attention::{self, Frame, unsupported};
 use super::super::entry::Entry;
 use super::super::feed_forward::{self, FeedForward};
+use super::super::part_fields::LinearAttention;
 use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
@@ -69,13 +70,18 @@ pub(super) fn kimi_linear(
     let text = reader.text;
     text.settle(&["layer_types", "num_expert_group", "moe_renormalize"]);
     let field = text.named("linear_attn_config", &text.linear_attn_config);
-    let Some(linear) = value(&field)? else {
-        return Err(ConfigError::Missing { field: "linear_attn_config" });
-    };
+    let linear = value(&field)?.map_or_else(LinearAttention::default, |linear| (**linear).clone());
     let named = |name, entry| Reader::count(&text.named(name, entry));
-    let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?
-        .ok_or(ConfigError::Missing { field: "full_attn_layers" })?;
-    let full_layers = full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64;
+    let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?;
+    let full_layers = if let Some(full) = full {
+        full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64
+    } else if field.entry.is_given() {
+        return Err(ConfigError::Missing { field: "full_attn_layers" });
+    } else {
+        reader
+            .assume(field.name, Word("every fourth layer from the fifth is full; 32 heads of 128"));
+        frame.n_layers.saturating_sub(1) / 4
+    };
     let heads = named("num_heads", &linear.num_heads)?.unwrap_or(32);
     let head_dim = named("head_dim", &linear.head_dim)?.unwrap_or(128);
     let full_gate = Reader::flag(&text.named("use_full_rank_gate", &linear.use_full_rank_gate))?;

@@ -5,14 +5,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::super::AssumedValue::Word;
-use super::super::attention::{self, Frame};
+use super::super::attention::{self, Frame, unsupported};
 use super::super::entry::{Entry, Found};
 use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::{Reader, value};
-use super::super::refusal::ConfigError;
+use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::{DenseWhere, Experts, Rules};
 use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, only, placed};
-use crate::model_arch::{Attention, Recurrent, ShortConv};
+use crate::model_arch::{Attention, Projection, Recurrent, ShortConv};
 
 /// Defaults of a family: the kind of layer i of n, and the window.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +40,40 @@ fn attention_by(
 
 fn mlps(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<FeedForward, ConfigError> {
     feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)
+}
+
+/// The decoder of `ModernBERT`: half of `local_attention` is the window; the head has a matrix and a norm of its own.
+pub(super) fn modernbert(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let name = "global_attn_every_n_layers";
+    let (n, hidden) = (frame.n_layers, frame.hidden_size);
+    let every = if text.layer_types.is_given() {
+        text.settle(&[name]);
+        3
+    } else {
+        count_of(reader, name, &text.global_attn_every_n_layers, 3)?
+    };
+    let kinds = kinds(reader, n, |i| full_if(i.checked_rem(every) == Some(0)))?;
+    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
+    if flag_of(reader, "norm_bias", &text.norm_bias, false)? {
+        return Err(unsupported(reader, Unsupported::OwnBlocks));
+    }
+    let heads = attention::heads(reader, rules, frame)?;
+    let attention = Attention {
+        full_layers: count(&kinds, Kind::Full),
+        windowed_layers: count(&kinds, Kind::Sliding),
+        window: count_of(reader, "local_attention", &text.local_attention, 128)? / 2,
+        ..heads
+    };
+    // Norms after the embedding and in the head; none precedes the first attention.
+    let norms = NormCount::Total { add: 2 * n - 1, post: 2 };
+    let layers = Layers::of(vec![attention], mlps(reader, rules, frame)?);
+    let projections = vec![Projection { count: 1, rows: hidden, cols: hidden }];
+    Ok(Layers { projections, norms, ..layers })
 }
 
 /// Mellum: full layers unless the file lists others.
