@@ -173,8 +173,15 @@ fn check_attention(shape: &AttentionShape) -> Result<(), Error> {
     in_range("v_dim", shape.v_dim, 1, 65_536)?;
     in_range("new", shape.new, 1, crate::workload::MAX_TOKENS)?;
     in_range("cached", shape.cached, 0, crate::workload::MAX_TOKENS)?;
-    if let Reach::Window(window) | Reach::Chunk(window) = shape.reach {
-        in_range("window", window, 1, MAX_DIMENSION)?;
+    match shape.reach {
+        Reach::All => {}
+        Reach::Window(window) | Reach::Chunk(window) => {
+            in_range("window", window, 1, MAX_DIMENSION)?;
+        }
+        Reach::Compressed { window, ratio, .. } => {
+            in_range("window", window, 1, MAX_DIMENSION)?;
+            in_range("ratio", ratio, 1, MAX_DIMENSION)?;
+        }
     }
     Ok(())
 }

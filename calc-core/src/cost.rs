@@ -2,6 +2,7 @@
 //! Everything else in the workspace that needs a FLOP or byte count calls these functions.
 
 pub mod attention;
+pub mod compression;
 pub mod elementwise;
 pub mod gemm;
 

@@ -2,9 +2,10 @@
 //! Derivation: `docs/theory/memory.md`.
 
 use crate::calibration::Engine;
+use crate::cost::compression::STATE_BYTES;
 use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
-use crate::model_arch::ModelArch;
+use crate::model_arch::{Compression, ModelArch};
 use crate::op::OpKind;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
@@ -219,6 +220,8 @@ pub struct CacheElements {
     pub state: u64,
     /// Inputs that the convolutions of recurrent layers keep.
     pub convolution: u64,
+    /// Vectors and weights of tokens whose compressed entry is not complete.
+    pub compression: u64,
 }
 
 /// Number of elements that a model keeps for one sequence of `tokens` tokens.
@@ -226,17 +229,28 @@ pub struct CacheElements {
 /// ```text
 /// attention    sum over attention layers of row kept(L), + d_i L per layer with an indexer
 /// row          g (d_k + d_v), or r + rope with latent attention
-/// kept(L)      L, or min(L, w) with a window or chunks of w
+/// kept(L)      L, or min(L, w) with a window or chunks of w, or min(L, w) + L / r with entries for r tokens each
 /// ```
+///
+/// An indexer with compressed keys has d_i for r tokens.
 pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
     let mut sum = CacheElements::default();
     for group in model.attention.iter() {
         for (layers, reach) in group.reaches() {
-            // An indexer selects from all tokens, so all of them are kept.
-            let kept = if group.indexer.is_some() { tokens } else { reach.kept(tokens) };
+            // An indexer selects from all tokens, or from all entries, so all of them are kept.
+            let selects = group.indexer.is_some() && group.compression.is_none();
+            let kept = if selects { tokens } else { reach.kept(tokens) };
             sum.attention += layers * kept * group.cache_row();
         }
-        sum.attention += group.indexer.map_or(0, |index| index.layers * index.head_dim * tokens);
+        let [_, keys, _] = group.qkv_outputs();
+        let waiting = |one: Option<Compression>, width| one.map_or(0, |c| c.state_elements(width));
+        sum.compression += group.layers() * waiting(group.compression, keys);
+        if let Some(index) = group.indexer {
+            let width = index.head_dim;
+            let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
+            sum.attention += index.layers * keys;
+            sum.compression += index.layers * waiting(index.compression, index.head_dim);
+        }
     }
     for group in model.recurrent.iter() {
         sum.state += group.layers() * group.state_elements();
@@ -247,13 +261,15 @@ pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
 
 /// Bytes of KV cache and recurrent state of `batch` sequences of `tokens` tokens, see [`cache_elements`].
 pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, tokens: u64) -> Bytes {
-    let elements = cache_elements(model, tokens).attention as f64;
+    let kept = cache_elements(model, tokens);
+    let elements = kept.attention as f64;
     let state: f64 = model
         .recurrent
         .iter()
         .map(|group| group.layers() as f64 * group.state_bytes(precision.carrier).get())
         .sum();
-    let sequence = elements * precision.kv_cache.row_bytes_per_element() + state;
+    let waiting = kept.compression as f64 * STATE_BYTES;
+    let sequence = elements * precision.kv_cache.row_bytes_per_element() + state + waiting;
     Bytes::new(batch as f64 * sequence)
 }
 

@@ -24,6 +24,7 @@ mod reader;
 mod refusal;
 mod rule_table;
 mod rules;
+mod size_table;
 mod stated;
 mod storage;
 mod unread;
@@ -33,9 +34,12 @@ use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
 pub use family::Family;
-pub use fields::{HfConfig, UnknownKey};
+pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;
-pub use part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
+pub use part_fields::{
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
+    OtherHeads, SparseAttention,
+};
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,
     TensorScheme, TorchaoConfig, TorchaoScheme,
@@ -172,7 +176,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
     }
     arch.check().map_err(ConfigError::Value)?;
     arch.order = reader.order.text(&arch);
-    let storage = storage::read(&mut reader, &arch, &rules)?;
+    let storage = storage::read(&mut reader, &arch)?;
     let read = family.is_some() && !bounded;
     let provenance = if read { Provenance::Read } else { Provenance::Assumed };
     Ok(Imported {
@@ -190,7 +194,9 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
 
 /// The part that describes the language model: nested in multimodal files, otherwise the file itself.
 fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
+    let thought = config.thinker_config.value().map(|thinker| &thinker.text_config);
     for (field, entry) in [
+        ("text_config", thought.unwrap_or(&Entry::Absent)),
         ("text_config", &config.text_config),
         ("llm_config", &config.llm_config),
         ("language_config", &config.language_config),
@@ -242,12 +248,11 @@ fn rules_for(
 }
 
 fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigError> {
-    let sizes = rules.sizes.filter(|_| reader.is_nested());
-    let hidden_size = reader.size(HfConfig::hidden, sizes.map(|s| s.hidden_size))?;
-    let n_layers = reader.layers(sizes.map(|s| s.n_layers))?;
-    let vocab_size = reader.size(HfConfig::vocabulary, sizes.map(|s| s.vocab_size))?;
+    let hidden_size = reader.size(HfConfig::hidden, |sizes| sizes.hidden_size)?;
+    let n_layers = reader.layers()?;
+    let vocab_size = reader.size(HfConfig::vocabulary, |sizes| sizes.vocab_size)?;
     let max_context = reader.context(rules)?;
-    let frame = attention::Frame { hidden_size, n_layers, max_context };
+    let frame = attention::Frame { hidden_size, n_layers, vocab_size, max_context };
     reader.text.settle(rules.ignored);
     let layers = layers::read(reader, rules, &frame)?;
     let lm_head_bias = reader.switch(rules.lm_head_bias)?;
@@ -283,7 +288,9 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
 }
 
 fn towers(reader: &mut Reader<'_>) {
-    if reader.outer.vision_config.is_given() || reader.outer.audio_config.is_given() {
+    let outer = reader.outer;
+    let thought = outer.thinker_config.is_given();
+    if thought || outer.vision_config.is_given() || outer.audio_config.is_given() {
         reader.remarks.push(Remark::TowersNotCounted);
     }
     let text = reader.text;

@@ -1,5 +1,7 @@
 //! Lowers a model step to operators, with the count and cost of each. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
+//!
+//! This file is longer than 400 lines because it is one walk through a step, in the order of a layer.
 
 mod feed_forward;
 mod group;
@@ -11,16 +13,21 @@ pub(crate) use group::parts_of;
 pub use step::{Phase, Riders, Step};
 
 use crate::cost::attention::{
-    AttentionShape, fused, fused_over_activations, index_scores, kv_append,
+    AttentionShape, fused, fused_over_activations, fused_over_one_vector, index_scores, kv_append,
 };
+use crate::cost::compression::compress;
 use crate::cost::elementwise::{add_norm, embedding, lm_head, norm};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::cost::mla::{Absorbed, absorbed};
 use crate::cost::recurrent::scan;
-use crate::model_arch::{Attention, Indexer, LayerGroup, Mla, ModelArch, Reach, Recurrent};
+use crate::model_arch::{
+    Attention, Compression, GroupedOutput, Indexer, KvSource, LayerGroup, Mla, ModelArch, Reach,
+    Recurrent,
+};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
+use crate::units::Bytes;
 
 /// Identical operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,12 +131,23 @@ impl Lowering<'_> {
     }
 
     fn attention_alone(&self, group: &Attention, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        // Text alone attends to no image.
+        if group.kv_source == KvSource::Images {
+            return;
+        }
         let p = self.precision;
         if let Some(indexer) = group.indexer.filter(|indexer| indexer.layers > 0) {
             let shape = index_shape(&indexer, step);
-            let cost = index_scores(&shape, p.carrier, p.kv_cache);
+            let mut cost = index_scores(&shape, p.carrier, p.kv_cache);
+            if let Some(compression) = indexer.compression.filter(|one| one.keeps_tokens) {
+                // The entries are made from all tokens again.
+                let tokens = step.cached + step.new;
+                let kept = compression.kept(indexer.head_dim, step.batch * tokens) as f64;
+                cost.traffic.kv_cache = Bytes::new(kept * p.kv_cache.row_bytes_per_element());
+            }
             let op = stream(OpKind::IndexScores, indexer.layers, cost, p.kv_cache);
-            visit(OpInstances { shape: shape.kernel(), windowed: Some(false), ..op });
+            let windowed = Some(group.full_layers == 0);
+            visit(OpInstances { shape: shape.kernel(), windowed, ..op });
         }
         for ((count, shape), windowed) in
             attention_shapes(group, step).into_iter().zip([false, true])
@@ -140,6 +158,9 @@ impl Lowering<'_> {
             let (cost, format) = match (&group.latent, step.phase) {
                 (Some(_), Phase::Prefill) => (fused_over_activations(&shape, p.carrier), p.carrier),
                 (Some(mla), Phase::Decode) => (absorbed_attention(&shape, mla, p), p.kv_cache),
+                (None, _) if group.kv_source == KvSource::OneVector => {
+                    (fused_over_one_vector(&shape, p.carrier, p.kv_cache), p.kv_cache)
+                }
                 (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
             };
             let op = stream(OpKind::Attention, count, cost, format);
@@ -187,27 +208,65 @@ impl Lowering<'_> {
         let (p, m, hidden, layers) =
             (self.precision, step.tokens(), self.model.hidden_size, group.layers());
         let [queries, keys, values] = group.qkv_outputs();
-        let n = queries + group.gate_outputs + keys + values;
-        emit(self.matmul(OpKind::Qkv, layers, GemmShape { m, n, k: hidden }));
+        // Keys and values of images are projected from images.
+        let new = if group.kv_source == KvSource::Images { 0 } else { keys + values };
+        let (kind, n) = match group.query_rank {
+            0 => (OpKind::Qkv, queries + group.gate_outputs + new),
+            _ => (OpKind::QkvA, group.low_rank_outputs()),
+        };
+        emit(self.matmul(kind, layers, GemmShape { m, n, k: hidden }));
+        if group.query_rank > 0 {
+            emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k: group.query_rank }));
+        }
         if group.cache_row() > 0 {
             let cost = kv_append(group.cache_row(), m, p.kv_cache);
             emit(stream(OpKind::KvAppend, layers, cost, p.kv_cache));
         }
+        if let Some(compression) = &group.compression {
+            let cost = compress(compression, keys, m, p.kv_cache);
+            emit(stream(OpKind::KvAppend, layers, cost, p.kv_cache));
+        }
         self.indexer(group, m, emit);
         self.attention_of(group, step, emit);
+        self.output(group, m, emit);
+    }
+
+    /// The projection of the heads' outputs.
+    fn output(&self, group: &Attention, m: u64, emit: &mut impl FnMut(OpInstances)) {
+        let (p, hidden, layers) = (self.precision, self.model.hidden_size, group.layers());
         let k = group.n_heads * group.v_head_dim;
-        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k }));
+        let Some(GroupedOutput { groups, rank }) = group.output else {
+            return emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k }));
+        };
+        // Each group reads its own heads only, as the heads of an absorbed projection do.
+        let (rows, cols) = (groups * rank, k / groups);
+        let shape = Absorbed { tokens: m, rows, cols, inputs: k, outputs: rows };
+        emit(OpInstances {
+            kind: OpKind::OProj,
+            group: LayerGroup::Whole,
+            windowed: None,
+            count: layers,
+            path: Path::Layer,
+            cost: self.mixed(OpKind::OProj, absorbed(&shape, p)),
+            format: p.weights,
+            shape: Shape::Product(shape.product(p.weights)),
+        });
+        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: rows }));
     }
 
     /// The projections of an indexer, and the keys that it caches.
     fn indexer(&self, group: &Attention, m: u64, emit: &mut impl FnMut(OpInstances)) {
         let Some(indexer) = &group.indexer else { return };
         let p = self.precision;
-        let mut emit = |op| emit(OpInstances { windowed: Some(false), ..op });
+        let windowed = Some(group.full_layers == 0);
+        let mut emit = |op| emit(OpInstances { windowed, ..op });
         for (n, k) in indexer.projections(self.model.hidden_size) {
             emit(self.matmul(OpKind::IndexProj, indexer.layers, GemmShape { m, n, k }));
         }
-        let cost = kv_append(indexer.head_dim, m, p.kv_cache);
+        let cost = match &indexer.compression {
+            Some(compression) => compress(compression, indexer.head_dim, m, p.kv_cache),
+            None => kv_append(indexer.head_dim, m, p.kv_cache),
+        };
         emit(stream(OpKind::KvAppend, indexer.layers, cost, p.kv_cache));
     }
 
@@ -223,20 +282,10 @@ impl Lowering<'_> {
         let (nope, v) = (heads * mla.nope_dim, heads * group.v_head_dim);
         let queries = nope + heads * mla.rope_dim;
         let latent = mla.cache_row();
-        match mla.q_lora_rank {
-            Some(rank) => {
-                emit(self.matmul(
-                    OpKind::QkvA,
-                    layers,
-                    GemmShape { m, n: rank + latent, k: hidden },
-                ));
-                emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k: rank }));
-            }
-            None => emit(self.matmul(
-                OpKind::QkvA,
-                layers,
-                GemmShape { m, n: queries + latent, k: hidden },
-            )),
+        let n = group.latent_outputs(mla);
+        emit(self.matmul(OpKind::QkvA, layers, GemmShape { m, n, k: hidden }));
+        if let Some(k) = mla.q_lora_rank {
+            emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k }));
         }
         emit(stream(OpKind::KvAppend, layers, kv_append(latent, m, p.kv_cache), p.kv_cache));
         self.indexer(group, m, emit);
@@ -302,7 +351,10 @@ fn attention_shapes(group: &Attention, step: Step) -> [(u64, AttentionShape); 2]
 }
 
 /// The scores of an indexer as attention of its heads to one cached key per token, without values.
-const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
+fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
+    let reach = indexer.compression.map_or(Reach::All, |Compression { ratio, .. }| {
+        Reach::Compressed { window: 0, ratio, top_k: u64::MAX }
+    });
     AttentionShape {
         batch: step.batch,
         heads: indexer.n_heads,
@@ -311,7 +363,7 @@ const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
         v_dim: 0,
         new: step.new,
         cached: step.cached,
-        reach: Reach::All,
+        reach,
     }
 }
 
@@ -330,7 +382,6 @@ fn absorbed_attention(shape: &AttentionShape, mla: &Mla, precision: &Precision) 
     let mut cost = fused(shape, precision.carrier, precision.kv_cache);
     let row = (mla.kv_lora_rank + mla.rope_dim) as f64;
     let rows = shape.batch as f64 * shape.keys();
-    cost.traffic.kv_cache =
-        crate::units::Bytes::new(precision.kv_cache.row_bytes_per_element() * rows * row);
+    cost.traffic.kv_cache = Bytes::new(precision.kv_cache.row_bytes_per_element() * rows * row);
     cost
 }

@@ -1,12 +1,14 @@
 //! The geometry of a decoder-only transformer, from which operators and parameters are computed.
 //! Names and sources are in `catalog::models`; reading a config.json is in `hf_config`.
 
+mod attention_parts;
 mod check;
 mod matrices;
 mod order;
 mod params;
 mod recurrent;
 
+pub use attention_parts::{Compression, GroupedOutput, Indexer, Mla};
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
 pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
@@ -32,6 +34,8 @@ pub enum QkNorm {
     Head,
     /// One weight per output of the projections: h d for queries and g d for keys (OLMo 2).
     Projection,
+    /// One weight per element of a key head; the norm of queries has none (DeepSeek V4).
+    Keys,
 }
 
 /// Source of the keys and values of an attention layer.
@@ -43,6 +47,10 @@ pub enum KvSource {
     KeysAreValues,
     /// The cache of an earlier layer; the layer has neither projections of keys and values nor a cache (Gemma 3n).
     EarlierLayer,
+    /// One vector per token that is key and value of all heads; cached once (DeepSeek V4).
+    OneVector,
+    /// Keys and values of images, from projections of its own; tokens of the text have none (Llama 3.2 Vision).
+    Images,
 }
 
 /// Softmax attention: layers with the same heads.
@@ -71,9 +79,15 @@ pub struct Attention {
     /// Number of outputs of a projection that gates the heads' outputs; 0 without a gate.
     pub gate_outputs: u64,
     pub kv_source: KvSource,
+    /// Rank of the query projection of plain attention; 0 projects queries directly.
+    pub query_rank: u64,
+    /// Output projection in groups of heads; `None` for one matrix.
+    pub output: Option<GroupedOutput>,
     /// Latent attention, which replaces the plain projections.
     pub latent: Option<Mla>,
-    /// Selection of the tokens that are attended to.
+    /// Entries of the cache beside the window, each for several tokens.
+    pub compression: Option<Compression>,
+    /// Selection of the tokens, or of the compressed entries, that are attended to.
     pub indexer: Option<Indexer>,
 }
 
@@ -93,7 +107,10 @@ impl Attention {
         sinks: false,
         gate_outputs: 0,
         kv_source: KvSource::Own,
+        query_rank: 0,
+        output: None,
         latent: None,
+        compression: None,
         indexer: None,
     };
 
@@ -104,8 +121,15 @@ impl Attention {
 
     /// Layers with full and with windowed attention, each with its number of layers.
     pub fn reaches(&self) -> [(u64, Reach); 2] {
-        let windowed =
-            if self.chunked { Reach::Chunk(self.window) } else { Reach::Window(self.window) };
+        let window = self.window;
+        let windowed = match self.compression {
+            Some(Compression { ratio, .. }) => {
+                let top_k = self.indexer.map_or(u64::MAX, |indexer| indexer.top_k);
+                Reach::Compressed { window, ratio, top_k }
+            }
+            None if self.chunked => Reach::Chunk(window),
+            None => Reach::Window(window),
+        };
         let full = self.indexer.map_or(Reach::All, |indexer| Reach::Window(indexer.top_k));
         [(self.full_layers, full), (self.windowed_layers, windowed)]
     }
@@ -116,8 +140,8 @@ impl Attention {
         let values = self.n_kv_heads * self.v_head_dim;
         let queries = self.n_heads * self.head_dim;
         match self.kv_source {
-            KvSource::Own => [queries, keys, values],
-            KvSource::KeysAreValues => [queries, keys, 0],
+            KvSource::Own | KvSource::Images => [queries, keys, values],
+            KvSource::KeysAreValues | KvSource::OneVector => [queries, keys, 0],
             KvSource::EarlierLayer => [queries, 0, 0],
         }
     }
@@ -125,7 +149,8 @@ impl Attention {
     /// Number of elements that a layer keeps per token in its cache of keys and values.
     pub const fn cache_row(&self) -> u64 {
         match (self.kv_source, &self.latent) {
-            (KvSource::EarlierLayer, _) => 0,
+            (KvSource::EarlierLayer | KvSource::Images, _) => 0,
+            (KvSource::OneVector, _) => self.n_kv_heads * self.head_dim,
             (KvSource::Own | KvSource::KeysAreValues, Some(mla)) => mla.cache_row(),
             (KvSource::Own | KvSource::KeysAreValues, None) => {
                 self.n_kv_heads * (self.head_dim + self.v_head_dim)
@@ -143,53 +168,26 @@ pub enum Reach {
     Window(u64),
     /// The tokens of its own chunk, of this length, up to itself.
     Chunk(u64),
+    /// The last tokens, of the number `window`, and entries for `ratio` tokens each: at most `top_k` of them.
+    Compressed {
+        /// Number of tokens, itself included.
+        window: u64,
+        /// Number of tokens per entry.
+        ratio: u64,
+        /// Largest number of entries; `u64::MAX` without a selection.
+        top_k: u64,
+    },
 }
 
 impl Reach {
-    /// Largest number of tokens that the cache of one sequence of `tokens` tokens holds.
+    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds.
     pub fn kept(self, tokens: u64) -> u64 {
         match self {
             Self::All => tokens,
             Self::Window(limit) | Self::Chunk(limit) => tokens.min(limit),
+            Self::Compressed { window, ratio, .. } => tokens.min(window) + tokens / ratio.max(1),
         }
     }
-}
-
-/// Multi-head latent attention (DeepSeek): replaces the projections of [`Attention`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mla {
-    /// Rank of the query projection; `None` projects queries directly.
-    pub q_lora_rank: Option<u64>,
-    /// Rank of keys and values (r).
-    pub kv_lora_rank: u64,
-    /// Width of the part of a head with rotary position.
-    pub rope_dim: u64,
-    /// Width of the part of a head without position.
-    pub nope_dim: u64,
-}
-
-impl Mla {
-    /// Number of elements per token in the cache: r + rope.
-    pub const fn cache_row(&self) -> u64 {
-        self.kv_lora_rank + self.rope_dim
-    }
-}
-
-/// Sparse attention: heads of its own score all cached tokens, and the best of them are attended to (DeepSeek V3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Indexer {
-    /// Number of layers that have an indexer; the others use the selection of an earlier layer.
-    pub layers: u64,
-    /// Number of heads.
-    pub n_heads: u64,
-    /// Width of a head, and of the key that it caches per token.
-    pub head_dim: u64,
-    /// Number of inputs of its query projection: the rank of the latent queries, or the hidden size.
-    pub query_inputs: u64,
-    /// Number of tokens that are attended to.
-    pub top_k: u64,
-    /// A projection weighs the heads of each token.
-    pub weighs_heads: bool,
 }
 
 /// Matrices of an MLP: two, or three with a gate.
@@ -235,6 +233,8 @@ pub struct Moe {
     pub latent: Option<u64>,
     /// Number of further choices of the router that do nothing (`LongCat`).
     pub idle_choices: u64,
+    /// Only tokens of images choose among these experts (ERNIE 4.5 VL).
+    pub for_images: bool,
 }
 
 impl Moe {
@@ -251,6 +251,7 @@ impl Moe {
         expert_bias: false,
         latent: None,
         idle_choices: 0,
+        for_images: false,
     };
 
     /// Number of outputs of the router.

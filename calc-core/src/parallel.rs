@@ -78,6 +78,9 @@ fn check_tensor(model: &ModelArch, ways: u64) -> Result<(), Error> {
     let check = |what, count| divides("tensor_parallel", ways, what, count);
     for group in model.attention.iter().filter(|group| group.layers() > 0) {
         check("attention heads", group.n_heads)?;
+        if let Some(output) = &group.output {
+            check("groups of the output projection", output.groups)?;
+        }
         let kv = group.n_kv_heads;
         if !kv.is_multiple_of(ways) && !ways.is_multiple_of(kv) {
             check("key-value heads", kv)?;
@@ -107,6 +110,9 @@ impl ModelArch {
                 group.n_heads /= ways;
                 group.n_kv_heads = (group.n_kv_heads / ways).max(1);
                 group.gate_outputs /= ways;
+                if let Some(output) = &mut group.output {
+                    output.groups /= ways;
+                }
             }
             for group in part.recurrent.to_mut() {
                 group.shard(ways);

@@ -157,13 +157,13 @@ proptest! {
             (mla.kv_lora_rank, mla.rope_dim, mla.nope_dim) = (count(), count(), count());
         }
         let [layers, n_heads, head_dim, query_inputs, top_k] = core::array::from_fn(|_| count());
-        a.indexer = Some(Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads: top_k % 2 == 0 });
+        a.indexer = Some(Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads: top_k % 2 == 0, compression: None });
         for moe in model.moe.to_mut() {
             (moe.n_experts, moe.experts_per_token, moe.expert_width) = (count(), count(), count());
             (moe.layers, moe.shared_width, moe.latent) = (count(), count(), Some(count()));
         }
         let [layers, key_heads, value_heads, key_dim, value_dim, conv_kernel] = core::array::from_fn(|_| count());
-        let decay = Decay::PerChannel { rank: count() };
+        let decay = Decay::PerChannel { rank: count(), full_gate: head_dim % 2 == 0 };
         let net = DeltaNet { layers, key_heads, value_heads, key_dim, value_dim, conv_kernel, decay };
         model.recurrent = vec![Recurrent::DeltaNet(net)].into();
         (model.add_norms, model.post_norms) = (count(), count());

@@ -3,8 +3,9 @@
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use report::input::model_file::with_quantization;
 use rustix::fs::OFlags;
 
 use crate::failure::Failure;
@@ -23,9 +24,19 @@ pub(crate) fn read(name: &str) -> Result<String, String> {
     if !path.is_dir() {
         return read_text(path);
     }
-    let inside: PathBuf = path.join("config.json");
-    read_text(&inside)
-        .map_err(|reason| format!("it is a folder, and for its config.json: {reason}"))
+    config(path).map_err(|reason| format!("it is a folder, and for its config.json: {reason}"))
+}
+
+/// Reads the config.json of a folder, with the formats of an hf_quant_config.json beside it.
+///
+/// # Errors
+/// See [`read`].
+pub(crate) fn config(folder: &Path) -> Result<String, String> {
+    let config = read_text(&folder.join("config.json"))?;
+    Ok(match read_text(&folder.join("hf_quant_config.json")) {
+        Ok(beside) => with_quantization(&config, &beside),
+        Err(_) => config,
+    })
 }
 
 /// Reads a text file, or standard input if the name is `-`.

@@ -187,7 +187,7 @@ fn config_beside(path: &Path) -> Option<String> {
 }
 
 fn config_in(folder: &Path) -> Option<String> {
-    files::read_text(&folder.join("config.json")).ok()
+    files::config(folder).ok()
 }
 
 fn parent(path: &Path) -> PathBuf {

@@ -122,3 +122,110 @@ fn an_unknown_quantizer_is_not_named_among_the_known() {
     assert!(said.contains("is modelopt W3A3_NEW, for which there is no format"), "{said}");
     assert_eq!(said.matches("modelopt").count(), 1, "{said}");
 }
+
+/// Qwen3-30B-A3B in a published quantization.
+fn experts_config(quantization: &Value) -> String {
+    let more = json!({"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "num_experts": 128,
+        "num_experts_per_tok": 8, "moe_intermediate_size": 768, "num_hidden_layers": 4});
+    let mut whole: Value = serde_json::from_str(&config(quantization)).expect("JSON");
+    for (key, value) in more.as_object().expect("an object") {
+        whole[key] = value.clone();
+    }
+    whole.to_string()
+}
+
+/// Formats of layers and experts.
+fn of_experts(quantization: &Value) -> [&'static str; 2] {
+    let found = model_file::parse(&experts_config(quantization)).expect("a model file").stored;
+    [found.weights.key, found.experts.unwrap_or(found.weights).key]
+}
+
+#[test]
+fn modules_that_a_file_leaves_out_are_told_by_their_whole_name() {
+    let nvfp4 = |ignore: &[String]| json!({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ignore});
+    let layers =
+        |text: &str| -> Vec<String> { (0..4).map(|i| text.replace('N', &i.to_string())).collect() };
+    for (entry, expected) in [
+        ("model.layers.N.self_attn*", ["bf16", "nvfp4"]),
+        ("model.layers.N.linear_attn*", ["bf16", "nvfp4"]),
+        ("model.layers.N.self_attn.q_proj", ["bf16", "nvfp4"]),
+        ("re:.*self_attn.*", ["bf16", "nvfp4"]),
+        ("model.layers.N.mlp.shared_expert*", ["nvfp4", "nvfp4"]),
+        ("model.layers.N.self_attn.k_norm", ["nvfp4", "nvfp4"]),
+        ("model.layers.N.self_attn.indexer.weights_proj", ["nvfp4", "nvfp4"]),
+        ("model.vision_tower.layers.N.self_attn", ["nvfp4", "nvfp4"]),
+    ] {
+        assert_eq!(of_experts(&nvfp4(&layers(entry))), expected, "{entry}");
+    }
+    // Mixers of two kinds share the layers.
+    let mixed: Vec<String> = layers("model.layers.N.linear_attn*").into_iter().take(3).collect();
+    assert_eq!(of_experts(&nvfp4(&mixed)), ["bf16", "nvfp4"]);
+    // A dense model has one format for its layers, which is then the larger one.
+    let found = stored(&nvfp4(&["re:.*self_attn.*".into()]));
+    assert_eq!(found.weights.key, "bf16");
+}
+
+#[test]
+fn groups_of_compressed_tensors_are_for_their_targets() {
+    let group = |bits: u64, kind: &str, targets: &[&str]| {
+        json!({"weights": {"num_bits": bits, "type": kind,
+        "group_size": if bits == 4 { 16 } else { 0 }}, "input_activations": null, "targets": targets})
+    };
+    let file = |groups: &[Value]| {
+        let named: serde_json::Map<String, Value> =
+            groups.iter().enumerate().map(|(i, g)| (format!("group_{i}"), g.clone())).collect();
+        json!({"quant_method": "compressed-tensors", "config_groups": named})
+    };
+    let (fp8, fp4) = (|targets| group(8, "float", targets), |targets| group(4, "float", targets));
+    for (groups, expected) in [
+        (vec![fp8(&["Linear"]), fp4(&["re:.*mlp.experts.*"])], ["fp8_e4m3", "nvfp4"]),
+        (vec![fp4(&["re:.*experts.*"]), fp8(&["re:.*self_attn.*"])], ["fp8_e4m3", "nvfp4"]),
+        (vec![fp4(&["Linear"]), fp8(&["re:.*down_proj"])], ["fp8_e4m3", "fp8_e4m3"]),
+        (vec![fp4(&["Linear"])], ["nvfp4", "nvfp4"]),
+        (
+            vec![fp8(&["re:.*shared_expert.*"]), fp4(&["lm_head", "FusedMoE"])],
+            ["fp8_e4m3", "nvfp4"],
+        ),
+    ] {
+        assert_eq!(of_experts(&file(&groups)), expected, "{groups:?}");
+    }
+}
+
+#[test]
+fn the_file_of_modelopt_states_the_formats_of_the_config_beside_it() {
+    let plain = |quantization: &Value| {
+        let mut whole: Value = serde_json::from_str(&experts_config(quantization)).expect("JSON");
+        whole.as_object_mut().expect("an object").remove("quantization_config");
+        whole.to_string()
+    };
+    let beside = json!({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "NVFP4",
+        "kv_cache_quant_algo": "FP8", "group_size": 16, "exclude_modules": ["lm_head", "model.layers.*.self_attn*"]}});
+    let config = plain(&json!(null));
+    let joined = model_file::with_quantization(&config, &beside.to_string());
+    let found = model_file::parse(&joined).expect("a model file").stored;
+    assert_eq!([found.weights.key, found.experts.expect("experts").key], ["bf16", "nvfp4"]);
+    assert_eq!(found.kv_cache.map(|format| format.key), Some("fp8_e4m3"));
+    // A config.json that states its formats is right; other files beside it change nothing.
+    let stated = experts_config(&json!({"quant_method": "fp8"}));
+    assert_eq!(model_file::with_quantization(&stated, &beside.to_string()), stated);
+    for other in ["", "[]", "{}", r#"{"quantization": {"quant_algo": null}}"#] {
+        assert_eq!(model_file::with_quantization(&config, other), config, "{other}");
+    }
+    let alone = model_file::parse(&beside.to_string()).expect_err("no model").to_string();
+    assert!(alone.contains("hf_quant_config.json of ModelOpt"), "{alone}");
+}
+
+#[test]
+fn experts_of_deepseek_v4_have_a_format_of_their_own() {
+    let fp8 = json!({"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]});
+    let mut file: Value = serde_json::from_str(&experts_config(&fp8)).expect("JSON");
+    assert_eq!(of_experts(&fp8), ["fp8_block128", "fp8_block128"]);
+    file["expert_dtype"] = json!("fp4");
+    let found = model_file::parse(&file.to_string()).expect("a model file").stored;
+    assert_eq!((found.weights.key, found.experts.expect("experts").key), ("fp8_block128", "mxfp4"));
+    // Quantized again: what the list keeps stays in FP8.
+    let layer = json!({"model.layers.0.ffn.experts": {"quant_algo": "NVFP4"}});
+    let again = json!({"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128],
+        "quant_algo": "MIXED_PRECISION", "quantized_layers": layer, "ignore": ["*.self_attn.*"]});
+    assert_eq!(of_experts(&again), ["fp8_block128", "nvfp4"]);
+}

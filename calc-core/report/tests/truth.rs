@@ -81,7 +81,7 @@ fn differences(row: &Row, model: &Imported) -> Vec<String> {
 }
 
 /// Fixtures whose row is not what an engine holds: the parameters that are right, and the reason.
-const OTHERWISE: [(&str, u64, &str); 4] = [
+const OTHERWISE: [(&str, u64, &str); 5] = [
     (
         "deepseek-vl-hybrid-defaults",
         6_607_343_616,
@@ -101,6 +101,11 @@ const OTHERWISE: [(&str, u64, &str); 4] = [
         "longcat-flash",
         560_664_980_480,
         "the package allocates weights for the experts that do nothing",
+    ),
+    (
+        "deepseek-v4-flash",
+        284_334_567_511,
+        "the package caches keys and values of its two layers without entries apart, though they are one vector",
     ),
 ];
 
@@ -152,6 +157,9 @@ fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
         "glm-5.2",
         "llama-4-scout",
         "nemotron-3-super-120b-a12b",
+        "deepseek-v4-flash",
+        "deepseek-v4-pro",
+        "kimi-k3",
     ] {
         let model = catalog::model(key).expect("catalog key");
         let fixture = import(key).expect("a fixture");
@@ -166,15 +174,18 @@ fn memory(model: &Imported, tokens: u64) -> (u64, u64) {
     (model.arch.n_params(), cache.attention + cache.state + cache.convolution)
 }
 
+/// Objects that describe the language model within a file.
+const NESTED: [&str; 4] =
+    ["/thinker_config/text_config", "/text_config", "/llm_config", "/language_config"];
+
 /// The fixture without a key, or with the key under another name, in the object that describes the language model.
 fn changed(config: &Value, key: &str, rename: bool) -> Value {
     let mut config = config.clone();
-    let nested = ["text_config", "llm_config", "language_config"]
-        .iter()
-        .find(|name| config[**name].is_object());
-    let object = match nested {
-        Some(name) if config[*name].get(key).is_some() => config[*name].as_object_mut(),
-        _ => config.as_object_mut(),
+    let nested = NESTED.iter().find(|path| config.pointer(path).is_some_and(Value::is_object));
+    let inner = nested.filter(|path| config.pointer(&format!("{path}/{key}")).is_some());
+    let object = match inner.and_then(|path| config.pointer_mut(path)) {
+        Some(inner) => inner.as_object_mut(),
+        None => config.as_object_mut(),
     };
     let object = object.expect("an object");
     if let Some(value) = object.remove(key).filter(|_| rename) {
@@ -189,9 +200,7 @@ fn a_key_that_is_lost_never_lowers_memory_in_silence() {
     for row in table() {
         let Ok(whole) = import(&row["name"]) else { continue };
         let config: Value = serde_json::from_str(&text(&row["name"])).expect("JSON");
-        let inner = ["text_config", "llm_config", "language_config"]
-            .iter()
-            .find_map(|name| config[*name].as_object());
+        let inner = NESTED.iter().find_map(|path| config.pointer(path)?.as_object());
         let keys = config.as_object().into_iter().chain(inner).flat_map(|object| object.keys());
         for key in keys {
             for rename in [false, true] {

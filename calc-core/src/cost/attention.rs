@@ -5,6 +5,9 @@ use crate::op::{OpCost, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
+/// Bytes of a score in FP32.
+const SCORE_BYTES: f64 = 4.0;
+
 /// Shape of attention in one layer: `new` tokens of each of `batch` sequences attend to `cached + new` tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttentionShape {
@@ -33,6 +36,7 @@ impl AttentionShape {
     /// P = q c + q (q + 1) / 2                                   causal
     /// P = sum over i in 1..=q of min(c + i, w)                  with window w
     /// P = sum over i in 1..=q of (c + i - 1) mod w + 1          with chunks of w
+    /// P = sum over i in 1..=q of min(c + i, w) + min((c + i) / r, k)     with a window and k entries for r tokens each
     /// ```
     ///
     /// ```
@@ -50,10 +54,11 @@ impl AttentionShape {
         let (q, c) = (self.new as f64, self.cached as f64);
         match self.reach {
             Reach::All => q * c + q * (q + 1.0) / 2.0,
-            Reach::Window(window) => {
-                // The first tokens attend to fewer than the window; the others to exactly the window.
-                let growing = window.saturating_sub(self.cached).min(self.new) as f64;
-                growing * c + growing * (growing + 1.0) / 2.0 + (q - growing) * window as f64
+            Reach::Window(window) => self.pairs_in_window(window),
+            Reach::Compressed { window, ratio, top_k } => {
+                let all = self.cached + self.new;
+                self.pairs_in_window(window) + first_entries(all, ratio, top_k)
+                    - first_entries(self.cached, ratio, top_k)
             }
             Reach::Chunk(chunk) => {
                 // Sum over the first n tokens of a sequence.
@@ -66,16 +71,27 @@ impl AttentionShape {
         }
     }
 
+    /// The first tokens attend to fewer than the window; the others to exactly the window.
+    fn pairs_in_window(&self, window: u64) -> f64 {
+        let (q, c) = (self.new as f64, self.cached as f64);
+        let growing = window.saturating_sub(self.cached).min(self.new) as f64;
+        growing * c + growing * (growing + 1.0) / 2.0 + (q - growing) * window as f64
+    }
+
     /// Number of keys read per sequence: c + q, or min(c + q, w + q - 1) with a window, or those since the start of the chunk
-    /// of the first new token.
+    /// of the first new token. Entries for r tokens each: min((c + q) / r, k + q - 1) beside the window.
     pub fn keys(&self) -> f64 {
         let all = self.cached + self.new;
-        let keys = match self.reach {
-            Reach::All => all,
-            Reach::Window(window) => all.min(window + self.new - 1),
-            Reach::Chunk(chunk) => all - self.cached / chunk * chunk,
-        };
-        keys as f64
+        match self.reach {
+            Reach::All => all as f64,
+            Reach::Window(window) => all.min(window + self.new - 1) as f64,
+            Reach::Chunk(chunk) => (all - self.cached / chunk * chunk) as f64,
+            Reach::Compressed { window, ratio, top_k } => {
+                let recent = if window == 0 { 0 } else { all.min(window + self.new - 1) };
+                let most = top_k.saturating_add(self.new - 1) as f64;
+                recent as f64 + (all as f64 / ratio as f64).min(most)
+            }
+        }
     }
 
     /// The shape from which the expected time of the kernel follows.
@@ -100,6 +116,19 @@ impl AttentionShape {
     fn key_elements(&self) -> f64 {
         (self.batch * self.kv_heads) as f64 * self.keys() * (self.qk_dim + self.v_dim) as f64
     }
+}
+
+/// Number of pairs of the first n tokens with entries for r tokens each, at most k per token. A part of an entry counts as such:
+/// on average over the sequences of a batch one is complete by that part.
+///
+/// ```text
+/// sum over t in 1..=n of min(t / r, k)
+/// ```
+fn first_entries(n: u64, ratio: u64, top_k: u64) -> f64 {
+    let growing = n.min(ratio.saturating_mul(top_k));
+    let rising = growing as f64 * (growing as f64 + 1.0) / (2.0 * ratio as f64);
+    let full = if n > growing { (n - growing) as f64 * top_k as f64 } else { 0.0 };
+    rising + full
 }
 
 /// Fused attention: the scores stay on chip.
@@ -142,11 +171,28 @@ pub fn fused_over_activations(shape: &AttentionShape, carrier: &QuantFormat) -> 
     cost
 }
 
-/// Scores of an indexer: every new token against every cached key, with a sum over the heads.
+/// Fused attention to one vector per token that is key and value, so it is read once.
+///
+/// ```text
+/// flops = 4 B h P d      bytes = 2 b_o B h q d + b_kv B S d
+/// ```
+pub fn fused_over_one_vector(
+    shape: &AttentionShape,
+    carrier: &QuantFormat,
+    kv_cache: &QuantFormat,
+) -> OpCost {
+    let mut cost = fused(shape, carrier, kv_cache);
+    let both = (shape.qk_dim + shape.v_dim) as f64;
+    cost.traffic.kv_cache = cost.traffic.kv_cache * (shape.qk_dim as f64 / both);
+    cost
+}
+
+/// Scores of an indexer: every new token against every cached key, with a sum over the heads. The scores, in FP32, are written,
+/// and read once to choose the best.
 ///
 /// ```text
 /// flops = 2 B h P d + 2 B h P
-/// bytes = b_o B h q d + b_kv B S d
+/// bytes = b_o B h q d + b_kv B S d + 8 B P
 /// ```
 pub fn index_scores(
     shape: &AttentionShape,
@@ -155,6 +201,7 @@ pub fn index_scores(
 ) -> OpCost {
     let mut cost = fused(shape, carrier, kv_cache);
     cost.flops += Flops::new(shape.flops_per_score());
+    cost.traffic.activations += Bytes::new(2.0 * SCORE_BYTES * shape.batch as f64 * shape.pairs());
     cost
 }
 
@@ -211,6 +258,16 @@ mod tests {
                     assert!((all - sum(&|length| length)).abs() < 1e-9);
                     let window = shape(Reach::Window(width)).pairs();
                     assert!((window - sum(&|length| length.min(width))).abs() < 1e-9);
+                    let compressed = |ratio: u64, top_k: u64| {
+                        let reach = Reach::Compressed { window: width, ratio, top_k };
+                        let part = |length: u64| (length as f64 / ratio as f64).min(top_k as f64);
+                        let entries: f64 = (1..=new).map(|i| part(cached + i)).sum();
+                        let all = entries + sum(&|length| length.min(width));
+                        (shape(reach).pairs() - all).abs() < 1e-6
+                    };
+                    for (ratio, top_k) in [(1, 3), (4, 1), (4, 5), (7, u64::MAX)] {
+                        assert!(compressed(ratio, top_k), "{cached} + {new}, {ratio}, {top_k}");
+                    }
                     let chunk = shape(Reach::Chunk(width)).pairs();
                     assert!((chunk - sum(&|length| (length - 1) % width + 1)).abs() < 1e-9);
                 }

@@ -17,6 +17,7 @@ use crate::model_arch::{Attention, AttentionBias, MAX_HEAD, Mla, QkNorm};
 pub(super) struct Frame {
     pub(super) hidden_size: u64,
     pub(super) n_layers: u64,
+    pub(super) vocab_size: u64,
     pub(super) max_context: Option<u64>,
 }
 
@@ -60,8 +61,17 @@ pub(super) fn heads(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Attention, ConfigError> {
-    let sizes = rules.sizes.filter(|_| reader.is_nested());
-    let n_heads = reader.size(HfConfig::heads, sizes.map(|s| s.n_heads))?;
+    let heads = heads_without_norm(reader, rules, frame)?;
+    Ok(Attention { qk_norm: qk_norm(reader, rules)?, ..heads })
+}
+
+/// Reads the heads where the family counts the norms of queries and keys itself.
+pub(super) fn heads_without_norm(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Attention, ConfigError> {
+    let n_heads = reader.size(HfConfig::heads, |sizes| sizes.n_heads)?;
     let biased = reader.switch(rules.attention_bias)?;
     let latent = latent(reader, rules)?;
     let (n_kv_heads, head_dim, v_head_dim) = if let Some((mla, v_head_dim)) = latent {
@@ -77,7 +87,6 @@ pub(super) fn heads(
         head_dim,
         v_head_dim,
         bias: if biased { rules.bias_kind } else { AttentionBias::None },
-        qk_norm: qk_norm(reader, rules)?,
         sinks: rules.sinks,
         latent: latent.map(|(mla, _)| mla),
         ..Attention::PLAIN
@@ -319,26 +328,24 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
 
 /// Reads the latent attention of the families that have it, and the width of a value head.
 fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, ConfigError> {
-    if !rules.latent {
-        return Ok(None);
-    }
+    let Some(defaults) = &rules.latent else { return Ok(None) };
     let text = reader.text;
-    if Reader::flag(&text.named("attention_bias", &text.attention_bias))? == Some(true) {
-        return Err(unsupported(reader, Unsupported::LatentBias));
-    }
     let rank = text.named("q_lora_rank", &text.q_lora_rank);
-    let q_lora_rank = match rank.entry {
-        Entry::Absent => Some(reader.count_or(&rank, 1536)?),
+    let q_lora_rank = match (rank.entry, defaults.query_rank) {
+        (Entry::Absent, Some(default)) => Some(reader.count_or(&rank, default)?),
         // `null` means that queries are projected directly.
-        Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&rank)?,
+        (Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_), _) => {
+            Reader::count(&rank)?
+        }
     };
     let mla = Mla {
         q_lora_rank,
-        kv_lora_rank: reader.count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), 512)?,
-        rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, 64)?,
-        nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, 128)?,
+        kv_lora_rank: reader
+            .count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), defaults.rank)?,
+        rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, defaults.rope)?,
+        nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, defaults.nope)?,
     };
-    Ok(Some((mla, head_part(reader, "v_head_dim", &text.v_head_dim, 128)?)))
+    Ok(Some((mla, head_part(reader, "v_head_dim", &text.v_head_dim, defaults.value)?)))
 }
 
 fn head_part(

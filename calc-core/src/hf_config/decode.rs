@@ -15,8 +15,11 @@ use serde::de::{
 };
 
 use super::entry::{Entry, Found, PerLayer, Present};
-use super::fields::{HfConfig, UnknownKey};
-use super::part_fields::{Block, BlockPart, Blocks, LinearAttention, OtherHeads, SparseAttention};
+use super::fields::{HfConfig, Thinker, UnknownKey};
+use super::part_fields::{
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
+    OtherHeads, SparseAttention,
+};
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
@@ -27,10 +30,17 @@ const MAX_LIST: usize = 1 << 16;
 /// Maximum number of unknown keys that are kept; a file has one or two dozen.
 const MAX_UNKNOWN: usize = 256;
 /// Fields that contain another configuration.
-const NESTED: [&str; 3] = ["text_config", "llm_config", "language_config"];
+const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 /// Unknown objects that do not describe the language model, or not its geometry.
-const OTHER_CONFIGS: [&str; 4] =
-    ["generation_config", "vit_config", "projector_config", "speech_config"];
+const OTHER_CONFIGS: [&str; 7] = [
+    "generation_config",
+    "vit_config",
+    "projector_config",
+    "speech_config",
+    "talker_config",
+    "token2wav_config",
+    "code2wav_config",
+];
 
 /// Conversion from JSON values; a value that the type does not accept is `None`.
 trait FromJson: Sized {
@@ -77,17 +87,17 @@ impl FromJson for String {
     }
 }
 
-impl FromJson for Vec<String> {
-    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
-        collect(items)
-    }
+/// Lists of one type.
+macro_rules! lists {
+    ($($entry:ty)+) => {
+        $(impl FromJson for Vec<$entry> {
+            fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+                collect(items)
+            }
+        })+
+    };
 }
-
-impl FromJson for Vec<u64> {
-    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
-        collect(items)
-    }
-}
+lists!(String u64 bool);
 
 impl FromJson for PerLayer {
     fn count(value: u64) -> Option<Self> {
@@ -135,7 +145,7 @@ trait Fields {}
 macro_rules! read_by_field {
     ($($name:ty)+) => { $(impl Fields for $name {})+ };
 }
-read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig LinearAttention OtherHeads SparseAttention Block BlockPart);
+read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig Thinker LinearAttention CompressRates AttentionOptions ExpertOptions OtherHeads SparseAttention Block BlockPart);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -59,6 +59,8 @@ pub enum Allowed {
     Texts,
     /// A list of non-negative integers.
     Counts,
+    /// A list of flags.
+    Flags,
     Object,
 }
 
@@ -82,6 +84,9 @@ impl FieldType for Vec<String> {
 }
 impl FieldType for Vec<u64> {
     const ALLOWED: Allowed = Allowed::Counts;
+}
+impl FieldType for Vec<bool> {
+    const ALLOWED: Allowed = Allowed::Flags;
 }
 impl<T> FieldType for alloc::boxed::Box<T> {
     const ALLOWED: Allowed = Allowed::Object;

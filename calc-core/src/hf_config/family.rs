@@ -32,10 +32,12 @@ families! {
     Llama = LLAMA: ["llama" "exaone"] ["LlamaForCausalLM"];
     Mistral = MISTRAL: ["mistral"] ["MistralForCausalLM"];
     Mixtral = MIXTRAL: ["mixtral"] ["MixtralForCausalLM"];
-    Qwen2 = QWEN2: ["qwen2" "qwen2_vl" "qwen2_vl_text" "qwen2_5_vl" "qwen2_5_vl_text" "mimo"] ["Qwen2ForCausalLM"];
+    Qwen2 = QWEN2: ["qwen2" "mimo"] ["Qwen2ForCausalLM"];
+    Qwen2Vl = QWEN2_VL: ["qwen2_vl" "qwen2_vl_text" "qwen2_5_vl" "qwen2_5_vl_text"] ["Qwen2VLForConditionalGeneration" "Qwen2_5_VLForConditionalGeneration"];
+    Qwen25Omni = QWEN2_5_OMNI: ["qwen2_5_omni_text" "qwen2_5_omni_thinker" "qwen2_5_omni"] ["Qwen2_5OmniForConditionalGeneration"];
     Qwen2Moe = QWEN2_MOE: ["qwen2_moe"] ["Qwen2MoeForCausalLM"];
     Qwen3 = QWEN3: ["qwen3" "qwen3_vl_text"] ["Qwen3ForCausalLM"];
-    Qwen3Moe = QWEN3_MOE: ["qwen3_moe" "qwen3_vl_moe_text"] ["Qwen3MoeForCausalLM"];
+    Qwen3Moe = QWEN3_MOE: ["qwen3_moe" "qwen3_vl_moe_text" "qwen3_omni_moe_text" "qwen3_omni_moe_thinker" "qwen3_omni_moe"] ["Qwen3MoeForCausalLM"];
     Gemma = GEMMA: ["gemma"] ["GemmaForCausalLM"];
     Gemma2 = GEMMA2: ["gemma2"] ["Gemma2ForCausalLM"];
     Gemma3 = GEMMA3: ["gemma3_text" "gemma3"] ["Gemma3ForCausalLM" "Gemma3ForConditionalGeneration"];
@@ -67,6 +69,7 @@ families! {
     Gemma3n = GEMMA3N: ["gemma3n_text" "gemma3n"] ["Gemma3nForConditionalGeneration"];
     Gemma4 = GEMMA4: ["gemma4_text" "gemma4"] ["Gemma4ForConditionalGeneration"];
     DeepseekV32 = DEEPSEEK_V32: ["deepseek_v32"] ["DeepseekV32ForCausalLM"];
+    DeepseekV4 = DEEPSEEK_V4: ["deepseek_v4"] ["DeepseekV4ForCausalLM"];
     GlmDsa = GLM_DSA: ["glm_moe_dsa"] ["GlmMoeDsaForCausalLM"];
     Glm4Moe = GLM4_MOE: ["glm4_moe"] ["Glm4MoeForCausalLM"];
     Llama4 = LLAMA4: ["llama4_text" "llama4"] ["Llama4ForConditionalGeneration"];
@@ -117,6 +120,33 @@ families! {
     Afmoe = AFMOE: ["afmoe"] ["AfmoeForCausalLM"];
     NemotronNas = NEMOTRON_NAS: ["nemotron_nas" "deci"] ["DeciLMForCausalLM"];
     Helium = HELIUM: ["helium"] ["HeliumForCausalLM"];
+    Axk1 = AXK1: ["axk1"] ["AXK1ForCausalLM"];
+    Axk2 = AXK2: ["axk2"] ["AXK2ForCausalLM"];
+    BailingHybrid = BAILING_HYBRID: ["bailing_hybrid"] ["BailingHybridForCausalLM"];
+    Beam = BEAM: ["beam"] ["BeamForCausalLM"];
+    Bloom = BLOOM: ["bloom"] ["BloomForCausalLM"];
+    Cohere2Moe = COHERE2_MOE: ["cohere2_moe"] ["Cohere2MoeForCausalLM"];
+    Dbrx = DBRX: ["dbrx"] ["DbrxForCausalLM"];
+    DiffLlama = DIFFLLAMA: ["diffllama"] ["DiffLlamaForCausalLM"];
+    Doge = DOGE: ["doge"] ["DogeForCausalLM"];
+    Dots3Note = DOTS3_NOTE: ["dots3_note_text" "dots3_note"] ["Dots3NoteForConditionalGeneration"];
+    ErnieVl = ERNIE_VL: ["ernie4_5_vl_moe_text" "ernie4_5_vl_moe"] ["Ernie4_5_VLMoeForConditionalGeneration"];
+    Flint = FLINT: ["flint"] ["FlintForCausalLM"];
+    Glm5Next = GLM5_NEXT: ["glm5_next_text" "glm5_next"] ["Glm5NextForConditionalGeneration"];
+    GptJ = GPTJ: ["gptj" "codegen"] ["GPTJForCausalLM" "CodeGenForCausalLM"];
+    HyV4 = HY_V4: ["hy_v4"] ["HYV4ForCausalLM"];
+    Kolibri = KOLIBRI: ["kolibri1"] ["Kolibri1ForCausalLM"];
+    Laguna = LAGUNA: ["laguna"] ["LagunaForCausalLM"];
+    Lfm3 = LFM3: ["lfm3"] ["Lfm3ForCausalLM"];
+    Mellum = MELLUM: ["mellum"] ["MellumForCausalLM"];
+    MistralLarge4 = MISTRAL_LARGE4: ["mistral_large4_text" "mistral_large4"] ["MistralLarge4ForConditionalGeneration"];
+    Mllama = MLLAMA: ["mllama_text_model" "mllama"] ["MllamaForConditionalGeneration" "MllamaForCausalLM"];
+    ModernBert = MODERNBERT: ["modernbert_decoder"] ["ModernBertDecoderForCausalLM"];
+    Mpt = MPT: ["mpt"] ["MptForCausalLM" "MPTForCausalLM"];
+    MuseSpark = MUSE_SPARK: ["muse_spark_text" "muse_spark"] ["MuseSparkForConditionalGeneration"];
+    OlmoHybrid = OLMO_HYBRID: ["olmo_hybrid"] ["OlmoHybridForCausalLM"];
+    Persimmon = PERSIMMON: ["persimmon"] ["PersimmonForCausalLM"];
+    Xglm = XGLM: ["xglm"] ["XGLMForCausalLM"];
 }
 
 impl Family {

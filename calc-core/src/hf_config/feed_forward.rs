@@ -3,13 +3,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::entry::{Entry, Found, PerLayer};
+use super::AssumedValue;
+use super::entry::{Allowed, Entry, Found, PerLayer};
 use super::fields::HfConfig;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{DenseWhere, Experts, Rules, Shared};
 use crate::error::in_range;
-use crate::model_arch::{DenseLayers, MAX_COUNT, Moe};
+use crate::model_arch::{DenseLayers, MAX_COUNT, MAX_WIDTH, Moe};
 
 /// The MLPs of a model.
 #[derive(Debug, Clone)]
@@ -30,24 +31,45 @@ pub(super) fn read(
         Some(experts) => mixture(reader, experts, n_layers)?,
         None => None,
     };
+    beside(reader, rules, hidden, n_layers, moe)
+}
+
+/// Adds the dense MLPs of the layers without experts.
+pub(super) fn beside(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    hidden: u64,
+    n_layers: u64,
+    moe: Option<Moe>,
+) -> Result<FeedForward, ConfigError> {
     let layers = n_layers - moe.map_or(0, |moe| moe.layers);
     let moe = moe.into_iter().collect();
     if layers == 0 {
         return Ok(FeedForward { dense: Vec::new(), bias: false, moe });
     }
     let bias = reader.switch(rules.mlp_bias)?;
-    let nested = rules.sizes.filter(|_| reader.is_nested()).map(|sizes| sizes.ffn_size);
-    let width = match (Reader::count(&reader.text.width())?, nested) {
-        (None, None) if rules.four_times => 4 * hidden,
-        _ => reader.size(HfConfig::width, nested)?,
+    let width = match Reader::count(&reader.text.width())? {
+        None if rules.four_times => 4 * hidden,
+        Some(_) | None => reader.size(HfConfig::width, |sizes| sizes.ffn_size)?,
     };
     Ok(FeedForward { dense: vec![DenseLayers { layers, width }], bias, moe })
 }
 
+/// Reads the experts of all layers that have them.
 pub(super) fn mixture(
     reader: &mut Reader<'_>,
     rules: &Experts,
     n_layers: u64,
+) -> Result<Option<Moe>, ConfigError> {
+    mixture_of(reader, rules, n_layers, None)
+}
+
+/// Reads experts whose width the family may read itself.
+pub(super) fn mixture_of(
+    reader: &mut Reader<'_>,
+    rules: &Experts,
+    n_layers: u64,
+    width: Option<u64>,
 ) -> Result<Option<Moe>, ConfigError> {
     let count = reader.text.experts();
     let n_experts = reader.count_or(&count, rules.count)?;
@@ -63,14 +85,12 @@ pub(super) fn mixture(
     let used = reader.text.experts_used();
     let experts_per_token = match rules.per_token {
         Some(default) => reader.count_or(&used, default)?,
-        None => reader.size(HfConfig::experts_used, None)?,
+        None => reader.size(HfConfig::experts_used, |_| 0)?,
     };
-    let expert_width = match rules.width {
-        Some(default) => {
-            let entry = &reader.text.moe_intermediate_size;
-            reader.count_or(&reader.text.named("moe_intermediate_size", entry), default)?
-        }
-        None => width_of_dense(reader)?,
+    let expert_width = match (width, rules.width) {
+        (Some(width), _) => width,
+        (None, Some(default)) => expert_width(reader, default)?,
+        (None, None) => width_of_dense(reader)?,
     };
     let shared_width = shared(reader, rules.shared, expert_width)?;
     Ok(Some(Moe {
@@ -87,10 +107,37 @@ pub(super) fn mixture(
     }))
 }
 
+/// The width of an expert: a number, or a list of equal ones.
+fn expert_width(reader: &mut Reader<'_>, default: u64) -> Result<u64, ConfigError> {
+    let text = reader.text;
+    let field = text.named("moe_intermediate_size", &text.moe_intermediate_size);
+    let width = match value(&field)? {
+        Some(PerLayer::All(width)) => *width,
+        Some(PerLayer::Each(widths)) => {
+            let first = widths.first().filter(|first| widths.iter().all(|other| other == *first));
+            *first.ok_or(ConfigError::WrongType {
+                field: field.name,
+                allowed: Allowed::Count,
+                found: Found::List,
+            })?
+        }
+        None => {
+            reader.assume(field.name, AssumedValue::Count(default));
+            default
+        }
+    };
+    in_range(field.name, width, 0, MAX_WIDTH).map_err(ConfigError::Value)
+}
+
 /// The width of a dense MLP as that of an expert; a file may state it twice.
 fn width_of_dense(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
-    let width = reader.size(HfConfig::width, None)?;
-    if reader.text.moe_intermediate_size.value() == Some(&width) {
+    let width = reader.size(HfConfig::width, |sizes| sizes.ffn_size)?;
+    let is_same = match reader.text.moe_intermediate_size.value() {
+        Some(PerLayer::All(other)) => *other == width,
+        Some(PerLayer::Each(widths)) => widths.iter().all(|other| *other == width),
+        None => false,
+    };
+    if is_same {
         reader.text.settle(&["moe_intermediate_size"]);
     }
     Ok(width)
@@ -190,20 +237,27 @@ fn enumerated(listed: &str, n_layers: u64) -> Vec<bool> {
     each(n_layers, |layer| layers.contains(&layer))
 }
 
-/// The layers with experts in `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
+/// The layers with experts in `is_moe_layer` or `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
 fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<Vec<bool>>, ConfigError> {
-    let field = reader.text.named("mlp_layer_types", &reader.text.mlp_layer_types);
+    let text = reader.text;
+    let flags = text.named("is_moe_layer", &text.is_moe_layer);
+    if let Some(flags) = value(&flags)? {
+        text.settle(&["first_k_dense_replace"]);
+        let flags: Vec<u64> = flags.iter().map(|&flag| u64::from(flag)).collect();
+        return flagged("is_moe_layer", &flags, n_layers).map(Some);
+    }
+    let field = text.named("mlp_layer_types", &text.mlp_layer_types);
     let Some(kinds) = value(&field)? else { return Ok(None) };
     let entries = kinds.len() as u64;
     if entries != n_layers {
         return Err(ConfigError::ListLength { field: field.name, entries, layers: n_layers });
     }
-    if kinds.iter().any(|kind| kind != "dense" && kind != "sparse") {
+    if kinds.iter().any(|kind| !["dense", "sparse", "moe", "hash_moe"].contains(&&**kind)) {
         let model = reader.text.model_type.value().cloned().unwrap_or_default();
         return Err(ConfigError::Unsupported { part: Unsupported::InterleavedExperts, model });
     }
     reader.text.settle(&["first_k_dense_replace", "moe_layer_freq"]);
-    Ok(Some(kinds.iter().map(|kind| kind == "sparse").collect()))
+    Ok(Some(kinds.iter().map(|kind| kind != "dense").collect()))
 }
 
 /// The layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.

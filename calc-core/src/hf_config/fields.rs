@@ -7,7 +7,10 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::entry::{Entry, PerLayer, Present};
-use super::part_fields::{Blocks, LinearAttention, OtherHeads, SparseAttention};
+use super::part_fields::{
+    AttentionOptions, Blocks, CompressRates, ExpertOptions, LinearAttention, OtherHeads,
+    SparseAttention,
+};
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
 
@@ -45,12 +48,14 @@ config! {
     pub text_config: Entry<Box<HfConfig>>,
     pub llm_config: Entry<Box<HfConfig>>,
     pub language_config: Entry<Box<HfConfig>>,
+    pub thinker_config: Entry<Box<Thinker>>,
     pub vision_config: Entry<Present>,
     pub audio_config: Entry<Present>,
     // Storage.
     pub torch_dtype: Entry<String>,
     pub dtype: Entry<String>,
     pub quantization_config: Entry<Box<QuantizationConfig>>,
+    pub expert_dtype: Entry<String>,
     // Sizes.
     pub hidden_size: Entry<u64>,
     pub n_embd: Entry<u64>,
@@ -135,7 +140,7 @@ config! {
     pub num_experts_per_token: Entry<u64>,
     pub moe_topk: Entry<u64>,
     pub moe_k: Entry<u64>,
-    pub moe_intermediate_size: Entry<u64>,
+    pub moe_intermediate_size: Entry<PerLayer>,
     pub shared_expert_intermediate_size: Entry<u64>,
     pub shared_intermediate_size: Entry<u64>,
     pub n_shared_experts: Entry<u64>,
@@ -188,6 +193,54 @@ config! {
     pub indexer_types: Entry<Vec<String>>,
     pub index_n_heads: Entry<u64>,
     pub index_head_dim: Entry<u64>,
+    // Compressed entries, low ranks, residual streams and hash routing (DeepSeek V4).
+    pub compress_ratios: Entry<Vec<u64>>,
+    pub compress_rates: Entry<Box<CompressRates>>,
+    pub o_groups: Entry<u64>,
+    pub o_lora_rank: Entry<u64>,
+    pub hc_mult: Entry<u64>,
+    pub num_hash_layers: Entry<u64>,
+    // Indexers of some layers only, and pooled ones.
+    pub index_topk_freq: Entry<u64>,
+    pub index_skip_topk_offset: Entry<u64>,
+    pub index_topk_pattern: Entry<String>,
+    pub index_kpool: Entry<u64>,
+    pub kv_source_layers: Entry<Vec<u64>>,
+    // Latent attention of sliding layers (dots3 note).
+    pub swa_q_lora_rank: Entry<u64>,
+    pub swa_kv_lora_rank: Entry<u64>,
+    pub swa_qk_nope_head_dim: Entry<u64>,
+    pub shared_experts_intermediate_size: Entry<u64>,
+    // Heads of each layer, and gates (Laguna, LFM3).
+    pub num_attention_heads_per_layer: Entry<Vec<u64>>,
+    pub use_attention_gate: Entry<bool>,
+    pub use_sandwich_norm: Entry<bool>,
+    // Gates, latent experts and residuals over layers (Kimi K3, Muse Spark).
+    pub mla_use_output_gate: Entry<bool>,
+    pub routed_expert_hidden_size: Entry<u64>,
+    pub latent_moe_use_norm: Entry<bool>,
+    pub attn_res_block_size: Entry<u64>,
+    pub moe_hidden_size: Entry<u64>,
+    // Layers of other kinds of decoders.
+    pub is_moe_layer: Entry<Vec<bool>>,
+    pub prefix_dense_sliding_window_pattern: Entry<u64>,
+    pub prefix_dense_intermediate_size: Entry<u64>,
+    pub cross_attention_layers: Entry<Vec<u64>>,
+    pub expansion_ratio: Entry<u64>,
+    pub attention_heads: Entry<u64>,
+    pub attn_config: Entry<Box<AttentionOptions>>,
+    pub ffn_config: Entry<Box<ExpertOptions>>,
+    pub is_moe: Entry<bool>,
+    pub no_bias: Entry<bool>,
+    pub layer_group_size: Entry<u64>,
+    pub gated_norm_rank: Entry<u64>,
+    pub local_attention: Entry<u64>,
+    pub decoder_bias: Entry<bool>,
+    pub norm_bias: Entry<bool>,
+    pub short_conv_kernel_size: Entry<u64>,
+    pub linear_num_heads: Entry<u64>,
+    pub linear_head_dim: Entry<u64>,
+    pub gating: Entry<String>,
     // Chunks and interleaved experts (Llama 4).
     pub attention_chunk_size: Entry<u64>,
     pub no_rope_layers: Entry<Vec<u64>>,
@@ -258,6 +311,16 @@ config! {
     pub block_configs: Entry<Blocks>,
 }
 
+/// `thinker_config` of a model that speaks: the part that reads and writes text.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, clippy::struct_field_names, reason = "the names are those of config.json")]
+pub struct Thinker {
+    pub text_config: Entry<Box<HfConfig>>,
+    pub vision_config: Entry<Present>,
+    pub audio_config: Entry<Present>,
+}
+
 /// A key of the file without a field in [`HfConfig`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownKey {
@@ -313,7 +376,7 @@ macro_rules! names {
 names! {
     hidden: u64 = hidden_size n_embd n_embed d_model;
     layers: u64 = num_hidden_layers n_layer n_layers num_layers;
-    heads: u64 = num_attention_heads n_head n_heads num_heads;
+    heads: u64 = num_attention_heads n_head n_heads num_heads attention_heads;
     kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv multi_query_group_num num_attention_groups;
     head_size: u64 = head_dim kv_channels;
     width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size block_ff_dim;
@@ -321,7 +384,7 @@ names! {
     positions: u64 = max_position_embeddings n_positions n_ctx max_seq_len seq_length;
     experts: u64 = num_experts num_local_experts n_routed_experts moe_num_experts;
     experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk moe_k top_k_experts moe_top_k;
-    shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size share_expert_dim;
+    shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size share_expert_dim shared_experts_intermediate_size;
     shared_experts: u64 = n_shared_experts num_shared_experts moe_num_shared_experts num_shared_expert;
     dense_first: u64 = first_k_dense_replace num_dense_layers;
     multi_query_flag: bool = multi_query multi_query_attention;

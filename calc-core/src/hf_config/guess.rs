@@ -3,8 +3,9 @@
 use super::AssumedValue::Word;
 use super::fields::{HfConfig, Named};
 use super::reader::Reader;
-use super::rule_table::LLAMA;
+use super::rule_table::{LATENT, LLAMA};
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Switch, Windows};
+use super::stated::States;
 use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
 
 /// `model_type`s of decoders without rules here whose classes in transformers 5.23.0 tie embedding and LM head by default.
@@ -35,7 +36,7 @@ pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
         attention_bias: Switch::Field(attention_bias, false),
         bias_kind: if qkv_only { AttentionBias::Qkv } else { AttentionBias::Qkvo },
         windows: Windows::Listed,
-        latent: text.kv_lora_rank.is_given(),
+        latent: text.kv_lora_rank.is_given().then_some(LATENT),
         mlp: if plain { MlpKind::Plain } else { MlpKind::Gated },
         norm: if layer_norm { NormKind::LayerNorm } else { NormKind::RmsNorm },
         norms: if text.parallel_attn.value() == Some(&true) { Norms::One } else { Norms::Two },
@@ -43,7 +44,6 @@ pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
         kv_heads: if multi_query { KvHeads::MultiQuery(true) } else { KvHeads::AsHeads },
         tied: TIED.contains(&model_type),
         experts: experts(text),
-        sizes: None,
         ..LLAMA
     }
 }
@@ -89,7 +89,7 @@ fn experts(text: &HfConfig) -> Option<Experts> {
     Some(Experts {
         count: 0,
         per_token: None,
-        width: text.moe_intermediate_size.value().copied(),
+        width: text.moe_intermediate_size.states().largest,
         shared,
         shared_gate: false,
         dense,

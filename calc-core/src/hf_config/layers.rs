@@ -2,10 +2,15 @@
 //! Rules are those of transformers 5.23.0.
 
 mod blocks;
+mod compressed;
+mod early;
 mod gemma;
 mod heads;
 mod hybrid;
+mod images;
+mod latent;
 mod linear;
+mod listed;
 mod nemotron;
 mod sparse;
 
@@ -72,6 +77,32 @@ pub(super) fn read(
         LayerRule::Afmoe => heads::afmoe,
         LayerRule::Bamba => hybrid::bamba,
         LayerRule::DeepseekSparse => sparse::deepseek_sparse,
+        LayerRule::Axk1 => early::axk1,
+        LayerRule::Axk2 => latent::axk2,
+        LayerRule::BailingHybrid => latent::bailing_hybrid,
+        LayerRule::Beam => listed::beam,
+        LayerRule::Bloom => early::bloom,
+        LayerRule::Cohere2Moe => listed::cohere2_moe,
+        LayerRule::Dbrx => early::dbrx,
+        LayerRule::DeepseekV4 => compressed::deepseek_v4,
+        LayerRule::DiffLlama => early::diffllama,
+        LayerRule::Doge => early::doge,
+        LayerRule::Dots3Note => latent::dots3_note,
+        LayerRule::ErnieVl => images::ernie_vl,
+        LayerRule::Flint => listed::flint,
+        LayerRule::Glm5Next => latent::glm5_next,
+        LayerRule::HyV4 => latent::hy_v4,
+        LayerRule::Kolibri => listed::kolibri,
+        LayerRule::Laguna => listed::laguna,
+        LayerRule::Lfm3 => listed::lfm3,
+        LayerRule::Mellum => listed::mellum,
+        LayerRule::MistralLarge4 => latent::mistral_large4,
+        LayerRule::Mllama => images::mllama,
+        LayerRule::ModernBert => listed::modernbert,
+        LayerRule::Mpt => early::mpt,
+        LayerRule::MuseSpark => listed::muse_spark,
+        LayerRule::OlmoHybrid => linear::olmo_hybrid,
+        LayerRule::Persimmon => early::persimmon,
         LayerRule::FalconH1 => hybrid::falcon_h1,
         LayerRule::Gemma3n => gemma::gemma3n,
         LayerRule::Gemma4 => gemma::gemma4,
@@ -139,7 +170,7 @@ fn listed(
         | "indexed_attention"
         | "deepseek_sparse_attention"
         | "qwen_sparse_attention" => Some(Kind::Full),
-        "sliding_attention" => Some(Kind::Sliding),
+        "sliding_attention" | "window_attention" => Some(Kind::Sliding),
         "chunked_attention" => Some(Kind::Chunked),
         "linear_attention" | "mamba" => Some(Kind::Recurrent),
         "conv" => Some(Kind::Convolution),
@@ -166,6 +197,24 @@ pub(super) fn kinds_by_list(
     }
     let is_full = |i: u64| full.map_or(absent == Kind::Full, |layers| layers.contains(&i));
     Ok((0..n_layers).map(|i| if is_full(i) { Kind::Full } else { other }).collect())
+}
+
+/// Places full and sliding layers; the window is read where a layer has one.
+pub(super) fn placed(
+    reader: &mut Reader<'_>,
+    kinds: &[Kind],
+    heads: Attention,
+    default: u64,
+) -> Result<Attention, ConfigError> {
+    only(reader, kinds, &[Kind::Full, Kind::Sliding])?;
+    let windowed_layers = count(kinds, Kind::Sliding);
+    if windowed_layers == 0 {
+        reader.text.settle(&["sliding_window", "sliding_window_pattern", "use_sliding_window"]);
+        return Ok(Attention { full_layers: count(kinds, Kind::Full), ..heads });
+    }
+    let window = attention::window(reader, Some(default))?
+        .ok_or(ConfigError::Missing { field: "sliding_window" })?;
+    Ok(Attention { full_layers: count(kinds, Kind::Full), windowed_layers, window, ..heads })
 }
 
 /// Number of layers of a kind.

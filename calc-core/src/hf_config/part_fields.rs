@@ -1,6 +1,7 @@
 //! Plain structs of the objects within a config.json that describe a part of the layers.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Allowed, Entry, FieldType};
@@ -16,6 +17,37 @@ pub struct LinearAttention {
     pub head_dim: Entry<u64>,
     pub num_heads: Entry<u64>,
     pub short_conv_kernel_size: Entry<u64>,
+    pub use_full_rank_gate: Entry<bool>,
+}
+
+/// `attn_config` of MPT and DBRX.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct AttentionOptions {
+    pub attn_type: Entry<String>,
+    pub kv_n_heads: Entry<u64>,
+    pub qk_ln: Entry<bool>,
+    pub alibi: Entry<bool>,
+}
+
+/// `ffn_config` of DBRX.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct ExpertOptions {
+    pub ffn_hidden_size: Entry<u64>,
+    pub moe_num_experts: Entry<u64>,
+    pub moe_top_k: Entry<u64>,
+}
+
+/// `compress_rates` of DeepSeek V4: tokens per entry by kind of layer.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct CompressRates {
+    pub compressed_sparse_attention: Entry<u64>,
+    pub heavily_compressed_attention: Entry<u64>,
 }
 
 /// `block_configs` of `nemotron_nas`: one block per layer.

@@ -2,12 +2,15 @@
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::Remark;
 use super::entry::{Entry, Found};
 use super::family::plain_name;
 use super::fields::Named;
-use super::quantization_fields::{KvCacheScheme, QuantizationConfig, TensorScheme, TorchaoConfig};
+use super::quantization_fields::{
+    KvCacheScheme, QuantGroup, QuantizationConfig, TensorScheme, TorchaoConfig,
+};
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
 use crate::catalog::formats;
@@ -62,7 +65,7 @@ pub(super) fn scheme(config: &QuantizationConfig) -> Result<QuantizerFormats, Co
     let method = text("quant_method", &config.quant_method)?.unwrap_or_default();
     let found = match &*plain_name(method) {
         "gptq" | "auto_round" | "autoround" | "gptqmodel" | "awq" => packed(config)?,
-        "fp8" => Some(block_fp8(config)?),
+        "fp8" => Some(fp8(config)?),
         "fbgemm_fp8" => Some(QuantizerFormats::both(&formats::FP8_E4M3)),
         "compressed_tensors" => groups(config)?,
         "bitsandbytes" => bitsandbytes(config)?,
@@ -150,6 +153,14 @@ fn integers(stored: Grouped) -> Option<QuantizerFormats> {
     Some(QuantizerFormats { remark, ..QuantizerFormats::weight_only(format) })
 }
 
+/// FP8, with the experts in a format of their own where ModelOpt quantized them again.
+fn fp8(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigError> {
+    let found = block_fp8(config)?;
+    let Some(again) = text("quant_algo", &config.quant_algo)? else { return Ok(found) };
+    let experts = if again == "MIXED_PRECISION" { mixed(config)? } else { by_algorithm(again) };
+    Ok(QuantizerFormats { experts: experts.and_then(|one| one.experts), ..found })
+}
+
 /// FP8 as DeepSeek and Qwen publish it: one scale per block of 128 x 128, activations quantized at run time.
 fn block_fp8(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigError> {
     let blocks = config.weight_block_size.is_given();
@@ -163,21 +174,52 @@ fn block_fp8(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigErro
     Ok(QuantizerFormats { remark, ..QuantizerFormats::both(format) })
 }
 
-/// compressed-tensors: groups of modules; the first group represents all.
+/// compressed-tensors: groups of modules, each with the modules that it is for. Experts have the format of a group that names
+/// them, all other layers the largest of the others.
 fn groups(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(groups) = value(&Named { name: "config_groups", entry: &config.config_groups })?
     else {
         return Ok(None);
     };
-    let Some(first) = groups.0.first() else { return Ok(None) };
-    let Some(weights) = value(&Named { name: "weights", entry: &first.weights })? else {
+    let (mut layers, mut experts): (Option<QuantizerFormats>, _) = (None, None);
+    let mut several = false;
+    for group in &groups.0 {
+        let Some(one) = group_formats(group)? else { return Ok(None) };
+        let targets = value(&Named { name: "targets", entry: &group.targets })?;
+        let targets = targets.map_or(&[][..], Vec::as_slice);
+        if targets.iter().any(|target| names_experts(target)) {
+            experts = Some(one.weights);
+        }
+        if targets.is_empty() || targets.iter().any(|target| names_layers(target)) {
+            several |= layers.is_some_and(|other| other.weights != one.weights);
+            let bits = |formats: &QuantizerFormats| formats.weights.bits_per_element();
+            layers = layers.filter(|other| bits(other) >= bits(&one)).or(Some(one));
+        }
+    }
+    let Some(found) = layers else { return Ok(None) };
+    let remark =
+        if several { Some(Remark::SeveralFormats { format: found.weights }) } else { found.remark };
+    Ok(Some(QuantizerFormats { experts, remark, ..found }))
+}
+
+/// True for a pattern of modules of the chosen experts.
+fn names_experts(target: &str) -> bool {
+    let plain = target.to_ascii_lowercase();
+    plain.contains("experts") && !plain.contains("shared_expert") || plain.contains("fusedmoe")
+}
+
+/// True for a pattern that other modules of the layers may have: no experts, and not the head.
+fn names_layers(target: &str) -> bool {
+    !names_experts(target) && !target.ends_with("lm_head")
+}
+
+/// The formats of weights and activations in a group.
+fn group_formats(group: &QuantGroup) -> Result<Option<QuantizerFormats>, ConfigError> {
+    let Some(weights) = value(&Named { name: "weights", entry: &group.weights })? else {
         return Ok(None);
     };
-    if groups.0.iter().any(|other| other.weights != first.weights) {
-        return Ok(None);
-    }
     let Some(mut scheme) = tensors(weights)? else { return Ok(None) };
-    let inputs = value(&Named { name: "input_activations", entry: &first.input_activations })?;
+    let inputs = value(&Named { name: "input_activations", entry: &group.input_activations })?;
     scheme.activations = match inputs {
         Some(inputs) => tensors(inputs)?.map(|inputs| inputs.weights),
         None => None,
@@ -298,17 +340,29 @@ fn mixed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, Config
     Ok(Some(QuantizerFormats { experts: experts.map(|one| one.weights), remark, ..weights }))
 }
 
-/// Format of the KV cache, if the file sets one: only FP8 is in use.
+/// Format of the KV cache, if the file sets one.
 fn kv_cache(config: &QuantizationConfig) -> Result<Option<&'static QuantFormat>, ConfigError> {
     let scheme = value(&Named { name: "kv_cache_scheme", entry: &config.kv_cache_scheme })?;
-    let named = text("kv_cache_quant_algo", &config.kv_cache_quant_algo)?;
-    let fp8 = match scheme {
-        Some(KvCacheScheme::Named(name)) => name.eq_ignore_ascii_case("fp8"),
+    Ok(match scheme {
+        Some(KvCacheScheme::Named(name)) => kv_format(name),
         Some(KvCacheScheme::Scheme(scheme)) => {
-            count("num_bits", &scheme.num_bits)? == Some(8)
-                && text("type", &scheme.kind)? == Some("float")
+            let kind = text("type", &scheme.kind)?.unwrap_or("int");
+            match (count("num_bits", &scheme.num_bits)?, kind) {
+                (Some(8), "float") => Some(&formats::FP8_E4M3),
+                (Some(8), "int") => Some(&formats::INT8),
+                (Some(4), "float") => Some(&formats::NVFP4),
+                _ => None,
+            }
         }
-        None => named.is_some_and(|name| name.eq_ignore_ascii_case("fp8")),
-    };
-    Ok(fp8.then_some(&formats::FP8_E4M3))
+        None => text("kv_cache_quant_algo", &config.kv_cache_quant_algo)?.and_then(kv_format),
+    })
+}
+
+fn kv_format(name: &str) -> Option<&'static QuantFormat> {
+    match &*name.to_ascii_uppercase() {
+        "FP8" => Some(&formats::FP8_E4M3),
+        "INT8" => Some(&formats::INT8),
+        "NVFP4" => Some(&formats::NVFP4),
+        _ => None,
+    }
 }

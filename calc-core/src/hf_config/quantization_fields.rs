@@ -14,6 +14,7 @@ use super::entry::{Allowed, Entry, FieldType, Present};
 pub struct QuantizationConfig {
     pub quant_method: Entry<String>,
     pub quant_algo: Entry<String>,
+    pub expert_dtype: Entry<String>,
     pub bits: Entry<u64>,
     pub w_bit: Entry<u64>,
     pub group_size: Entry<u64>,
@@ -65,6 +66,7 @@ impl FieldType for QuantizedLayers {
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[expect(missing_docs, reason = "the names are those of config.json")]
 pub struct QuantGroup {
+    pub targets: Entry<Vec<String>>,
     pub weights: Entry<Box<TensorScheme>>,
     pub input_activations: Entry<Box<TensorScheme>>,
 }

@@ -4,10 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Entry, FieldType, Found};
+use super::family::plain_name;
 use super::fields::{HfConfig, Named};
 use super::order::Order;
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{Norms, Rules, Switch};
+use super::size_table::{self, Sizes};
 use super::{AssumedField, AssumedValue, AssumedWhy, Remark};
 use crate::error::{Error, in_range};
 use crate::model_arch::{MAX_COUNT, MAX_WIDTH, NormKind};
@@ -24,6 +26,8 @@ pub(super) struct Reader<'a> {
     pub(super) assumed: Vec<AssumedField>,
     pub(super) remarks: Vec<Remark>,
     pub(super) order: Order,
+    /// Default sizes of the class, where they may stand for absent ones.
+    sizes: Option<Sizes>,
 }
 
 /// Norms of a model.
@@ -41,7 +45,9 @@ pub(super) struct LayerNorms {
 impl<'a> Reader<'a> {
     pub(super) fn new(outer: &'a HfConfig, text: &'a HfConfig, known: bool) -> Self {
         let why = if known { AssumedWhy::FamilyDefault } else { AssumedWhy::Guessed };
-        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new(), order: Order::default() }
+        let sizes = if known { defaults(outer, text) } else { None };
+        let order = Order::default();
+        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new(), order, sizes }
     }
 
     pub(super) fn is_nested(&self) -> bool {
@@ -80,14 +86,15 @@ impl<'a> Reader<'a> {
         Ok(default)
     }
 
-    /// Reads a required count; a nested file may use the default of its class.
+    /// Reads a required count, or takes the default of the class; a default of 0 is none.
     pub(super) fn size(
         &mut self,
         field: fn(&HfConfig) -> Named<'_, u64>,
-        nested: Option<u64>,
+        default: fn(&Sizes) -> u64,
     ) -> Result<u64, ConfigError> {
         let field = field(self.text);
-        match (Self::count(&field)?, nested) {
+        let default = self.sizes.as_ref().map(default).filter(|&size| size > 0);
+        match (Self::count(&field)?, default) {
             (Some(value), _) => {
                 in_range(field.name, value, 1, MAX_WIDTH).map_err(ConfigError::Value)
             }
@@ -98,12 +105,12 @@ impl<'a> Reader<'a> {
 
     /// Reads the number of layers, limited so that layers can be counted one by one. A list with the kind of each layer states
     /// it, too.
-    pub(super) fn layers(&mut self, nested: Option<u64>) -> Result<u64, ConfigError> {
+    pub(super) fn layers(&mut self) -> Result<u64, ConfigError> {
         let text = self.text;
         let blocks = text.layers_block_type.value().map(|blocks| blocks.len() as u64);
         let layers = match blocks.filter(|_| !text.layers().entry.is_given()) {
             Some(blocks) => blocks,
-            None => self.size(HfConfig::layers, nested)?,
+            None => self.size(HfConfig::layers, |sizes| sizes.n_layers)?,
         };
         in_range(self.text.layers().name, layers, 1, MAX_COUNT).map_err(ConfigError::Value)
     }
@@ -200,7 +207,9 @@ impl<'a> Reader<'a> {
         let text = self.text;
         let (hidden, projected) = (text.hidden(), &text.word_embed_proj_dim);
         let projected = Self::count(&Named { name: "word_embed_proj_dim", entry: projected })?;
-        if projected.is_some_and(|width| Some(&width) != hidden.entry.value()) {
+        let default = self.sizes.as_ref().map(|sizes| sizes.hidden_size);
+        let hidden = hidden.entry.value().copied().or(default);
+        if projected.is_some_and(|width| Some(width) != hidden) {
             let model = text.model_type.value().cloned().unwrap_or_default();
             return Err(ConfigError::Unsupported { part: Unsupported::EmbeddingProjection, model });
         }
@@ -214,6 +223,28 @@ impl<'a> Reader<'a> {
             if Self::flag(&learned)?.unwrap_or(true) { norms.kind } else { NormKind::NoParameters };
         Ok(LayerNorms { kind, last: self.flag_or(&before, true)? && !removed, ..norms })
     }
+}
+
+/// The default sizes of the class of a file. A nested configuration leaves out what its class has, unless the file states sizes
+/// beside it. A whole file does so only if it names its class and no width that it states is another one: then it describes the
+/// model of the defaults.
+fn defaults(outer: &HfConfig, text: &HfConfig) -> Option<Sizes> {
+    let name = text.model_type.value().or(outer.model_type.value())?;
+    let sizes = size_table::sizes(&plain_name(name))?;
+    let stated = [
+        (text.hidden(), sizes.hidden_size),
+        (text.heads(), sizes.n_heads),
+        (text.width(), sizes.ffn_size),
+        (text.vocabulary(), sizes.vocab_size),
+    ];
+    let is_nested = !core::ptr::eq(outer, text) && !outer.hidden().entry.is_given();
+    let same = |(field, default): &(Named<'_, u64>, u64)| match field.entry {
+        Entry::Absent | Entry::Null => true,
+        Entry::Value(size) => size == default,
+        Entry::Wrong(_) => false,
+    };
+    let is_whole = core::ptr::eq(outer, text) && stated.iter().all(same);
+    (is_nested || is_whole).then_some(sizes)
 }
 
 /// Reads a flag that is false when absent; the default is not listed as assumed.

@@ -100,11 +100,10 @@ pub enum Unsupported {
 use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, SparseAttention};
 
 /// `model_type`s of decoders that the geometry cannot describe.
-const UNSUPPORTED: [(Unsupported, &[&str]); 4] = [
+const UNSUPPORTED: [(Unsupported, &[&str]); 3] = [
     (HybridLayers, &["rwkv", "rwkv5", "rwkv6", "rwkv7", "zamba", "zamba2", "recurrent_gemma"]),
     (IrregularLayers, &["decilm", "openelm"]),
-    (SparseAttention, &["deepseek_v4"]),
-    (OwnBlocks, &["phi3small", "jetmoe", "doge", "beam", "diffllama", "flint", "kolibri1", "axk1"]),
+    (OwnBlocks, &["phi3small", "jetmoe"]),
 ];
 
 /// Refuses files that do not describe a decoder-only language model of regular layers.

@@ -4,7 +4,7 @@
 //! This file is longer than 400 lines because it is one table: its rows change for one reason, a rule of their family.
 
 use super::rules::{
-    DenseWhere, Experts, KvHeads, LayerRule, Norms, Rules, Shared, Sizes, Switch, Windows,
+    DenseWhere, Experts, KvHeads, Latent, LayerRule, Norms, Rules, Shared, Switch, Windows,
 };
 use crate::model_arch::{AttentionBias, GgufLayout, MlpKind, NormKind, QkNorm};
 
@@ -24,7 +24,7 @@ pub(super) const LLAMA: Rules = Rules {
     qk_norm: QkNorm::None,
     qk_layernorm: None,
     sinks: false,
-    latent: false,
+    latent: None,
     layers: LayerRule::Regular,
     index_heads: 64,
     ignored: &[],
@@ -41,13 +41,6 @@ pub(super) const LLAMA: Rules = Rules {
     lm_head_bias: Switch::Never,
     per_layer_width: 256,
     gguf: GgufLayout::Split,
-    sizes: Some(Sizes {
-        vocab_size: 32_000,
-        hidden_size: 4096,
-        ffn_size: 11_008,
-        n_layers: 32,
-        n_heads: 32,
-    }),
 };
 
 pub(super) const MISTRAL: Rules = Rules {
@@ -55,13 +48,6 @@ pub(super) const MISTRAL: Rules = Rules {
     attention_bias: Switch::Never,
     windows: Windows::Every(Some(4096)),
     mlp_bias: Switch::Never,
-    sizes: Some(Sizes {
-        vocab_size: 32_000,
-        hidden_size: 4096,
-        ffn_size: 14_336,
-        n_layers: 32,
-        n_heads: 32,
-    }),
     ..LLAMA
 };
 
@@ -77,7 +63,7 @@ const EXPERTS: Experts = Experts {
 };
 
 pub(super) const MIXTRAL: Rules =
-    Rules { windows: Windows::Every(None), experts: Some(EXPERTS), sizes: None, ..MISTRAL };
+    Rules { windows: Windows::Every(None), experts: Some(EXPERTS), ..MISTRAL };
 
 pub(super) const QWEN2: Rules = Rules {
     kv_heads: KvHeads::Default(32),
@@ -85,15 +71,12 @@ pub(super) const QWEN2: Rules = Rules {
     bias_kind: AttentionBias::Qkv,
     windows: Windows::SwitchedFrom,
     mlp_bias: Switch::Never,
-    sizes: Some(Sizes {
-        vocab_size: 151_936,
-        hidden_size: 4096,
-        ffn_size: 22_016,
-        n_layers: 32,
-        n_heads: 32,
-    }),
     ..LLAMA
 };
+
+pub(super) const QWEN2_VL: Rules = Rules { kv_heads: KvHeads::Default(8), ..QWEN2 };
+
+pub(super) const QWEN2_5_OMNI: Rules = Rules { kv_heads: KvHeads::Default(4), ..QWEN2 };
 
 pub(super) const QWEN2_MOE: Rules = Rules {
     kv_heads: KvHeads::Default(16),
@@ -108,7 +91,6 @@ pub(super) const QWEN2_MOE: Rules = Rules {
         dense: DenseWhere::Listed,
         ..EXPERTS
     }),
-    sizes: None,
     ..QWEN2
 };
 
@@ -131,7 +113,6 @@ pub(super) const QWEN3_MOE: Rules = Rules {
         dense: DenseWhere::Listed,
         ..EXPERTS
     }),
-    sizes: None,
     ..QWEN3
 };
 
@@ -140,13 +121,6 @@ pub(super) const GEMMA: Rules = Rules {
     kv_heads: KvHeads::Default(16),
     head_dim: Some(256),
     mlp_bias: Switch::Never,
-    sizes: Some(Sizes {
-        vocab_size: 256_000,
-        hidden_size: 3072,
-        ffn_size: 24_576,
-        n_layers: 28,
-        n_heads: 16,
-    }),
     ..LLAMA
 };
 
@@ -154,13 +128,6 @@ pub(super) const GEMMA2: Rules = Rules {
     kv_heads: KvHeads::Default(4),
     windows: Windows::Even(4096),
     norms: Norms::Four,
-    sizes: Some(Sizes {
-        vocab_size: 256_000,
-        hidden_size: 2304,
-        ffn_size: 9216,
-        n_layers: 26,
-        n_heads: 8,
-    }),
     ..GEMMA
 };
 
@@ -168,13 +135,6 @@ pub(super) const GEMMA3: Rules = Rules {
     windows: Windows::Pattern { window: 4096, every: 6 },
     qk_norm: QkNorm::Head,
     context: Some(131_072),
-    sizes: Some(Sizes {
-        vocab_size: 262_208,
-        hidden_size: 2304,
-        ffn_size: 9216,
-        n_layers: 26,
-        n_heads: 8,
-    }),
     ..GEMMA2
 };
 
@@ -189,7 +149,6 @@ pub(super) const GPT2: Rules = Rules {
     norm: NormKind::LayerNorm,
     position_rows: Some(0),
     context: Some(1024),
-    sizes: None,
     gguf: GgufLayout::FusedQkv,
     ..LLAMA
 };
@@ -220,13 +179,6 @@ pub(super) const PHI3: Rules = Rules {
     attention_bias: Switch::Never,
     windows: Windows::Every(None),
     mlp_bias: Switch::Never,
-    sizes: Some(Sizes {
-        vocab_size: 32_064,
-        hidden_size: 3072,
-        ffn_size: 8192,
-        n_layers: 32,
-        n_heads: 32,
-    }),
     gguf: GgufLayout::FusedQkv,
     ..LLAMA
 };
@@ -264,7 +216,6 @@ pub(super) const STABLELM: Rules = Rules {
     mlp_bias: Switch::Never,
     norm: NormKind::LayerNorm,
     norms: Norms::ParallelResidual,
-    sizes: None,
     ..LLAMA
 };
 
@@ -281,12 +232,12 @@ pub(super) const STARCODER2: Rules = Rules {
 };
 
 pub(super) const OLMO: Rules =
-    Rules { mlp_bias: Switch::Never, norm: NormKind::NoParameters, sizes: None, ..LLAMA };
+    Rules { mlp_bias: Switch::Never, norm: NormKind::NoParameters, ..LLAMA };
 
 pub(super) const OLMO2: Rules =
-    Rules { mlp_bias: Switch::Never, qk_norm: QkNorm::Projection, sizes: None, ..LLAMA };
+    Rules { mlp_bias: Switch::Never, qk_norm: QkNorm::Projection, ..LLAMA };
 
-pub(super) const GRANITE: Rules = Rules { sizes: None, ..LLAMA };
+pub(super) const GRANITE: Rules = Rules { ..LLAMA };
 
 pub(super) const GRANITE_MOE: Rules = Rules {
     mlp_bias: Switch::Never,
@@ -294,9 +245,12 @@ pub(super) const GRANITE_MOE: Rules = Rules {
     ..GRANITE
 };
 
+pub(super) const LATENT: Latent =
+    Latent { query_rank: Some(1536), rank: 512, rope: 64, nope: 128, value: 128 };
+
 pub(super) const DEEPSEEK_V2: Rules = Rules {
     attention_bias: Switch::Never,
-    latent: true,
+    latent: Some(LATENT),
     mlp_bias: Switch::Never,
     experts: Some(Experts {
         count: 64,
@@ -306,7 +260,6 @@ pub(super) const DEEPSEEK_V2: Rules = Rules {
         dense: DenseWhere::First(0),
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -331,21 +284,15 @@ pub(super) const GPT_OSS: Rules = Rules {
     sinks: true,
     mlp_bias: Switch::Never,
     experts: Some(Experts { count: 128, per_token: Some(4), biases: true, ..EXPERTS }),
-    sizes: None,
     ..LLAMA
 };
 
 /// Plain MLP with squared ReLU; `LayerNorm` with weight and bias.
 pub(super) const NEMOTRON: Rules =
-    Rules { mlp: MlpKind::Plain, norm: NormKind::LayerNorm, sizes: None, ..LLAMA };
+    Rules { mlp: MlpKind::Plain, norm: NormKind::LayerNorm, ..LLAMA };
 
-pub(super) const SMOLLM3: Rules = Rules {
-    tied: true,
-    kv_heads: KvHeads::Default(4),
-    windows: Windows::Switched,
-    sizes: None,
-    ..LLAMA
-};
+pub(super) const SMOLLM3: Rules =
+    Rules { tied: true, kv_heads: KvHeads::Default(4), windows: Windows::Switched, ..LLAMA };
 
 /// GPT-2 with one key and value head for all query heads.
 pub(super) const GPT_BIGCODE: Rules = Rules { kv_heads: KvHeads::MultiQuery(true), ..GPT2 };
@@ -356,7 +303,6 @@ pub(super) const COHERE: Rules = Rules {
     qk_layernorm: Some(QkNorm::Projection),
     mlp_bias: Switch::Never,
     norms: Norms::One,
-    sizes: None,
     ..LLAMA
 };
 
@@ -369,7 +315,6 @@ pub(super) const ERNIE: Rules = Rules {
     head_dim: Some(128),
     attention_bias: Switch::Field(field!(use_bias), false),
     mlp_bias: Switch::Field(field!(use_bias), false),
-    sizes: None,
     ..LLAMA
 };
 
@@ -403,22 +348,11 @@ pub(super) const QWEN3_NEXT: Rules = Rules {
         dense: DenseWhere::Listed,
         ..EXPERTS
     }),
-    sizes: None,
     ..QWEN3
 };
 
-pub(super) const QWEN3_5: Rules = Rules {
-    kv_heads: KvHeads::Default(4),
-    experts: None,
-    sizes: Some(Sizes {
-        vocab_size: 248_320,
-        hidden_size: 4096,
-        ffn_size: 12_288,
-        n_layers: 32,
-        n_heads: 16,
-    }),
-    ..QWEN3_NEXT
-};
+pub(super) const QWEN3_5: Rules =
+    Rules { kv_heads: KvHeads::Default(4), experts: None, ..QWEN3_NEXT };
 
 pub(super) const QWEN3_5_MOE: Rules = Rules {
     kv_heads: KvHeads::Default(2),
@@ -430,13 +364,6 @@ pub(super) const QWEN3_5_MOE: Rules = Rules {
         shared_gate: true,
         ..EXPERTS
     }),
-    sizes: Some(Sizes {
-        vocab_size: 248_320,
-        hidden_size: 2048,
-        ffn_size: 5632,
-        n_layers: 40,
-        n_heads: 16,
-    }),
     ..QWEN3_NEXT
 };
 
@@ -445,13 +372,6 @@ pub(super) const GEMMA3N: Rules = Rules {
     windows: Windows::Never,
     layers: LayerRule::Gemma3n,
     context: Some(32_768),
-    sizes: Some(Sizes {
-        vocab_size: 262_400,
-        hidden_size: 2048,
-        ffn_size: 16_384,
-        n_layers: 35,
-        n_heads: 8,
-    }),
     ..GEMMA3
 };
 
@@ -459,24 +379,41 @@ pub(super) const GEMMA4: Rules = Rules {
     kv_heads: KvHeads::Default(4),
     windows: Windows::Never,
     layers: LayerRule::Gemma4,
-    sizes: Some(Sizes {
-        vocab_size: 262_144,
-        hidden_size: 2304,
-        ffn_size: 9216,
-        n_layers: 30,
-        n_heads: 8,
-    }),
     ..GEMMA3
 };
 
 /// Latent attention with an indexer.
 pub(super) const DEEPSEEK_V32: Rules = Rules { layers: LayerRule::DeepseekSparse, ..DEEPSEEK_V3 };
 
-pub(super) const GLM_DSA: Rules = Rules { index_heads: 32, ..DEEPSEEK_V32 };
+pub(super) const GLM_DSA: Rules = Rules {
+    index_heads: 32,
+    latent: Some(Latent { query_rank: Some(2048), nope: 192, value: 256, ..LATENT }),
+    ..DEEPSEEK_V32
+};
+
+/// Windows and compressed entries; experts in all layers, chosen by a table in the first.
+pub(super) const DEEPSEEK_V4: Rules = Rules {
+    kv_heads: KvHeads::Default(1),
+    head_dim: Some(512),
+    attention_bias: Switch::Never,
+    qk_norm: QkNorm::Keys,
+    sinks: true,
+    layers: LayerRule::DeepseekV4,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(6),
+        width: Some(2048),
+        shared: Shared::Count(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    context: Some(1_048_576),
+    ..LLAMA
+};
 
 pub(super) const GLM4_MOE: Rules = Rules {
     kv_heads: KvHeads::Default(8),
-    head_dim: Some(128),
     bias_kind: AttentionBias::Qkv,
     qk_layernorm: Some(QkNorm::Head),
     mlp_bias: Switch::Never,
@@ -489,7 +426,6 @@ pub(super) const GLM4_MOE: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -498,13 +434,6 @@ pub(super) const LLAMA4: Rules = Rules {
     head_dim: Some(128),
     layers: LayerRule::Llama4,
     mlp_bias: Switch::Never,
-    sizes: Some(Sizes {
-        vocab_size: 202_048,
-        hidden_size: 5120,
-        ffn_size: 8192,
-        n_layers: 48,
-        n_heads: 40,
-    }),
     ..LLAMA
 };
 
@@ -523,11 +452,11 @@ pub(super) const NEMOTRON_H: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
 pub(super) const KIMI_LINEAR: Rules = Rules {
+    latent: Some(Latent { query_rank: None, ..LATENT }),
     layers: LayerRule::KimiLinear,
     experts: Some(Experts {
         count: 256,
@@ -548,7 +477,6 @@ pub(super) const MINIMAX: Rules = Rules {
     attention_bias: Switch::Never,
     mlp_bias: Switch::Never,
     experts: Some(EXPERTS),
-    sizes: None,
     ..LLAMA
 };
 
@@ -560,7 +488,6 @@ pub(super) const MINIMAX_M2: Rules = Rules {
     qk_norm: QkNorm::Projection,
     mlp_bias: Switch::Never,
     experts: Some(Experts { count: 256, per_token: Some(8), correction_bias: true, ..EXPERTS }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -572,7 +499,6 @@ pub(super) const LFM2: Rules = Rules {
     attention_bias: Switch::Never,
     qk_norm: QkNorm::Head,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
@@ -599,7 +525,6 @@ pub(super) const BAMBA: Rules = Rules {
     kv_heads: KvHeads::Default(8),
     layers: LayerRule::Bamba,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
@@ -611,12 +536,10 @@ pub(super) const JAMBA: Rules = Rules {
     attention_bias: Switch::Never,
     layers: LayerRule::Jamba,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
-pub(super) const MAMBA: Rules =
-    Rules { tied: true, layers: LayerRule::Mamba1Alone, sizes: None, ..LLAMA };
+pub(super) const MAMBA: Rules = Rules { tied: true, layers: LayerRule::Mamba1Alone, ..LLAMA };
 
 pub(super) const MAMBA2: Rules = Rules { tied: false, layers: LayerRule::Mamba2Alone, ..MAMBA };
 
@@ -635,7 +558,6 @@ pub(super) const EXAONE4: Rules = Rules {
     windows: Windows::Pattern { window: 4096, every: 4 },
     qk_norm: QkNorm::Head,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
@@ -658,7 +580,6 @@ pub(super) const GLM: Rules = Rules {
     attention_bias: Switch::Field(field!(attention_bias), true),
     bias_kind: AttentionBias::Qkv,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
@@ -667,6 +588,7 @@ pub(super) const GLM4: Rules = Rules { norms: Norms::Four, ..GLM };
 
 /// Latent attention as in DeepSeek V3, with sizes of its own.
 pub(super) const GLM4_MOE_LITE: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(768), nope: 192, value: 256, ..LATENT }),
     experts: Some(Experts {
         count: 64,
         per_token: Some(4),
@@ -684,7 +606,6 @@ pub(super) const SEED_OSS: Rules = Rules {
     head_dim: Some(128),
     attention_bias: Switch::Field(field!(attention_bias), true),
     bias_kind: AttentionBias::Qkv,
-    sizes: None,
     ..LLAMA
 };
 
@@ -694,7 +615,6 @@ pub(super) const APERTUS: Rules = Rules {
     qk_norm: QkNorm::Head,
     layer_vectors: 2,
     mlp_bias: Switch::Never,
-    sizes: None,
     ..LLAMA
 };
 
@@ -711,7 +631,6 @@ pub(super) const DOTS1: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -729,21 +648,15 @@ pub(super) const HY_V3: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
 /// Norms before and after attention and MLP.
-pub(super) const HYPERCLOVAX: Rules = Rules { norms: Norms::Four, sizes: None, ..LLAMA };
+pub(super) const HYPERCLOVAX: Rules = Rules { norms: Norms::Four, ..LLAMA };
 
 /// A norm within attention and one within the MLP.
-pub(super) const BITNET: Rules = Rules {
-    kv_heads: KvHeads::Default(5),
-    inner_norms: true,
-    mlp_bias: Switch::Never,
-    sizes: None,
-    ..LLAMA
-};
+pub(super) const BITNET: Rules =
+    Rules { kv_heads: KvHeads::Default(5), inner_norms: true, mlp_bias: Switch::Never, ..LLAMA };
 
 /// Norms without weights.
 pub(super) const NANOCHAT: Rules = Rules {
@@ -751,20 +664,17 @@ pub(super) const NANOCHAT: Rules = Rules {
     mlp: MlpKind::Plain,
     mlp_bias: Switch::Never,
     norm: NormKind::NoParameters,
-    sizes: None,
     ..LLAMA
 };
 
-pub(super) const MINISTRAL: Rules =
-    Rules { windows: Windows::Every(Some(4096)), sizes: None, ..MISTRAL };
+pub(super) const MINISTRAL: Rules = Rules { windows: Windows::Every(Some(4096)), ..MISTRAL };
 
 pub(super) const MINISTRAL3: Rules =
-    Rules { head_dim: Some(128), windows: Windows::Every(None), sizes: None, ..MISTRAL };
+    Rules { head_dim: Some(128), windows: Windows::Every(None), ..MISTRAL };
 
-pub(super) const ARCEE: Rules = Rules { mlp: MlpKind::Plain, sizes: None, ..LLAMA };
+pub(super) const ARCEE: Rules = Rules { mlp: MlpKind::Plain, ..LLAMA };
 
-pub(super) const HUNYUAN: Rules =
-    Rules { qk_norm: QkNorm::Head, mlp_bias: Switch::Never, sizes: None, ..LLAMA };
+pub(super) const HUNYUAN: Rules = Rules { qk_norm: QkNorm::Head, mlp_bias: Switch::Never, ..LLAMA };
 
 pub(super) const HUNYUAN_MOE: Rules = Rules {
     experts: Some(Experts { count: 1, per_token: Some(1), shared: Shared::Count(1), ..EXPERTS }),
@@ -785,18 +695,23 @@ pub(super) const SOLAR_OPEN: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
 /// Each head has a sink; a window counts where `layer_types` names it.
-pub(super) const GRANITE_SWA: Rules =
-    Rules { tied: true, sinks: true, windows: Windows::Listed, ..GRANITE };
+pub(super) const GRANITE_SWA: Rules = Rules {
+    tied: true,
+    kv_heads: KvHeads::Default(4),
+    sinks: true,
+    windows: Windows::Listed,
+    ..GRANITE
+};
 
 pub(super) const GRANITE_MOE_SWA: Rules =
     Rules { sinks: true, windows: Windows::Listed, ..GRANITE_MOE };
 
 pub(super) const MISTRAL4: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(1024), rank: 256, nope: 64, ..LATENT }),
     experts: Some(Experts {
         count: 128,
         per_token: Some(4),
@@ -809,13 +724,13 @@ pub(super) const MISTRAL4: Rules = Rules {
 };
 
 pub(super) const HELIUM: Rules =
-    Rules { kv_heads: KvHeads::Default(20), head_dim: Some(128), sizes: None, ..LLAMA };
+    Rules { kv_heads: KvHeads::Default(20), head_dim: Some(128), ..LLAMA };
 
 /// Gemma 4 without embeddings of each layer.
 pub(super) const GEMMA4_UNIFIED: Rules = Rules { per_layer_width: 0, ..GEMMA4 };
 
 pub(super) const GLM_OCR: Rules =
-    Rules { kv_heads: KvHeads::Default(8), norms: Norms::Four, sizes: None, ..LLAMA };
+    Rules { kv_heads: KvHeads::Default(8), norms: Norms::Four, ..LLAMA };
 
 /// Norms with weight and bias; biases by field.
 pub(super) const PHIMOE: Rules = Rules {
@@ -825,7 +740,6 @@ pub(super) const PHIMOE: Rules = Rules {
     norm: NormKind::LayerNorm,
     experts: Some(Experts { count: 16, ..EXPERTS }),
     lm_head_bias: Switch::Field(field!(lm_head_bias), false),
-    sizes: None,
     ..LLAMA
 };
 
@@ -844,7 +758,6 @@ pub(super) const MIMO: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -867,7 +780,6 @@ pub(super) const MINIMAX_M3: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -889,7 +801,6 @@ pub(super) const STEP3: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
@@ -911,12 +822,331 @@ pub(super) const AFMOE: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
-    sizes: None,
     ..LLAMA
 };
 
 /// GLM-4.5V, which states the size of a head.
-pub(super) const GLM4V_MOE: Rules = Rules { head_dim: None, ..GLM4_MOE };
+pub(super) const GLM4V_MOE: Rules = GLM4_MOE;
 
 /// Blocks of differing widths, from a search over architectures.
-pub(super) const NEMOTRON_NAS: Rules = Rules { layers: LayerRule::Blocks, sizes: None, ..LLAMA };
+pub(super) const NEMOTRON_NAS: Rules = Rules { layers: LayerRule::Blocks, ..LLAMA };
+
+/// Latent attention; a norm after the experts.
+pub(super) const AXK1: Rules = Rules {
+    layers: LayerRule::Axk1,
+    experts: Some(Experts {
+        count: 192,
+        per_token: Some(8),
+        width: Some(2048),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V3
+};
+
+/// Gated attention, four norms per layer.
+pub(super) const BEAM: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    layers: LayerRule::Beam,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    norms: Norms::Four,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(2560),
+        dense: DenseWhere::First(3),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+/// Positions by the distance of tokens (ALiBi), which has no parameters.
+pub(super) const BLOOM: Rules =
+    Rules { layers: LayerRule::Bloom, position_rows: None, context: None, ..GPT2 };
+
+pub(super) const COHERE2_MOE: Rules = Rules {
+    head_dim: Some(128),
+    windows: Windows::Never,
+    layers: LayerRule::Cohere2Moe,
+    experts: Some(Experts { shared: Shared::Count(0), dense: DenseWhere::First(0), ..EXPERTS }),
+    ..COHERE2
+};
+
+/// Norms with a weight and no bias.
+pub(super) const DBRX: Rules =
+    Rules { layers: LayerRule::Dbrx, attention_bias: Switch::Never, context: None, ..LLAMA };
+
+pub(super) const DIFFLLAMA: Rules =
+    Rules { layers: LayerRule::DiffLlama, mlp_bias: Switch::Never, ..LLAMA };
+
+pub(super) const DOGE: Rules = Rules {
+    layers: LayerRule::Doge,
+    qk_norm: QkNorm::Head,
+    windows: Windows::Every(None),
+    ignored: &["keep_window_size"],
+    ..LLAMA
+};
+
+pub(super) const DOTS3_NOTE: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(1024), ..LATENT }),
+    layers: LayerRule::Dots3Note,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(1536),
+        shared: Shared::Width(1536),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ignored: &["n_shared_experts"],
+    ..DEEPSEEK_V32
+};
+
+/// Experts for text and for images.
+pub(super) const ERNIE_VL: Rules = Rules {
+    layers: LayerRule::ErnieVl,
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(6),
+        width: Some(1536),
+        shared: Shared::Count(2),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..ERNIE_MOE
+};
+
+pub(super) const FLINT: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: Some(128),
+    layers: LayerRule::Flint,
+    qk_norm: QkNorm::Head,
+    sinks: true,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(6),
+        width: Some(512),
+        shared: Shared::Width(1024),
+        dense: DenseWhere::Listed,
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+pub(super) const GLM5_NEXT: Rules = Rules {
+    latent: Some(Latent { rope: 0, nope: 256, value: 256, ..LATENT }),
+    layers: LayerRule::Glm5Next,
+    index_heads: 32,
+    experts: Some(Experts {
+        count: 288,
+        per_token: Some(8),
+        width: Some(2048),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(3),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V32
+};
+
+/// Attention and MLP after one norm; biases of MLP and head.
+pub(super) const GPTJ: Rules = Rules {
+    tied: false,
+    attention_bias: Switch::Never,
+    norms: Norms::One,
+    position_rows: None,
+    context: Some(2048),
+    lm_head_bias: Switch::Always,
+    gguf: GgufLayout::Split,
+    ..GPT2
+};
+
+pub(super) const HY_V4: Rules = Rules {
+    latent: Some(Latent { nope: 192, value: 256, ..LATENT }),
+    sinks: true,
+    layers: LayerRule::HyV4,
+    index_heads: 16,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(768),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V32
+};
+
+/// Experts in all layers; four norms per layer.
+pub(super) const KOLIBRI: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: Some(128),
+    layers: LayerRule::Kolibri,
+    qk_norm: QkNorm::Head,
+    norms: Norms::Four,
+    experts: Some(Experts {
+        count: 384,
+        per_token: Some(6),
+        width: Some(512),
+        shared: Shared::Width(512),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+pub(super) const LAGUNA: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    layers: LayerRule::Laguna,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(512),
+        shared: Shared::Width(512),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+pub(super) const LFM3: Rules =
+    Rules { kv_heads: KvHeads::Default(4), head_dim: Some(128), layers: LayerRule::Lfm3, ..LFM2 };
+
+pub(super) const MELLUM: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: Some(128),
+    layers: LayerRule::Mellum,
+    qk_norm: QkNorm::Head,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts { count: 64, per_token: Some(8), width: Some(896), ..EXPERTS }),
+    ..LLAMA
+};
+
+pub(super) const MISTRAL_LARGE4: Rules = Rules {
+    layers: LayerRule::MistralLarge4,
+    latent: Some(Latent { query_rank: None, nope: 64, ..LATENT }),
+    index_heads: 32,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(4),
+        width: Some(6144),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V32
+};
+
+/// Layers that attend to images.
+pub(super) const MLLAMA: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    layers: LayerRule::Mllama,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    ..LLAMA
+};
+
+/// Norms with a weight and no bias; positions by the distance of tokens.
+pub(super) const MPT: Rules = Rules {
+    layers: LayerRule::Mpt,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    norm: NormKind::RmsNorm,
+    position_rows: None,
+    context: None,
+    ..GPT2
+};
+
+pub(super) const MUSE_SPARK: Rules = Rules {
+    kv_heads: KvHeads::Default(16),
+    head_dim: Some(64),
+    layers: LayerRule::MuseSpark,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 256,
+        per_token: Some(8),
+        width: Some(4096),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+pub(super) const OLMO_HYBRID: Rules = Rules {
+    layers: LayerRule::OlmoHybrid,
+    ignored: &[
+        "linear_a_log_min",
+        "linear_a_log_max",
+        "linear_dt_min",
+        "linear_dt_max",
+        "linear_dt_init_floor",
+        "linear_allow_neg_eigval",
+    ],
+    ..OLMO2
+};
+
+pub(super) const PERSIMMON: Rules = Rules {
+    layers: LayerRule::Persimmon,
+    tied: false,
+    four_times: false,
+    position_rows: None,
+    context: None,
+    ..GPT2
+};
+
+/// Positions as sines and cosines, which have no parameters.
+pub(super) const XGLM: Rules =
+    Rules { position_rows: None, context: None, gguf: GgufLayout::Split, ..GPT2 };
+
+pub(super) const AXK2: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(384), rank: 128, rope: 32, nope: 64, value: 64 }),
+    layers: LayerRule::Axk2,
+    index_heads: 16,
+    experts: Some(Experts {
+        count: 128,
+        per_token: Some(8),
+        width: Some(512),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V32
+};
+
+pub(super) const BAILING_HYBRID: Rules = Rules {
+    latent: Some(Latent { query_rank: None, ..LATENT }),
+    layers: LayerRule::BailingHybrid,
+    experts: Some(Experts {
+        count: 512,
+        per_token: Some(8),
+        width: Some(768),
+        shared: Shared::Count(1),
+        dense: DenseWhere::First(2),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..DEEPSEEK_V3
+};
+
+/// A decoder of the `ModernBERT` kind: norms with a weight, a head with a matrix and a norm before the embedding.
+pub(super) const MODERNBERT: Rules = Rules {
+    tied: true,
+    kv_heads: KvHeads::NotGrouped,
+    layers: LayerRule::ModernBert,
+    lm_head_bias: Switch::Field(field!(decoder_bias), true),
+    ..LLAMA
+};

@@ -100,14 +100,19 @@ pub(super) struct Experts {
     pub(super) correction_bias: bool,
 }
 
-/// Default sizes of the family's class, which a nested configuration may leave out.
+/// Default sizes of latent attention.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    pub(super) vocab_size: u64,
-    pub(super) hidden_size: u64,
-    pub(super) ffn_size: u64,
-    pub(super) n_layers: u64,
-    pub(super) n_heads: u64,
+pub(super) struct Latent {
+    /// Rank of queries; `None` projects them directly.
+    pub(super) query_rank: Option<u64>,
+    /// Rank of keys and values.
+    pub(super) rank: u64,
+    /// Width of the part of a head with rotary position.
+    pub(super) rope: u64,
+    /// Width of the part of a head without position.
+    pub(super) nope: u64,
+    /// Width of a value head.
+    pub(super) value: u64,
 }
 
 /// The way in which the layers of a family differ from each other.
@@ -121,6 +126,58 @@ pub(super) enum LayerRule {
     Bamba,
     /// Latent attention with an indexer.
     DeepseekSparse,
+    /// Latent attention; a norm after the experts.
+    Axk1,
+    /// Latent attention with an indexer and a gate, and gated norms.
+    Axk2,
+    /// Kimi delta attention in all but every n-th layer, beside latent attention with a gate per head.
+    BailingHybrid,
+    /// Gated attention, with a window in all but every sixth layer.
+    Beam,
+    /// A norm after the embedding.
+    Bloom,
+    /// A pattern of windows, and another one in the first layers.
+    Cohere2Moe,
+    /// Heads and experts in objects of their own.
+    Dbrx,
+    /// Windows with compressed entries beside them.
+    DeepseekV4,
+    /// Two halves of the heads, weighed against each other.
+    DiffLlama,
+    /// Weighed residuals and masks.
+    Doge,
+    /// Latent attention with an indexer, or with a window and other ranks.
+    Dots3Note,
+    /// Experts for text and for images.
+    ErnieVl,
+    /// Full layers at the ends and in every fourth.
+    Flint,
+    /// Kimi delta attention between latent attention with a pooled indexer.
+    Glm5Next,
+    /// Latent attention with an indexer, a gate and residual streams.
+    HyV4,
+    /// A window in all but every fifth layer.
+    Kolibri,
+    /// Heads by layer, with gates.
+    Laguna,
+    /// Short convolutions between windows and full attention.
+    Lfm3,
+    /// Windows in the listed layers.
+    Mellum,
+    /// Latent attention with an indexer, without position in every fourth layer.
+    MistralLarge4,
+    /// Layers that attend to images.
+    Mllama,
+    /// A window in all but every third layer; no norm before the first attention.
+    ModernBert,
+    /// The width of the MLP as a multiple of the hidden size.
+    Mpt,
+    /// Gated attention and experts in a width of their own.
+    MuseSpark,
+    /// A gated delta net in all but every fourth layer, beside plain attention.
+    OlmoHybrid,
+    /// Norms of queries and keys with biases.
+    Persimmon,
     /// Mamba-2 beside attention.
     FalconH1,
     /// Shared keys and values, per-layer embeddings, alternating updates.
@@ -179,7 +236,8 @@ pub(super) struct Rules {
     /// Meaning of `qk_layernorm` or `use_qk_norm`; with `None` the first is refused.
     pub(super) qk_layernorm: Option<QkNorm>,
     pub(super) sinks: bool,
-    pub(super) latent: bool,
+    /// Latent attention, with the defaults of its sizes.
+    pub(super) latent: Option<Latent>,
     pub(super) layers: LayerRule,
     /// Default number of heads of an indexer.
     pub(super) index_heads: u64,
@@ -204,5 +262,4 @@ pub(super) struct Rules {
     /// Default width of the embeddings of each layer.
     pub(super) per_layer_width: u64,
     pub(super) gguf: GgufLayout,
-    pub(super) sizes: Option<Sizes>,
 }

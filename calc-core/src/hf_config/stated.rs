@@ -108,6 +108,11 @@ impl States for Vec<u64> {
         Stated::list(self.iter().map(States::states))
     }
 }
+impl States for Vec<bool> {
+    fn states(&self) -> Stated {
+        Stated::list(self.iter().map(States::states))
+    }
+}
 impl States for PerLayer {
     fn states(&self) -> Stated {
         match self {

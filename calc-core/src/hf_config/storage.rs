@@ -1,5 +1,7 @@
 //! Storage formats of the weights, from `torch_dtype` and `quantization_config`.
 
+use alloc::vec::Vec;
+
 use super::AssumedValue::Word;
 use super::Remark;
 use super::fields::Named;
@@ -7,7 +9,6 @@ use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::QuantizationConfig;
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
-use super::rules::Rules;
 use crate::catalog::formats;
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
@@ -21,11 +22,7 @@ pub(super) struct Storage {
 }
 
 /// Reads the formats of the file.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    arch: &ModelArch,
-    rules: &Rules,
-) -> Result<Storage, ConfigError> {
+pub(super) fn read(reader: &mut Reader<'_>, arch: &ModelArch) -> Result<Storage, ConfigError> {
     let (outer, text) = (reader.outer, reader.text);
     let inner = &text.quantization_config;
     let entry =
@@ -34,36 +31,64 @@ pub(super) fn read(
         let unquantized = dtype(reader, &formats::FP32, "float32")?;
         return Ok(Storage { stored: PrecisionChoice::weights(unquantized), unquantized });
     };
-    let scheme = quantization::scheme(config)?;
+    let mut scheme = quantization::scheme(config)?;
+    if arch.has_experts() && scheme.experts.is_none() {
+        scheme.experts = stated_experts(reader, config)?;
+    }
     reader.remarks.extend(scheme.remark);
     let unquantized = dtype(reader, scheme.carrier.0, scheme.carrier.1)?;
-    let stored = if rules.experts.is_some() && keeps(config, "self_attn", arch.n_layers) {
+    // Where experts of an FP8 file were quantized again, the list is of what was not: it stays in FP8.
+    let again = config.quant_method.value().is_some_and(|name| name == "fp8")
+        && config.quant_algo.is_given();
+    let layers = !again && kept_layers(config, arch.n_layers, is_attention);
+    let shared = !again
+        && arch.moe.iter().any(|moe| moe.shared_width > 0)
+        && kept_layers(config, arch.n_layers, is_shared_expert);
+    let stored = if arch.has_experts() && (layers || shared) {
         experts_only(reader, config, &scheme, unquantized, arch)
     } else {
-        all_layers(reader, config, &scheme, unquantized, arch)
+        all_layers(reader, config, &scheme, unquantized, layers)
     };
-    Ok(Storage { stored, unquantized })
+    let experts = stored.experts.filter(|format| *format != stored.weights && arch.has_experts());
+    Ok(Storage { stored: PrecisionChoice { experts, ..stored }, unquantized })
 }
 
+/// The format of the experts where `expert_dtype` states one: DeepSeek V4 has FP4 with a scale per 32 weights beside FP8.
+fn stated_experts(
+    reader: &Reader<'_>,
+    config: &QuantizationConfig,
+) -> Result<Option<&'static QuantFormat>, ConfigError> {
+    let entries = [&config.expert_dtype, &reader.text.expert_dtype, &reader.outer.expert_dtype];
+    let entry = entries.into_iter().find(|entry| entry.is_given());
+    let Some(entry) = entry else { return Ok(None) };
+    match Reader::text_of(&Named { name: "expert_dtype", entry })? {
+        Some("fp4" | "mxfp4") => Ok(Some(&formats::MXFP4)),
+        Some("nvfp4") => Ok(Some(&formats::NVFP4)),
+        Some("fp8") | None => Ok(None),
+        Some(other) => Err(ConfigError::UnknownDtype { found: other.into() }),
+    }
+}
+
+/// All layers in one format: the larger one where the file keeps attention unquantized.
 fn all_layers(
     reader: &mut Reader<'_>,
     config: &QuantizationConfig,
     scheme: &QuantizerFormats,
     unquantized: &'static QuantFormat,
-    arch: &ModelArch,
+    keeps_attention: bool,
 ) -> PrecisionChoice {
-    if keeps(config, "self_attn", arch.n_layers) {
+    if keeps_attention {
         reader.remarks.push(Remark::AttentionUnquantized);
     }
     if config.lm_head.value() == Some(&true) {
         reader.remarks.push(Remark::LmHeadQuantized);
     }
     PrecisionChoice {
-        weights: scheme.weights,
+        weights: if keeps_attention { unquantized } else { scheme.weights },
         activations: scheme.activations,
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
-        experts: scheme.experts.filter(|format| *format != scheme.weights && arch.has_experts()),
+        experts: scheme.experts,
     }
 }
 
@@ -76,7 +101,7 @@ fn experts_only(
     arch: &ModelArch,
 ) -> PrecisionChoice {
     let shared = arch.moe.iter().any(|moe| moe.shared_width > 0);
-    if shared && !keeps(config, "shared_expert", arch.n_layers) {
+    if shared && !kept_layers(config, arch.n_layers, is_shared_expert) {
         reader.remarks.push(Remark::SharedMlpQuantized);
     }
     PrecisionChoice {
@@ -84,12 +109,30 @@ fn experts_only(
         activations: scheme.activations,
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
-        experts: Some(scheme.weights),
+        experts: Some(scheme.experts.unwrap_or(scheme.weights)),
     }
 }
 
-/// True if the file leaves modules of this name unquantized: by a pattern for all layers, or layer by layer.
-fn keeps(config: &QuantizationConfig, module: &str, n_layers: u64) -> bool {
+/// Names of the module that mixes tokens.
+const MIXERS: [&str; 4] = ["self_attn", "linear_attn", "self_attention", "attention"];
+/// Parts of a file that are no layers of the language model.
+const ELSEWHERE: [&str; 4] = ["vision", "visual", "audio", "mtp"];
+
+/// True if an entry names a mixer as a whole or one of its projections, not a norm or an indexer of it.
+fn is_attention(entry: &str) -> bool {
+    let rest = MIXERS.iter().find_map(|name| entry.split_once(name)).map(|(_, rest)| rest);
+    rest.is_some_and(|rest| {
+        let rest = rest.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        rest.is_empty() || rest.contains("proj") && !rest.contains("index")
+    })
+}
+
+fn is_shared_expert(entry: &str) -> bool {
+    entry.contains("shared_expert") && !entry.ends_with("_gate")
+}
+
+/// True if the file leaves modules of a kind unquantized: by a pattern for all layers, or in most layers one by one.
+fn kept_layers(config: &QuantizationConfig, n_layers: u64, is_kind: fn(&str) -> bool) -> bool {
     let lists = [
         &config.modules_to_not_convert,
         &config.ignore,
@@ -100,16 +143,17 @@ fn keeps(config: &QuantizationConfig, module: &str, n_layers: u64) -> bool {
         .iter()
         .filter_map(|list| list.value())
         .flatten()
-        .filter(|entry| entry.contains(module));
-    let (mut one_layer, mut all_layers) = (0, false);
+        .filter(|entry| is_kind(entry) && !ELSEWHERE.iter().any(|part| entry.contains(part)));
+    let mut layers: Vec<u64> = Vec::new();
     for entry in named {
-        if entry.split('.').any(|part| part.parse::<u64>().is_ok()) {
-            one_layer += 1;
-        } else {
-            all_layers = true;
+        match entry.split('.').find_map(|part| part.parse().ok()) {
+            Some(layer) => layers.push(layer),
+            None => return true,
         }
     }
-    all_layers || 2 * one_layer > n_layers
+    layers.sort_unstable();
+    layers.dedup();
+    2 * layers.len() as u64 > n_layers
 }
 
 /// The format of `torch_dtype`. Without the field, transformers loads float32; quantizers have their own default.

@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::fields::HfConfig;
 use super::reader::Reader;
 use super::refusal::ConfigError;
-use super::stated::{Meaning, Stated, StatedKind, UnreadKey, meaning, words};
+use super::stated::{Meaning, Stated, StatedKind, States, UnreadKey, meaning, words};
 use super::{AssumedField, AssumedWhy};
 use crate::error::Error;
 use crate::model_arch::{Attention, DenseLayers, MAX_WIDTH, ModelArch, Moe};
@@ -26,6 +26,9 @@ pub enum Unread {
     UpperBound,
 }
 
+/// Keys at the top of multimodal files that describe a tower or a projector.
+const OF_TOWERS: [(&str, &[&str]); 1] = [("granite_speech", &["window_size"])];
+
 /// The unread keys of the language model, and those beside it in a multimodal file.
 pub(super) fn keys(reader: &Reader<'_>, arch: &ModelArch) -> Vec<UnreadKey> {
     let mut found = given(reader.text);
@@ -33,13 +36,17 @@ pub(super) fn keys(reader: &Reader<'_>, arch: &ModelArch) -> Vec<UnreadKey> {
         let inner = names(reader.text);
         found.extend(given(reader.outer).into_iter().filter(|(name, _)| !inner.contains(name)));
     }
-    let read = reader.text.read.borrow().clone();
+    let mut read = reader.text.read.borrow().clone();
+    let outer = reader.outer.model_type.value().map(String::as_str);
+    for (_, keys) in OF_TOWERS.iter().filter(|(model, _)| outer == Some(*model)) {
+        read.extend_from_slice(keys);
+    }
     found.retain(|(name, stated)| {
         !read.contains(&&**name) && !is_off(name, stated, arch, reader.text)
     });
     found.sort_by(|a, b| a.0.cmp(&b.0));
     let known = |(name, stated): (String, Stated)| {
-        let meaning = meaning(&name, stated.kind)?;
+        let meaning = meaning(&name, stated.kind).or_else(|| of_object(&name))?;
         Some(UnreadKey { name, meaning, largest: stated.largest })
     };
     found.into_iter().filter_map(known).collect()
@@ -49,7 +56,7 @@ pub(super) fn keys(reader: &Reader<'_>, arch: &ModelArch) -> Vec<UnreadKey> {
 fn given(config: &HfConfig) -> Vec<(String, Stated)> {
     let mut found = Vec::new();
     config.each_field(|name, stated| {
-        if stated.on && meaning(name, stated.kind).is_some() {
+        if stated.on && (meaning(name, stated.kind).is_some() || of_object(name).is_some()) {
             found.push((name.into(), stated));
         }
     });
@@ -63,6 +70,16 @@ fn given(config: &HfConfig) -> Vec<(String, Stated)> {
         }
     }
     found
+}
+
+/// The aspect of geometry in an object of a family, whose name does not say it.
+fn of_object(name: &str) -> Option<Meaning> {
+    match name {
+        "attn_config" => Some(Meaning::Heads),
+        "ffn_config" => Some(Meaning::Experts),
+        "compress_rates" => Some(Meaning::Window),
+        _ => None,
+    }
 }
 
 /// Names of all keys in a file, including those with `null`.
@@ -202,7 +219,7 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
     }
     let dense = arch.dense.iter().map(|group: &DenseLayers| group.width).max().unwrap_or(0);
     let width = largest(keys, |has| is_expert(has) && is_width(has) && !is_shared(has))
-        .or(text.moe_intermediate_size.value().copied());
+        .or(text.moe_intermediate_size.states().largest);
     let used = largest(keys, |has| is_expert(has) && is_used(has));
     let shared = largest(keys, |has| is_expert(has) && is_shared(has));
     let known = arch.moe.iter().max_by_key(|moe| moe.layers).copied();

@@ -42,6 +42,9 @@ impl Lowering<'_> {
     }
 
     fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
+        if moe.for_images {
+            return;
+        }
         let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
         let width = moe.latent.unwrap_or(hidden);
         let cost = router(tokens, moe.choices(), hidden, p.carrier);

@@ -1,7 +1,7 @@
 //! The ranges in which the formulas are valid; a geometry outside them is refused with the name of the dimension.
 
 use super::recurrent::Decay;
-use super::{Attention, Indexer, Mla, ModelArch, Moe, Recurrent};
+use super::{Attention, Compression, GroupedOutput, Indexer, Mla, ModelArch, Moe, Recurrent};
 use crate::error::{Error, in_range};
 use crate::text::Text;
 
@@ -91,8 +91,21 @@ impl Attention {
         if self.windowed_layers > 0 {
             in_range("sliding_window", self.window, 1, MAX_WIDTH)?;
         }
+        in_range("q_lora_rank", self.query_rank, 0, MAX_HEAD)?;
+        if let Some(GroupedOutput { groups, rank }) = self.output {
+            in_range("o_groups", groups, 1, self.n_heads.max(1))?;
+            shares("o_groups", groups, self.n_heads)?;
+            in_range("o_lora_rank", rank, 1, MAX_HEAD)?;
+        }
+        self.compression.as_ref().map_or(Ok(()), Compression::check)?;
         self.latent.as_ref().map_or(Ok(()), Mla::check)?;
         self.indexer.as_ref().map_or(Ok(()), Indexer::check)
+    }
+}
+
+impl Compression {
+    fn check(&self) -> Result<(), Error> {
+        in_range("tokens per compressed entry", self.ratio, 1, MAX_HEAD).map(|_| ())
     }
 }
 
@@ -102,7 +115,7 @@ impl Indexer {
         in_range("index_head_dim", self.head_dim, 1, MAX_HEAD)?;
         in_range("index_topk", self.top_k, 1, MAX_WIDTH)?;
         in_range("q_lora_rank", self.query_inputs, 1, MAX_WIDTH)?;
-        Ok(())
+        self.compression.as_ref().map_or(Ok(()), Compression::check)
     }
 }
 
@@ -150,8 +163,9 @@ impl Recurrent {
                 in_range("linear_key_head_dim", d.key_dim, 1, MAX_HEAD)?;
                 in_range("linear_value_head_dim", d.value_dim, 1, MAX_HEAD)?;
                 in_range("linear_conv_kernel_dim", d.conv_kernel, 0, MAX_HEAD)?;
-                if let Decay::PerChannel { rank } = d.decay {
-                    in_range("rank of the decay", rank, 1, MAX_HEAD)?;
+                if let Decay::PerChannel { rank, full_gate } = d.decay {
+                    // A gate of low rank has the rank of the decay.
+                    in_range("rank of the decay", rank, u64::from(!full_gate), MAX_HEAD)?;
                 }
             }
             Self::ShortConv(c) => {

@@ -1,7 +1,7 @@
 //! The layer matrices with their shapes, from which parameters, memory and padding are counted. Embedding and LM head are
 //! not included. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one matrix.
 
-use super::{Attention, Indexer, Mla, MlpKind, ModelArch, Projection};
+use super::{Attention, GroupedOutput, Indexer, Mla, MlpKind, ModelArch, Projection};
 use crate::op::OpKind;
 
 /// A group of matrices of one shape, in the format of the layer or expert weights.
@@ -93,23 +93,21 @@ impl Attention {
     fn matrices(&self, hidden: u64, visit: &mut impl FnMut(Matrix)) {
         let layers = self.layers();
         let mut layer = |kind, count, rows, cols, parts| {
-            if count > 0 && rows > 0 {
+            if count > 0 && rows > 0 && cols > 0 {
                 visit(Matrix { kind, expert: false, count, rows, cols, parts });
             }
         };
         if let Some(mla) = &self.latent {
             let queries = self.n_heads * (mla.nope_dim + mla.rope_dim);
-            match mla.q_lora_rank {
-                Some(rank) => {
-                    layer(OpKind::QkvA, layers, rank + mla.cache_row(), hidden, Parts::Whole);
-                    layer(OpKind::QB, layers, queries, rank, Parts::Whole);
-                }
-                None => {
-                    layer(OpKind::QkvA, layers, queries + mla.cache_row(), hidden, Parts::Whole);
-                }
-            }
+            let rows = self.latent_outputs(mla);
+            layer(OpKind::QkvA, layers, rows, hidden, Parts::Whole);
+            layer(OpKind::QB, layers, queries, mla.q_lora_rank.unwrap_or(0), Parts::Whole);
             let rows = self.n_heads * (mla.nope_dim + self.v_head_dim);
             layer(OpKind::KvB, layers, rows, mla.kv_lora_rank, self.latent_parts(mla));
+        } else if self.query_rank > 0 {
+            layer(OpKind::QkvA, layers, self.low_rank_outputs(), hidden, Parts::Whole);
+            let [queries, ..] = self.qkv_outputs();
+            layer(OpKind::QB, layers, queries, self.query_rank, Parts::Whole);
         } else {
             let [queries, keys, values] = self.qkv_outputs();
             let queries = queries + self.gate_outputs;
@@ -121,7 +119,30 @@ impl Attention {
                 layer(OpKind::IndexProj, indexer.layers, rows, cols, Parts::Whole);
             }
         }
-        layer(OpKind::OProj, layers, hidden, self.n_heads * self.v_head_dim, Parts::Whole);
+        let outputs = self.n_heads * self.v_head_dim;
+        let Some(GroupedOutput { groups, rank }) = self.output else {
+            return layer(OpKind::OProj, layers, hidden, outputs, Parts::Whole);
+        };
+        layer(OpKind::OProj, layers, groups * rank, outputs / groups.max(1), Parts::Whole);
+        layer(OpKind::OProj, layers, hidden, groups * rank, Parts::Whole);
+    }
+
+    /// Number of outputs of the first projection of latent attention: queries or their latents, the latent keys and values, and
+    /// the gate.
+    pub(crate) const fn latent_outputs(&self, mla: &Mla) -> u64 {
+        let queries = match mla.q_lora_rank {
+            Some(rank) => rank,
+            None => self.n_heads * (mla.nope_dim + mla.rope_dim),
+        };
+        queries + mla.cache_row() + self.gate_outputs
+    }
+
+    /// Number of outputs of the first projection of attention with queries of low rank: latent queries, keys and values, the
+    /// gate, and what the compression makes entries from.
+    pub(crate) fn low_rank_outputs(&self) -> u64 {
+        let [_, keys, values] = self.qkv_outputs();
+        let compressed = self.compression.map_or(0, |compression| compression.outputs(keys));
+        self.query_rank + keys + values + self.gate_outputs + compressed
     }
 
     const fn latent_parts(&self, mla: &Mla) -> Parts {
@@ -132,9 +153,15 @@ impl Attention {
 
 impl Indexer {
     /// Its matrices as (outputs, inputs): queries; the key and the weights of the heads.
-    pub const fn projections(&self, hidden: u64) -> [(u64, u64); 2] {
+    pub fn projections(&self, hidden: u64) -> [(u64, u64); 2] {
         let queries = (self.n_heads * self.head_dim, self.query_inputs);
         let weights = if self.weighs_heads { self.n_heads } else { 0 };
-        [queries, (self.head_dim + weights, hidden)]
+        let keys = self.compression.map_or(self.head_dim, |one| one.outputs(self.head_dim));
+        [queries, (keys + weights, hidden)]
+    }
+
+    /// Number of tokens per cached key.
+    pub fn tokens_per_key(&self) -> u64 {
+        self.compression.map_or(1, |compression| compression.ratio)
     }
 }

@@ -1,6 +1,6 @@
 //! Parameter counts computed from the geometry. `docs/theory/transformer.md` lists the terms.
 
-use super::{Attention, AttentionBias, DenseLayers, KvSource, ModelArch, Moe, QkNorm};
+use super::{Attention, AttentionBias, DenseLayers, Indexer, KvSource, ModelArch, Moe, QkNorm};
 
 impl ModelArch {
     /// Number of parameters of the whole model.
@@ -18,7 +18,8 @@ impl ModelArch {
             .moe
             .iter()
             .map(|moe| {
-                let used = moe.experts_per_token * moe.n_experts / moe.choices().max(1);
+                let chosen = if moe.for_images { 0 } else { moe.experts_per_token };
+                let used = chosen * moe.n_experts / moe.choices().max(1);
                 let unused = moe.n_experts.saturating_sub(used);
                 wide(moe.layers) * wide(unused) * self.expert_params(moe)
             })
@@ -28,9 +29,13 @@ impl ModelArch {
 
     /// Number of parameters of one expert.
     fn expert_params(&self, moe: &Moe) -> u128 {
-        let width = moe.latent.unwrap_or(self.hidden_size);
-        wide(self.mlp_inputs() + 1) * wide(moe.expert_width) * wide(width)
+        wide(self.mlp_inputs() + 1) * wide(moe.expert_width) * wide(self.expert_inputs(moe))
             + wide(self.expert_biases(moe))
+    }
+
+    /// Number of inputs of an expert.
+    pub(crate) fn expert_inputs(&self, moe: &Moe) -> u64 {
+        moe.latent.unwrap_or(self.hidden_size)
     }
 
     /// Number of biases of all experts, a part of [`ModelArch::n_vector_params`].
@@ -41,8 +46,12 @@ impl ModelArch {
     }
 
     /// Number of biases of one expert.
-    const fn expert_biases(&self, moe: &Moe) -> u64 {
-        if moe.expert_bias { self.mlp_inputs() * moe.expert_width + self.hidden_size } else { 0 }
+    fn expert_biases(&self, moe: &Moe) -> u64 {
+        if moe.expert_bias {
+            self.mlp_inputs() * moe.expert_width + self.expert_inputs(moe)
+        } else {
+            0
+        }
     }
 
     /// Number of parameters in small tensors (router, learned positions, biases, norms, sinks), stored in the carrier.
@@ -110,24 +119,35 @@ impl Attention {
     fn vector_params(&self, hidden: u64) -> u128 {
         let [queries, keys, values] = self.qkv_outputs();
         let qkv = queries + keys + values;
+        // Latent attention has biases where it projects to latents; a direct projection of queries has none.
+        let biased = self.latent.map_or(qkv, |mla| mla.q_lora_rank.unwrap_or(0) + mla.cache_row());
         let bias = match self.bias {
             AttentionBias::None => 0,
-            AttentionBias::Qkv => qkv,
-            AttentionBias::Qkvo => qkv + hidden,
+            AttentionBias::Qkv => biased,
+            AttentionBias::Qkvo => biased + hidden,
         };
         let own_keys = self.kv_source != KvSource::EarlierLayer;
         let qk_norm = match self.qk_norm {
             QkNorm::None => 0,
             QkNorm::Head => (1 + u64::from(own_keys)) * self.head_dim,
             QkNorm::Projection => queries + keys,
+            QkNorm::Keys => self.head_dim,
         };
         let latent_norms =
             self.latent.map_or(0, |mla| mla.q_lora_rank.unwrap_or(0) + mla.kv_lora_rank);
         let sinks = if self.sinks { self.n_heads } else { 0 };
-        // The norm of the indexer's key has a weight and a bias.
-        let indexers =
-            self.indexer.map_or(0, |index| wide(index.layers) * wide(2 * index.head_dim));
-        wide(self.layers()) * wide(bias + qk_norm + latent_norms + sinks) + indexers
+        let compressed = self.compression.map_or(0, |one| one.vector_params(keys));
+        let indexers = self.indexer.map_or(0, |index| wide(index.layers) * wide(index.vectors()));
+        let layer = bias + qk_norm + self.query_rank + latent_norms + sinks + compressed;
+        wide(self.layers()) * wide(layer) + indexers
+    }
+}
+
+impl Indexer {
+    /// Number of small parameters of a layer: the norm of the key has a weight and a bias; that of compressed keys has a weight,
+    /// beside a bias per position.
+    fn vectors(&self) -> u64 {
+        self.compression.map_or(2 * self.head_dim, |one| one.vector_params(self.head_dim))
     }
 }
 

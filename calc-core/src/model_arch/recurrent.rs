@@ -115,7 +115,12 @@ pub enum Decay {
     /// One decay and one correction per head (gated delta net).
     PerHead,
     /// A decay per channel of the keys, from a projection of this rank (Kimi delta attention).
-    PerChannel { rank: u64 },
+    PerChannel {
+        /// Rank of the projection; 0 projects directly (Ling hybrid).
+        rank: u64,
+        /// The gate has a matrix of its own, not a projection of the same rank (Kimi K3).
+        full_gate: bool,
+    },
     /// A constant per head, no correction (lightning attention).
     Constant,
 }
@@ -228,7 +233,7 @@ impl Recurrent {
     /// Mamba 1                 2 d_i                              x, gate
     /// Mamba 2                 d_i + C + n                        gate, x B C, time step
     /// gated delta net         2 keys + 2 values + 2 heads        q k v, gate, decay and correction
-    /// Kimi delta attention    2 keys + values + heads            q k v, correction
+    /// Kimi delta attention    2 keys + values + heads            q k v, correction; and values: gate of full rank
     /// lightning attention     2 keys + 2 values                  q k v, gate
     /// short convolution       3 channels                         B, C, x
     /// ```
@@ -238,7 +243,10 @@ impl Recurrent {
             Self::Mamba2(group) => group.inner() + group.channels() + group.n_heads,
             Self::DeltaNet(group) => match group.decay {
                 Decay::PerHead => group.channels() + group.values() + 2 * group.value_heads,
-                Decay::PerChannel { .. } => group.channels() + group.value_heads,
+                Decay::PerChannel { full_gate, .. } => {
+                    let gate = if full_gate { group.values() } else { 0 };
+                    group.channels() + group.value_heads + gate
+                }
                 Decay::Constant => group.channels() + group.values(),
             },
             Self::ShortConv(group) => 3 * group.channels,
@@ -255,9 +263,14 @@ impl Recurrent {
                 let narrow = group.dt_rank + 2 * group.state;
                 [[(narrow, group.inner), (group.inner, group.dt_rank)], none]
             }
-            Self::DeltaNet(DeltaNet { decay: Decay::PerChannel { rank }, .. }) => {
-                let decay = low_rank((hidden, *rank, self.keys_of_all_heads()));
-                [decay, low_rank((hidden, *rank, self.inner()))]
+            Self::DeltaNet(DeltaNet { decay: Decay::PerChannel { rank, full_gate }, .. }) => {
+                let keys = self.keys_of_all_heads();
+                let decay = match rank {
+                    0 => [(keys, hidden), (0, 0)],
+                    _ => low_rank((hidden, *rank, keys)),
+                };
+                let gate = low_rank((hidden, *rank, self.inner()));
+                [decay, if *full_gate { none } else { gate }]
             }
             Self::DeltaNet(_) | Self::Mamba2(_) | Self::ShortConv(_) => [none, none],
         };
@@ -364,8 +377,25 @@ impl Recurrent {
         }
     }
 
-    /// Number of elements per token that convolution and state update read and write: inputs and the output.
+    /// Number of elements per token that convolution and state update read and write: the outputs of the input projection, what
+    /// the further matrices give, and the output.
+    ///
+    /// ```text
+    /// Mamba 1                 + 2 d_i + 2 s        convolved x, which is written for them, time step, B and C
+    /// Kimi delta attention    + keys + values      decay per channel over all heads; gate of low rank
+    /// ```
     pub const fn streamed_per_token(&self) -> u64 {
-        self.inputs() + self.inner()
+        let further = match self {
+            Self::Mamba1(group) => 2 * group.inner + 2 * group.state,
+            Self::DeltaNet(group) => match group.decay {
+                Decay::PerChannel { full_gate, .. } => {
+                    let gate = if full_gate { 0 } else { group.values() };
+                    self.keys_of_all_heads() + gate
+                }
+                Decay::PerHead | Decay::Constant => 0,
+            },
+            Self::Mamba2(_) | Self::ShortConv(_) => 0,
+        };
+        self.inputs() + further + self.inner()
     }
 }

@@ -199,6 +199,12 @@ impl Plan<'_> {
                     Reach::Window(window) => {
                         kinks.extend([window.saturating_sub(new + 1), window]);
                     }
+                    Reach::Compressed { window, ratio, top_k } => {
+                        let full = ratio.saturating_mul(top_k);
+                        for end in [window, full] {
+                            kinks.extend([end.saturating_sub(new + 1), end]);
+                        }
+                    }
                     Reach::Chunk(chunk) => {
                         let full = (start / chunk + 1..=end / chunk).take(MOST_CHUNKS);
                         kinks.extend(

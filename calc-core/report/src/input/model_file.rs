@@ -1,10 +1,12 @@
 //! Models from the text of a config.json: limits before parsing, and a sentence for every refusal, assumption and remark.
 //! `calc_core::hf_config` interprets the fields.
 
+mod modelopt;
 mod python;
 mod remarks;
 pub mod word;
 
+pub use modelopt::with_quantization;
 pub use remarks::{assumed_text, data_type_field, import_notes, remark_text};
 
 use core::fmt;
@@ -49,6 +51,8 @@ pub enum ModelFileError {
         /// Column, from 1.
         column: usize,
     },
+    /// The hf_quant_config.json of ModelOpt, which states formats and no model.
+    QuantizationAlone,
     /// Valid JSON whose fields describe no supported model.
     Config(ConfigError),
 }
@@ -77,7 +81,13 @@ pub fn parse_with(json_text: &str, unread: Unread) -> Result<Imported, ModelFile
     }
     let json_text = python::without_infinities(json_text);
     let config: HfConfig = serde_json::from_str(&json_text).map_err(|error| malformed(&error))?;
-    import(&config, unread).map_err(ModelFileError::Config)
+    import(&config, unread).map_err(|error| {
+        let without_model = matches!(error, ConfigError::Missing { field: "model_type" });
+        if without_model && modelopt::is_quantization(&json_text) {
+            return ModelFileError::QuantizationAlone;
+        }
+        ModelFileError::Config(error)
+    })
 }
 
 pub(crate) fn malformed(error: &serde_json::Error) -> ModelFileError {
@@ -113,6 +123,10 @@ impl fmt::Display for ModelFileError {
                  not the weights",
                 MAX_BYTES / 1_000_000,
                 bytes.div_ceil(1_000_000)
+            ),
+            Self::QuantizationAlone => f.write_str(
+                "this is the hf_quant_config.json of ModelOpt: it states formats of the weights, and no model; \
+                 give the config.json of the same folder, or the folder itself with --model",
             ),
             Self::Empty => f.write_str("the file is empty; a config.json is a JSON object"),
             Self::NotAnObject { first } => {
@@ -232,6 +246,7 @@ const fn allowed_text(allowed: Allowed) -> &'static str {
         Allowed::Text => "a text",
         Allowed::Texts => "a list of texts",
         Allowed::Counts => "a list of whole numbers",
+        Allowed::Flags => "a list of true and false",
         Allowed::Object => "an object",
     }
 }

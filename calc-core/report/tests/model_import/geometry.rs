@@ -321,7 +321,7 @@ fn geometry_beside_and_inside_a_known_family_is_refused_by_name() {
         (json!({"attention_chunk_size": 8192}), "attention_chunk_size"),
         (json!({"multi_query": true}), "multi_query"),
         (json!({"numKvHeads": 2}), "numKvHeads"),
-        (json!({"attn_config": {"kv_n_heads": 2}}), "attn_config.kv_n_heads"),
+        (json!({"attn_config": {"kv_n_heads": 2}}), "attn_config"),
         (json!({"extra": {"num_experts": 64}}), "extra.num_experts"),
         (json!({"num_kv_heads": 2}), "num_kv_heads"),
         (json!({"layer_pattern": "SSF"}), "layer_pattern"),

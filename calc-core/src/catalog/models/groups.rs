@@ -5,8 +5,8 @@
 use super::{CatalogModel, PublishedFormats};
 use crate::catalog::formats;
 use crate::model_arch::{
-    Attention, Decay, DeltaNet, DenseLayers, GgufLayout, Indexer, KvSource, Mamba2, Mla, MlpKind,
-    ModelArch, Moe, NormKind, QkNorm, Recurrent,
+    Attention, Compression, Decay, DeltaNet, DenseLayers, GgufLayout, GroupedOutput, Indexer,
+    KvSource, Mamba2, Mla, MlpKind, ModelArch, Moe, NormKind, Projection, QkNorm, Recurrent, Table,
 };
 use crate::provenance::Provenance;
 use crate::text::{List, text};
@@ -14,7 +14,53 @@ use crate::text::{List, text};
 /// Source of all rows.
 const SOURCE: &str = "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)";
 
-pub(super) static MODELS: [CatalogModel; 10] = [
+/// Attention of DeepSeek V4 to its window: one vector per token, queries and output of low rank.
+const V4_FLASH: Attention = Attention {
+    n_heads: 64,
+    n_kv_heads: 1,
+    head_dim: 512,
+    v_head_dim: 512,
+    window: 128,
+    qk_norm: QkNorm::Keys,
+    sinks: true,
+    kv_source: KvSource::OneVector,
+    query_rank: 1024,
+    output: Some(GroupedOutput { groups: 8, rank: 1024 }),
+    ..Attention::PLAIN
+};
+
+const V4_PRO: Attention = Attention {
+    n_heads: 128,
+    query_rank: 1536,
+    output: Some(GroupedOutput { groups: 16, rank: 1024 }),
+    ..V4_FLASH
+};
+
+const V4_SELECTED: Compression = Compression { ratio: 4, overlaps: true, keeps_tokens: false };
+const V4_ALL: Compression = Compression { ratio: 128, overlaps: false, keeps_tokens: false };
+
+const V4_INDEXER: Indexer = Indexer {
+    layers: 0,
+    n_heads: 64,
+    head_dim: 128,
+    query_inputs: 1024,
+    top_k: 512,
+    weighs_heads: true,
+    compression: Some(V4_SELECTED),
+};
+
+const V4_FLASH_EXPERTS: Moe = Moe {
+    n_experts: 256,
+    experts_per_token: 6,
+    expert_width: 2048,
+    shared_width: 2048,
+    ..Moe::PLAIN
+};
+
+const V4_PRO_EXPERTS: Moe =
+    Moe { n_experts: 384, expert_width: 3072, shared_width: 3072, ..V4_FLASH_EXPERTS };
+
+pub(super) static MODELS: [CatalogModel; 13] = [
     CatalogModel {
         key: "qwen3.5-27b",
         name: "Qwen3.5 27B",
@@ -358,6 +404,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
                     query_inputs: 1536,
                     top_k: 2048,
                     weighs_heads: true,
+                    compression: None,
                 }),
                 ..Attention::PLAIN
             }]),
@@ -394,6 +441,199 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         notes: "latent attention to 2048 tokens that an indexer selects",
     },
     CatalogModel {
+        key: "deepseek-v4-flash",
+        name: "DeepSeek V4 Flash (284B)",
+        hf_id: "deepseek-ai/DeepSeek-V4-Flash",
+        other_names: &[],
+        family: "deepseek",
+        architecture: "DeepseekV4ForCausalLM",
+        release_year: 2026,
+        arch: ModelArch {
+            hidden_size: 4096,
+            n_layers: 43,
+            order: text("2we,w1e,20(w2e1,w1e1)"),
+            vocab_size: 129_280,
+            tied_embeddings: false,
+            attention: List::Borrowed(&[
+                Attention { windowed_layers: 2, ..V4_FLASH },
+                Attention {
+                    windowed_layers: 21,
+                    compression: Some(V4_SELECTED),
+                    indexer: Some(Indexer {
+                        layers: 21,
+                        query_inputs: 1024,
+                        top_k: 512,
+                        ..V4_INDEXER
+                    }),
+                    ..V4_FLASH
+                },
+                Attention { windowed_layers: 20, compression: Some(V4_ALL), ..V4_FLASH },
+            ]),
+            recurrent: List::Borrowed(&[]),
+            mlp: MlpKind::Gated,
+            mlp_bias: false,
+            dense: List::Borrowed(&[]),
+            moe: List::Borrowed(&[
+                Moe { layers: 3, ..V4_FLASH_EXPERTS },
+                Moe { layers: 40, correction_bias: true, ..V4_FLASH_EXPERTS },
+            ]),
+            projections: List::Borrowed(&[
+                Projection { count: 86, rows: 24, cols: 16_384 },
+                Projection { count: 1, rows: 4, cols: 16_384 },
+            ]),
+            tables: List::Borrowed(&[Table { rows: 129_280, cols: 18 }]),
+            other_vectors: 2327,
+            norm: NormKind::RmsNorm,
+            add_norms: 86,
+            post_norms: 0,
+            final_norm: true,
+            position_rows: 0,
+            lm_head_bias: false,
+            gguf: GgufLayout::Split,
+            max_context: Some(1_048_576),
+        },
+        stored: PublishedFormats {
+            weights: &formats::FP8_BLOCK128,
+            experts: Some(&formats::MXFP4),
+        },
+        official_params: None,
+        official_source: "",
+        source: SOURCE,
+        provenance: Provenance::Read,
+        notes: "windows of 128 with compressed entries beside them: one of 4 tokens, of which an indexer selects 512, or one of 128",
+    },
+    CatalogModel {
+        key: "deepseek-v4-pro",
+        name: "DeepSeek V4 Pro (1.57T)",
+        hf_id: "deepseek-ai/DeepSeek-V4-Pro",
+        other_names: &[],
+        family: "deepseek",
+        architecture: "DeepseekV4ForCausalLM",
+        release_year: 2026,
+        arch: ModelArch {
+            hidden_size: 7168,
+            n_layers: 61,
+            order: text("2w1e,we,29(w1e1,we1)"),
+            vocab_size: 129_280,
+            tied_embeddings: false,
+            attention: List::Borrowed(&[
+                Attention {
+                    windowed_layers: 30,
+                    compression: Some(V4_SELECTED),
+                    indexer: Some(Indexer {
+                        layers: 30,
+                        query_inputs: 1536,
+                        top_k: 1024,
+                        ..V4_INDEXER
+                    }),
+                    ..V4_PRO
+                },
+                Attention { windowed_layers: 31, compression: Some(V4_ALL), ..V4_PRO },
+            ]),
+            recurrent: List::Borrowed(&[]),
+            mlp: MlpKind::Gated,
+            mlp_bias: false,
+            dense: List::Borrowed(&[]),
+            moe: List::Borrowed(&[
+                Moe { layers: 3, ..V4_PRO_EXPERTS },
+                Moe { layers: 58, correction_bias: true, ..V4_PRO_EXPERTS },
+            ]),
+            projections: List::Borrowed(&[
+                Projection { count: 122, rows: 24, cols: 28_672 },
+                Projection { count: 1, rows: 4, cols: 28_672 },
+            ]),
+            tables: List::Borrowed(&[Table { rows: 129_280, cols: 18 }]),
+            other_vectors: 3299,
+            norm: NormKind::RmsNorm,
+            add_norms: 122,
+            post_norms: 0,
+            final_norm: true,
+            position_rows: 0,
+            lm_head_bias: false,
+            gguf: GgufLayout::Split,
+            max_context: Some(1_048_576),
+        },
+        stored: PublishedFormats {
+            weights: &formats::FP8_BLOCK128,
+            experts: Some(&formats::MXFP4),
+        },
+        official_params: None,
+        official_source: "",
+        source: SOURCE,
+        provenance: Provenance::Read,
+        notes: "windows of 128 with compressed entries beside them: one of 4 tokens, of which an indexer selects 1024, or one of 128",
+    },
+    CatalogModel {
+        key: "kimi-k3",
+        name: "Kimi K3 (2.78T)",
+        hf_id: "moonshotai/Kimi-K3",
+        other_names: &[],
+        family: "kimi",
+        architecture: "KimiK3ForConditionalGeneration",
+        release_year: 2026,
+        arch: ModelArch {
+            hidden_size: 7168,
+            n_layers: 93,
+            order: text("rd,2re,22(fe,3re),2fe"),
+            vocab_size: 163_840,
+            tied_embeddings: false,
+            attention: List::Borrowed(&[Attention {
+                n_heads: 96,
+                n_kv_heads: 96,
+                head_dim: 192,
+                v_head_dim: 128,
+                full_layers: 24,
+                gate_outputs: 12_288,
+                latent: Some(Mla {
+                    q_lora_rank: Some(1536),
+                    kv_lora_rank: 512,
+                    rope_dim: 64,
+                    nope_dim: 128,
+                }),
+                ..Attention::PLAIN
+            }]),
+            recurrent: List::Borrowed(&[Recurrent::DeltaNet(DeltaNet {
+                layers: 69,
+                key_heads: 96,
+                value_heads: 96,
+                key_dim: 128,
+                value_dim: 128,
+                conv_kernel: 4,
+                decay: Decay::PerChannel { rank: 128, full_gate: true },
+            })]),
+            mlp: MlpKind::Gated,
+            mlp_bias: false,
+            dense: List::Borrowed(&[DenseLayers { layers: 1, width: 33_792 }]),
+            moe: List::Borrowed(&[Moe {
+                layers: 92,
+                n_experts: 896,
+                experts_per_token: 16,
+                expert_width: 3072,
+                shared_width: 6144,
+                correction_bias: true,
+                latent: Some(3584),
+                ..Moe::PLAIN
+            }]),
+            projections: List::Borrowed(&[]),
+            tables: List::Borrowed(&[]),
+            other_vectors: 3_012_768,
+            norm: NormKind::RmsNorm,
+            add_norms: 186,
+            post_norms: 0,
+            final_norm: true,
+            position_rows: 0,
+            lm_head_bias: false,
+            gguf: GgufLayout::Split,
+            max_context: Some(1_048_576),
+        },
+        stored: PublishedFormats { weights: &formats::BF16, experts: Some(&formats::MXFP4) },
+        official_params: None,
+        official_source: "",
+        source: SOURCE,
+        provenance: Provenance::Read,
+        notes: "Kimi delta attention in 69 of 93 layers; experts work in half of the hidden size",
+    },
+    CatalogModel {
         key: "glm-5.2",
         name: "GLM-5.2 (744B)",
         hf_id: "zai-org/GLM-5.2",
@@ -426,6 +666,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
                     query_inputs: 2048,
                     top_k: 2048,
                     weighs_heads: true,
+                    compression: None,
                 }),
                 ..Attention::PLAIN
             }]),

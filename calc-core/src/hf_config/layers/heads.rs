@@ -38,7 +38,7 @@ pub(super) fn mimo(
     // The chunk is the window of the sliding layers; a kernel's choice.
     text.settle(&["attention_chunk_size", "sliding_window_size"]);
     let mut full = attention::heads(reader, rules, frame)?;
-    full.v_head_dim = count_of(reader, "v_head_dim", &text.v_head_dim, full.head_dim)?;
+    full.v_head_dim = count_of(reader, "v_head_dim", &text.v_head_dim, 128)?;
     full.sinks =
         flag_of(reader, "add_full_attention_sink_bias", &text.add_full_attention_sink_bias, false)?;
     let sliding = Attention {

@@ -155,7 +155,12 @@ pub(super) fn falcon_h1(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let stated = Reader::count(&text.named("mamba_d_ssm", &text.mamba_d_ssm))?;
+    let field = text.named("mamba_d_ssm", &text.mamba_d_ssm);
+    // `null` means the expanded hidden size.
+    let stated = match field.entry {
+        Entry::Absent => Some(reader.count_or(&field, 1024)?),
+        Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&field)?,
+    };
     let inner = match stated {
         Some(inner) => {
             text.settle(&["mamba_expand"]);
@@ -208,7 +213,7 @@ pub(super) fn jamba(
     if flag_of_bias(reader, "mamba_proj_bias", &text.mamba_proj_bias)? {
         return Err(unsupported(reader, Unsupported::HybridLayers));
     }
-    let width = reader.size(HfConfig::width, None)?;
+    let width = reader.size(HfConfig::width, |sizes| sizes.ffn_size)?;
     let (experts, used) = (text.experts(), text.experts_used());
     let n_experts = reader.count_or(&experts, 16)?;
     let sparse = if n_experts > 1 { number(&with_experts) } else { 0 };

@@ -3,15 +3,17 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::super::AssumedValue::Word;
 use super::super::attention::{self, Frame, unsupported};
 use super::super::entry::Entry;
 use super::super::feed_forward::{self, FeedForward};
+use super::super::part_fields::LinearAttention;
 use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::{Kind, Layers, count, count_of, flag_of, kinds, kinds_by_list, only};
 use crate::error::in_range;
-use crate::model_arch::{Decay, DeltaNet, DenseLayers, MAX_COUNT, Recurrent, ShortConv};
+use crate::model_arch::{Attention, Decay, DeltaNet, DenseLayers, MAX_COUNT, Recurrent, ShortConv};
 
 /// Qwen3-Next, Qwen3.5 and 3.6: a gated delta net in all but every fourth layer, whose attention has a gate per output.
 pub(super) fn qwen_next(
@@ -68,18 +70,30 @@ pub(super) fn kimi_linear(
     let text = reader.text;
     text.settle(&["layer_types", "num_expert_group", "moe_renormalize"]);
     let field = text.named("linear_attn_config", &text.linear_attn_config);
-    let Some(linear) = value(&field)? else {
-        return Err(ConfigError::Missing { field: "linear_attn_config" });
-    };
+    let linear = value(&field)?.map_or_else(LinearAttention::default, |linear| (**linear).clone());
     let named = |name, entry| Reader::count(&text.named(name, entry));
-    let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?
-        .ok_or(ConfigError::Missing { field: "full_attn_layers" })?;
-    let full_layers = full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64;
+    let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?;
+    if full.is_none() && field.entry.is_given() {
+        return Err(ConfigError::Missing { field: "full_attn_layers" });
+    }
+    if full.is_none() {
+        reader
+            .assume(field.name, Word("every fourth layer from the fifth is full; 32 heads of 128"));
+    }
     // The file counts layers from 1.
-    let kind = |layer| if full.contains(&layer) { Kind::Full } else { Kind::Recurrent };
-    reader.order.mixers = (1..=frame.n_layers).map(kind).collect();
+    let kind = |layer: u64| {
+        let is_full = match full {
+            Some(list) => list.contains(&layer),
+            None => layer > 1 && (layer - 1).is_multiple_of(4),
+        };
+        if is_full { Kind::Full } else { Kind::Recurrent }
+    };
+    let kinds: Vec<Kind> = (1..=frame.n_layers).map(kind).collect();
+    let full_layers = count(&kinds, Kind::Full);
+    reader.order.mixers = kinds;
     let heads = named("num_heads", &linear.num_heads)?.unwrap_or(32);
     let head_dim = named("head_dim", &linear.head_dim)?.unwrap_or(128);
+    let full_gate = Reader::flag(&text.named("use_full_rank_gate", &linear.use_full_rank_gate))?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = full_layers;
     let net = DeltaNet {
@@ -89,7 +103,81 @@ pub(super) fn kimi_linear(
         key_dim: head_dim,
         value_dim: head_dim,
         conv_kernel: named("short_conv_kernel_size", &linear.short_conv_kernel_size)?.unwrap_or(4),
-        decay: Decay::PerChannel { rank: head_dim },
+        decay: Decay::PerChannel { rank: head_dim, full_gate: full_gate == Some(true) },
+    };
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let recurrent = vec![Recurrent::DeltaNet(net)];
+    let mut layers = Layers { recurrent, ..Layers::of(vec![attention], feed_forward) };
+    if full_gate.is_some() || text.attn_res_block_size.is_given() {
+        kimi_k3(reader, frame, &mut layers)?;
+    }
+    Ok(layers)
+}
+
+/// Kimi K3: a gate per output of latent attention, experts in a width of their own with a norm, and residuals that weigh earlier
+/// blocks of layers.
+fn kimi_k3(reader: &mut Reader<'_>, frame: &Frame, layers: &mut Layers) -> Result<(), ConfigError> {
+    let text = reader.text;
+    let gated = flag_of(reader, "mla_use_output_gate", &text.mla_use_output_gate, true)?;
+    for group in layers.attention.iter_mut().filter(|_| gated) {
+        group.gate_outputs = group.n_heads * group.v_head_dim;
+    }
+    let name = "routed_expert_hidden_size";
+    let width = Reader::count(&text.named(name, &text.routed_expert_hidden_size))?;
+    if width.is_none() {
+        reader.assume(name, Word("hidden size"));
+    }
+    let normed = flag_of(reader, "latent_moe_use_norm", &text.latent_moe_use_norm, true)?;
+    for moe in &mut layers.feed_forward.moe {
+        moe.latent = width;
+        layers.other_vectors += if normed { moe.layers * width.unwrap_or(0) } else { 0 };
+    }
+    // Attention and MLP of each layer, and the output, weigh the blocks by a norm and a projection to one number.
+    let name = "attn_res_block_size";
+    if count_of(reader, name, &text.attn_res_block_size, 12)? > 0 {
+        layers.other_vectors += (2 * frame.n_layers + 1) * 2 * frame.hidden_size;
+    }
+    // The published decays have an element per channel of a head, not per head.
+    for group in &layers.recurrent {
+        if let Recurrent::DeltaNet(net) = group {
+            layers.other_vectors += net.layers * net.key_dim.saturating_sub(net.value_heads);
+        }
+    }
+    Ok(())
+}
+
+/// OLMo Hybrid: a gated delta net in all but every fourth layer, with sizes by those of attention.
+pub(super) fn olmo_hybrid(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let text = reader.text;
+    let full = |i: u64| if (i + 1).is_multiple_of(4) { Kind::Full } else { Kind::Recurrent };
+    let kinds = kinds(reader, frame.n_layers, full)?;
+    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let heads = attention::heads(reader, rules, frame)?;
+    let attention = Attention { full_layers: count(&kinds, Kind::Full), ..heads };
+    let n = heads.n_heads;
+    let key_heads = count_of(reader, "linear_num_key_heads", &text.linear_num_key_heads, n)?;
+    let key_heads = in_range("linear_num_key_heads", key_heads, 1, MAX_COUNT);
+    let key_heads = key_heads.map_err(ConfigError::Value)?;
+    // Keys of all heads have three quarters of the hidden size.
+    let key_dim = 3 * frame.hidden_size / 4 / key_heads;
+    let key_dim = count_of(reader, "linear_key_head_dim", &text.linear_key_head_dim, key_dim)?;
+    let net = DeltaNet {
+        layers: count(&kinds, Kind::Recurrent),
+        key_heads,
+        value_heads: count_of(reader, "linear_num_value_heads", &text.linear_num_value_heads, n)?,
+        key_dim,
+        value_dim: count_of(
+            reader,
+            "linear_value_head_dim",
+            &text.linear_value_head_dim,
+            2 * key_dim,
+        )?,
+        conv_kernel: count_of(reader, "linear_conv_kernel_dim", &text.linear_conv_kernel_dim, 4)?,
+        decay: Decay::PerHead,
     };
     let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];

@@ -65,7 +65,7 @@ pub(super) fn nemotron_h(
     }
     let mut dense = Vec::new();
     if of('-') > 0 {
-        let width = reader.size(HfConfig::width, None)?;
+        let width = reader.size(HfConfig::width, |sizes| sizes.ffn_size)?;
         dense.push(DenseLayers { layers: of('-'), width });
     } else {
         text.settle(&["intermediate_size"]);

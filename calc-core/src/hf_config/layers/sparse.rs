@@ -19,35 +19,71 @@ pub(super) fn deepseek_sparse(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
     let kinds = kinds(reader, frame.n_layers, |_| Kind::Full)?;
     only(reader, &kinds, &[Kind::Full])?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = frame.n_layers;
+    let layers = indexers(reader, frame.n_layers)?;
+    attention.indexer = Some(Indexer { layers, ..indexer_of(reader, rules, &attention, frame)? });
+    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    Ok(Layers::of(vec![attention], feed_forward))
+}
+
+/// The indexer of latent attention, without layers.
+pub(super) fn indexer_of(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    attention: &Attention,
+    frame: &Frame,
+) -> Result<Indexer, ConfigError> {
+    let text = reader.text;
     let rank = attention.latent.and_then(|mla| mla.q_lora_rank);
-    attention.indexer = Some(Indexer {
-        layers: indexers(reader, frame.n_layers)?,
+    Ok(Indexer {
+        layers: 0,
         n_heads: count_of(reader, "index_n_heads", &text.index_n_heads, rules.index_heads)?,
         head_dim: count_of(reader, "index_head_dim", &text.index_head_dim, 128)?,
         query_inputs: rank.unwrap_or(frame.hidden_size),
         top_k: count_of(reader, "index_topk", &text.index_topk, 2048)?,
         weighs_heads: true,
-    });
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
-    Ok(Layers::of(vec![attention], feed_forward))
+        compression: None,
+    })
 }
 
 /// Number of layers with an indexer; "shared" layers use the selection of an earlier one.
-fn indexers(reader: &Reader<'_>, n: u64) -> Result<u64, ConfigError> {
-    let field = reader.text.named("indexer_types", &reader.text.indexer_types);
-    let Some(types) = value(&field)? else { return Ok(n) };
-    let entries = types.len() as u64;
+pub(super) fn indexers(reader: &mut Reader<'_>, n: u64) -> Result<u64, ConfigError> {
+    let text = reader.text;
+    let field = text.named("indexer_types", &text.indexer_types);
+    let pattern = text.named("index_topk_pattern", &text.index_topk_pattern);
+    let (entries, own) = match (value(&field)?, Reader::text_of(&pattern)?) {
+        (Some(types), _) => {
+            // The list was made from these two numbers.
+            text.settle(&["index_topk_freq", "index_skip_topk_offset"]);
+            (types.len(), types.iter().filter(|kind| *kind != "shared").count())
+        }
+        (None, Some(letters)) => {
+            (letters.chars().count(), letters.chars().filter(|letter| *letter == 'F').count())
+        }
+        (None, None) => return every_nth(reader, n),
+    };
+    let (entries, own) = (entries as u64, own as u64);
     if entries != n {
         return Err(ConfigError::ListLength { field: field.name, entries, layers: n });
     }
-    // The list was made from these two numbers.
-    reader.text.settle(&["index_topk_freq", "index_skip_topk_offset"]);
-    Ok(types.iter().filter(|kind| *kind != "shared").count() as u64)
+    Ok(own)
+}
+
+/// Number of layers with an indexer by period and offset: all layers without a period.
+fn every_nth(reader: &mut Reader<'_>, n: u64) -> Result<u64, ConfigError> {
+    let text = reader.text;
+    let period = Reader::count(&text.named("index_topk_freq", &text.index_topk_freq))?;
+    let Some(period) = period.filter(|&period| period > 1) else {
+        text.settle(&["index_skip_topk_offset"]);
+        return Ok(n);
+    };
+    let offset = &text.index_skip_topk_offset;
+    let offset = count_of(reader, "index_skip_topk_offset", offset, 2)?;
+    let own = |i: &u64| (i + 1).saturating_sub(offset).is_multiple_of(period);
+    Ok((0..n).filter(own).count() as u64)
 }
 
 /// Llama 4: chunked attention in all but every fourth layer, experts in every n-th layer.
@@ -155,6 +191,7 @@ pub(super) fn minimax_m3(
             query_inputs: frame.hidden_size,
             top_k: block.saturating_mul(blocks),
             weighs_heads: false,
+            compression: None,
         };
         attention.push(Attention { full_layers: sparse_layers, indexer: Some(indexer), ..full });
     } else {

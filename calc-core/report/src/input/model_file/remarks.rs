@@ -38,7 +38,7 @@ pub fn remark_text(remark: &Remark) -> String {
             format!("{layers} extra layers for multi-token prediction are not counted")
         }
         Remark::AttentionUnquantized => {
-            "the file keeps attention unquantized; here all layers have one format, so weights are underestimated".into()
+            "the file keeps attention unquantized; here all layers have its format, so weights are overestimated".into()
         }
         Remark::SharedMlpQuantized => "the file quantizes dense and shared MLPs too; here only the experts are, so weights \
              are overestimated"

@@ -108,7 +108,9 @@ impl From<Operator> for ShapeJson {
                 cached: shape.cached,
                 window: match shape.reach {
                     Reach::All => None,
-                    Reach::Window(window) | Reach::Chunk(window) => Some(window),
+                    Reach::Window(window)
+                    | Reach::Chunk(window)
+                    | Reach::Compressed { window, .. } => Some(window),
                 },
                 fused,
             },

@@ -81,7 +81,7 @@ fn experts(moe: &Moe) -> Value {
     json!({
         "layers": moe.layers, "num_experts": moe.n_experts, "num_experts_per_tok": moe.experts_per_token,
         "moe_intermediate_size": moe.expert_width, "shared_expert_intermediate_size": moe.shared_width,
-        "moe_latent_size": moe.latent, "zero_expert_num": moe.idle_choices,
+        "moe_latent_size": moe.latent, "zero_expert_num": moe.idle_choices, "for_images": moe.for_images,
     })
 }
 
@@ -89,13 +89,15 @@ fn attention_group(a: &Attention) -> Value {
     let indexer = a.indexer.map(|index| {
         json!({
             "layers": index.layers, "index_n_heads": index.n_heads, "index_head_dim": index.head_dim,
-            "index_topk": index.top_k,
+            "index_topk": index.top_k, "tokens_per_key": index.tokens_per_key(),
         })
     });
     let keys = match a.kv_source {
         KvSource::Own => "own",
         KvSource::KeysAreValues => "keys are values",
         KvSource::EarlierLayer => "of an earlier layer",
+        KvSource::OneVector => "one vector",
+        KvSource::Images => "of images",
     };
     json!({
         "full_layers": a.full_layers, "windowed_layers": a.windowed_layers,
@@ -103,6 +105,9 @@ fn attention_group(a: &Attention) -> Value {
         "num_attention_heads": a.n_heads, "num_key_value_heads": a.n_kv_heads, "head_dim": a.head_dim,
         "v_head_dim": a.v_head_dim, "gate_outputs": a.gate_outputs, "keys_and_values": keys,
         "kv_lora_rank": a.latent.map(|mla| mla.kv_lora_rank), "indexer": indexer,
+        "tokens_per_compressed_entry": a.compression.map(|compression| compression.ratio),
+        "q_lora_rank": (a.query_rank > 0).then_some(a.query_rank),
+        "o_lora_rank": a.output.map(|output| output.rank), "o_groups": a.output.map(|output| output.groups),
         "cache_elements_per_token": a.cache_row(),
     })
 }

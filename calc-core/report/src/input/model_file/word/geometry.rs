@@ -1,8 +1,8 @@
 //! A geometry as one word of a link: groups of numbers in hexadecimal digits.
 
 use calc_core::model_arch::{
-    Attention, Decay, DeltaNet, DenseLayers, Indexer, KvSource, Mamba1, Mamba2, Mla, ModelArch,
-    Moe, Projection, Recurrent, ShortConv, Table,
+    Attention, Compression, Decay, DeltaNet, DenseLayers, GroupedOutput, Indexer, KvSource, Mamba1,
+    Mamba2, Mla, ModelArch, Moe, Projection, Recurrent, ShortConv, Table,
 };
 use calc_core::text::Text;
 
@@ -18,7 +18,13 @@ const ROW: char = '_';
 /// Upper limit of the rows of a part.
 const MOST_ROWS: usize = 1024;
 
-const SOURCES: [KvSource; 3] = [KvSource::Own, KvSource::KeysAreValues, KvSource::EarlierLayer];
+const SOURCES: [KvSource; 5] = [
+    KvSource::Own,
+    KvSource::KeysAreValues,
+    KvSource::EarlierLayer,
+    KvSource::OneVector,
+    KvSource::Images,
+];
 
 /// Writes a geometry as one word of letters, digits, dots, hyphens and underscores. Zeros at the end of a row are left out.
 pub fn geometry(arch: &ModelArch) -> String {
@@ -104,7 +110,16 @@ fn attention(a: &Attention) -> Vec<u64> {
         let weighs = u64::from(i.weighs_heads);
         [i.n_heads, i.layers, i.head_dim, i.query_inputs, i.top_k, weighs]
     }));
+    row.push(a.query_rank);
+    row.extend(a.output.map_or([0; 2], |output| [output.groups, output.rank]));
+    row.extend(compression(a.compression));
+    row.extend(compression(a.indexer.and_then(|indexer| indexer.compression)));
     row
+}
+
+/// Ratio and flags; a ratio is never 0.
+fn compression(compression: Option<Compression>) -> [u64; 2] {
+    compression.map_or([0; 2], |one| [one.ratio, bits(&[one.overlaps, one.keeps_tokens])])
 }
 
 fn recurrent(group: &Recurrent) -> Vec<u64> {
@@ -118,13 +133,13 @@ fn recurrent(group: &Recurrent) -> Vec<u64> {
             vec![2, m.layers, m.n_heads, m.head_dim, m.state, m.n_groups, m.conv_kernel, flags]
         }
         Recurrent::DeltaNet(d) => {
-            let (decay, rank) = match d.decay {
-                Decay::PerHead => (0, 0),
-                Decay::PerChannel { rank } => (1, rank),
-                Decay::Constant => (2, 0),
+            let (decay, rank, full_gate) = match d.decay {
+                Decay::PerHead => (0, 0, false),
+                Decay::PerChannel { rank, full_gate } => (1, rank, full_gate),
+                Decay::Constant => (2, 0, false),
             };
             let heads = [3, d.layers, d.key_heads, d.value_heads, d.key_dim, d.value_dim];
-            heads.into_iter().chain([d.conv_kernel, decay, rank]).collect()
+            heads.into_iter().chain([d.conv_kernel, decay, rank, u64::from(full_gate)]).collect()
         }
         Recurrent::ShortConv(c) => vec![4, c.layers, c.channels, c.conv_kernel, bits(&[c.bias])],
     }
@@ -133,7 +148,8 @@ fn recurrent(group: &Recurrent) -> Vec<u64> {
 fn moe(m: &Moe) -> Vec<u64> {
     let flags = bits(&[m.shared_gate, m.router_bias, m.correction_bias, m.expert_bias]);
     let sizes = [m.layers, m.n_experts, m.experts_per_token, m.expert_width, m.shared_width];
-    sizes.into_iter().chain([flags, m.latent.unwrap_or(0), m.idle_choices]).collect()
+    let more = [flags, m.latent.unwrap_or(0), m.idle_choices, bits(&[m.for_images])];
+    sizes.into_iter().chain(more).collect()
 }
 
 /// Parses the word of [`geometry`], or of an earlier version; `None` for any other text and for impossible models.
@@ -253,9 +269,23 @@ fn read_attention(row: &mut Row<'_>) -> Option<Attention> {
     a.latent = (kv_lora_rank > 0).then_some(Mla { q_lora_rank, kv_lora_rank, rope_dim, nope_dim });
     let [n_heads, layers, head_dim, query_inputs, top_k] = core::array::from_fn(|_| row.next());
     let [weighs_heads] = row.flags()?;
-    let indexer = Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads };
+    a.query_rank = row.next();
+    let (groups, rank) = (row.next(), row.next());
+    a.output = (groups > 0).then_some(GroupedOutput { groups, rank });
+    let [of_keys, of_indexer] = [read_compressions(row)?, read_compressions(row)?];
+    a.compression = of_keys.into_iter().next();
+    let compression = of_indexer.into_iter().next();
+    let indexer =
+        Indexer { layers, n_heads, head_dim, query_inputs, top_k, weighs_heads, compression };
     a.indexer = (n_heads > 0).then_some(indexer);
     Some(a)
+}
+
+/// One compression, or none with a ratio of 0.
+fn read_compressions(row: &mut Row<'_>) -> Option<Vec<Compression>> {
+    let (ratio, [overlaps, keeps_tokens]) = (row.next(), row.flags()?);
+    let one = (ratio > 0).then_some(Compression { ratio, overlaps, keeps_tokens });
+    Some(one.into_iter().collect())
 }
 
 fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
@@ -294,10 +324,11 @@ fn read_recurrent(row: &mut Row<'_>) -> Option<Recurrent> {
         3 => {
             let [key_heads, value_heads, key_dim, value_dim, conv_kernel, decay, rank] =
                 core::array::from_fn(|_| row.next());
-            let decay = match (decay, rank) {
-                (0, 0) => Decay::PerHead,
-                (1, rank) => Decay::PerChannel { rank },
-                (2, 0) => Decay::Constant,
+            let [full_gate] = row.flags()?;
+            let decay = match (decay, rank, full_gate) {
+                (0, 0, false) => Decay::PerHead,
+                (1, rank, full_gate) => Decay::PerChannel { rank, full_gate },
+                (2, 0, false) => Decay::Constant,
                 _ => return None,
             };
             Recurrent::DeltaNet(DeltaNet {
@@ -323,6 +354,8 @@ fn read_moe(row: &mut Row<'_>) -> Option<Moe> {
         core::array::from_fn(|_| row.next());
     let [shared_gate, router_bias, correction_bias, expert_bias] = row.flags()?;
     let latent = Some(row.next()).filter(|&width| width > 0);
+    let idle_choices = row.next();
+    let [for_images] = row.flags()?;
     Some(Moe {
         layers,
         n_experts,
@@ -334,6 +367,7 @@ fn read_moe(row: &mut Row<'_>) -> Option<Moe> {
         correction_bias,
         expert_bias,
         latent,
-        idle_choices: row.next(),
+        idle_choices,
+        for_images,
     })
 }

@@ -9,7 +9,8 @@ pub(super) const NUMBER: char = '-';
 
 pub(super) const BIASES: [AttentionBias; 3] =
     [AttentionBias::None, AttentionBias::Qkv, AttentionBias::Qkvo];
-pub(super) const QK_NORMS: [QkNorm; 3] = [QkNorm::None, QkNorm::Head, QkNorm::Projection];
+pub(super) const QK_NORMS: [QkNorm; 4] =
+    [QkNorm::None, QkNorm::Head, QkNorm::Projection, QkNorm::Keys];
 pub(super) const MLPS: [MlpKind; 2] = [MlpKind::Gated, MlpKind::Plain];
 pub(super) const NORMS: [NormKind; 3] =
     [NormKind::RmsNorm, NormKind::LayerNorm, NormKind::NoParameters];
