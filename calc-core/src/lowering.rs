@@ -1,8 +1,10 @@
 //! Lowers a model step to operators, with the count and cost of each. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
 
+mod encoder;
 mod step;
 
+pub use encoder::Encoder;
 pub use step::{Phase, Riders, Step};
 
 use crate::cost::attention::{

@@ -2,15 +2,19 @@
 //! Names and sources are in `catalog::models`; reading a config.json is in `hf_config`.
 
 mod check;
+mod draft;
 mod matrices;
 mod params;
 mod recurrent;
+mod tower;
 
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
+pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
 use crate::text::List;
+use crate::units::Bytes;
 
 /// Attention projections with a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -355,6 +359,10 @@ pub struct ModelArch {
     /// Number of rows of learned positions; 0 if there are none.
     pub position_rows: u64,
     pub lm_head_bias: bool,
+    /// Encoders of images and sound beside the decoder, with their projectors.
+    pub towers: List<Tower>,
+    /// Number of further layers for multi-token prediction, which engines load only for speculative decoding.
+    pub draft_layers: u64,
     pub gguf: GgufLayout,
     /// Longest context that the model supports; `None` if unknown.
     pub max_context: Option<u64>,
@@ -369,6 +377,21 @@ impl ModelArch {
     /// The group with the most attention layers.
     pub fn main_attention(&self) -> Option<&Attention> {
         self.attention.iter().filter(|group| group.layers() > 0).max_by_key(|group| group.layers())
+    }
+
+    /// Number of parameters of all towers, which [`ModelArch::n_params`] leaves out.
+    pub fn n_tower_params(&self) -> u64 {
+        self.towers.iter().map(Tower::n_params).sum()
+    }
+
+    /// Bytes of all towers in memory.
+    pub fn tower_bytes(&self) -> Bytes {
+        self.towers.iter().map(Tower::weight_bytes).sum()
+    }
+
+    /// The tower that reads images.
+    pub fn vision_tower(&self) -> Option<&Tower> {
+        self.towers.iter().find(|tower| tower.kind == TowerKind::Vision)
     }
 
     /// True if any layer has experts.

@@ -24,6 +24,7 @@ impl ModelArch {
         in_range("num_hidden_layers", self.n_layers, 1, MAX_COUNT)?;
         in_range("vocab_size", self.vocab_size, 1, MAX_WIDTH)?;
         in_range("max_position_embeddings", self.position_rows, 0, MAX_WIDTH)?;
+        in_range("num_nextn_predict_layers", self.draft_layers, 0, MAX_COUNT)?;
         self.check_counts()?;
         for group in self.attention.iter() {
             group.check()?;
@@ -46,6 +47,7 @@ impl ModelArch {
             in_range("columns of a table", table.cols, 1, MAX_WIDTH)?;
         }
         in_range("small parameters", self.other_vectors, 0, MAX_WIDTH)?;
+        self.towers.iter().try_for_each(super::Tower::check)?;
         let params = self.count_params();
         if params > MAX_PARAMS {
             let (value, max) = (params as f64, MAX_PARAMS as f64);

@@ -26,6 +26,8 @@ pub struct EstimateJson {
     workload: WorkloadJson,
     prefill: PhaseJson,
     decode: PhaseJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    images: Option<ImagesJson>,
     first_token: FirstTokenJson,
     ttft_s: Option<f64>,
     tpot_s: Option<f64>,
@@ -45,6 +47,12 @@ struct ModelJson {
     key: String,
     parameters: u64,
     active_parameters: u64,
+    /// Parameters of the towers for images and sound, which `parameters` leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tower_parameters: Option<u64>,
+    /// Parameters of the layers for multi-token prediction, which `parameters` leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft_layer_parameters: Option<u64>,
     basis: &'static str,
 }
 
@@ -193,6 +201,52 @@ impl From<&OpRow> for OperatorJson {
     }
 }
 
+/// The images of a prompt, which `workload.prompt` includes; the encoder is null if its layers are not known.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct ImagesJson {
+    count: u64,
+    width: u64,
+    height: u64,
+    tokens_per_image: u64,
+    tokens_stated: bool,
+    tiles_per_image: u64,
+    positions_per_tile: u64,
+    text_tokens: u64,
+    encoder: Option<EncoderJson>,
+}
+
+/// The time of the encoder for all images of a request.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct EncoderJson {
+    flops: f64,
+    bytes: f64,
+    ideal_s: f64,
+    expected: ExpectedJson,
+}
+
+impl ImagesJson {
+    fn new(inputs: &EstimateInputs, answer: &Estimate) -> Option<Self> {
+        let (images, asked) = (answer.images?, inputs.workload.images?);
+        let work = images.work;
+        Some(Self {
+            count: images.count,
+            width: asked.size.width,
+            height: asked.size.height,
+            tokens_per_image: work.tokens,
+            tokens_stated: images.is_stated,
+            tiles_per_image: work.tiles,
+            positions_per_tile: work.positions,
+            text_tokens: inputs.workload.prompt - inputs.image_tokens(),
+            encoder: images.encoder.map(|totals| EncoderJson {
+                flops: totals.cost.flops.get(),
+                bytes: totals.cost.traffic.total().get(),
+                ideal_s: totals.ideal.get(),
+                expected: totals.expected.into(),
+            }),
+        })
+    }
+}
+
 /// Schedule of the prefill behind `ttft_s`.
 #[derive(Debug, Clone, Serialize)]
 struct FirstTokenJson {
@@ -229,6 +283,9 @@ struct LatenciesJson {
 #[derive(Debug, Clone, Serialize)]
 struct MemoryJson {
     weights: f64,
+    /// Weights of the towers for images and sound, whole on one device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    towers: Option<f64>,
     kv_cache: f64,
     activations: f64,
     reserve: f64,
@@ -275,6 +332,7 @@ impl MemoryJson {
     fn new(memory: &MemoryFootprint, device: &Device, devices: u64) -> Self {
         Self {
             weights: memory.weights.get(),
+            towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
@@ -325,12 +383,15 @@ impl EstimateJson {
                 key: model.key.clone(),
                 parameters: model.arch.n_params(),
                 active_parameters: model.arch.n_active_params(),
+                tower_parameters: Some(model.arch.n_tower_params()).filter(|params| *params > 0),
+                draft_layer_parameters: model.arch.n_draft_params(),
                 basis: model.provenance.key(),
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),
+            images: ImagesJson::new(inputs, answer),
             first_token: FirstTokenJson::new(answer),
             ttft_s: known.then_some(answer.ttft.time.get()),
             tpot_s: known.then_some(answer.tpot.time.get()),

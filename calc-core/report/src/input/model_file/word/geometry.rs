@@ -4,14 +4,19 @@ use calc_core::model_arch::{
     Attention, Decay, DeltaNet, DenseLayers, Indexer, KvSource, Mamba1, Mamba2, Mla, ModelArch,
     Moe, Projection, Recurrent, ShortConv, Table,
 };
+use calc_core::text::List;
 
 use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, nth, numbers};
-use super::version_1;
+use super::{towers, version_1};
 
 /// Version of the form that is written; version 1 is read, too.
 const VERSION: u64 = 2;
 /// Separator of the rows of a part.
 const ROW: char = '_';
+/// Number of parts without those of towers.
+const PARTS: usize = 11;
+/// Upper limit of the towers of a model.
+const MOST_TOWERS: usize = 4;
 /// Upper limit of the rows of a part.
 const MOST_ROWS: usize = 1024;
 
@@ -24,8 +29,8 @@ pub fn geometry(arch: &ModelArch) -> String {
     let sizes = vec![arch.hidden_size, arch.n_layers, arch.vocab_size];
     let small = vec![arch.add_norms, arch.post_norms, arch.position_rows, arch.other_vectors];
     // An unknown context is 0; a known one is never.
-    let context = vec![arch.max_context.unwrap_or(0)];
-    let parts: [Vec<Vec<u64>>; 11] = [
+    let context = vec![arch.max_context.unwrap_or(0), arch.draft_layers];
+    let parts: [Vec<Vec<u64>>; PARTS] = [
         vec![vec![VERSION]],
         vec![sizes],
         vec![small],
@@ -42,7 +47,10 @@ pub fn geometry(arch: &ModelArch) -> String {
         arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
     ];
     let parts = parts.map(|rows| joined(rows.into_iter().map(row), ROW));
-    joined(parts.into_iter(), GROUP)
+    // A model without towers has no part for them, as before there were any.
+    let towers =
+        arch.towers.iter().map(|tower| joined(towers::rows(tower).into_iter().map(row), ROW));
+    joined(parts.into_iter().chain(towers), GROUP)
 }
 
 fn joined(parts: impl Iterator<Item = String>, separator: char) -> String {
@@ -122,9 +130,13 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     if text.starts_with("1.") {
         return version_1::read(text);
     }
-    let parts: Vec<Vec<Vec<u64>>> = text.split(GROUP).map(rows).collect::<Option<_>>()?;
+    let mut parts: Vec<Vec<Vec<u64>>> = text.split(GROUP).map(rows).collect::<Option<_>>()?;
+    let towers = parts.split_off(PARTS.min(parts.len()));
+    if towers.len() > MOST_TOWERS {
+        return None;
+    }
     let [version, sizes, small, kinds, context, attention, recurrent, dense, moe, matrices, tables] =
-        <[Vec<Vec<u64>>; 11]>::try_from(parts).ok()?;
+        <[Vec<Vec<u64>>; PARTS]>::try_from(parts).ok()?;
     if version != [[VERSION]] {
         return None;
     }
@@ -133,6 +145,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     let mut kinds = only(&kinds)?;
     let [tied_embeddings, mlp_bias, final_norm, lm_head_bias] = kinds.flags()?;
     let mut context = only(&context)?;
+    let max_context = Some(context.next()).filter(|&max| max > 0);
     let arch = ModelArch {
         hidden_size: sizes.next(),
         n_layers: sizes.next(),
@@ -155,34 +168,36 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         position_rows: small.next(),
         other_vectors: small.next(),
         lm_head_bias,
+        towers: towers.iter().map(|rows| towers::read(rows)).collect::<Option<List<_>>>()?,
         gguf: nth(&LAYOUTS, kinds.next())?,
-        max_context: Some(context.next()).filter(|&max| max > 0),
+        max_context,
+        draft_layers: context.next(),
     };
     let is_read = [sizes, small, kinds, context].iter().all(Row::is_read);
     (is_read && arch.check().is_ok()).then_some(arch)
 }
 
 /// The numbers of a row that are not read yet; those left out at its end are 0.
-struct Row<'a>(core::slice::Iter<'a, u64>);
+pub(super) struct Row<'a>(pub(super) core::slice::Iter<'a, u64>);
 
 impl Row<'_> {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0.next().copied().unwrap_or(0)
     }
 
     /// True if no number is left.
-    fn is_read(&self) -> bool {
+    pub(super) fn is_read(&self) -> bool {
         self.0.as_slice().is_empty()
     }
 
     /// The next number as flags; `None` if it has more of them.
-    fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
+    pub(super) fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
         let number = self.next();
         (number >> N == 0).then(|| core::array::from_fn(|place| number >> place & 1 == 1))
     }
 }
 
-fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {
+pub(super) fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {
     match rows {
         [row] => Some(Row(row.iter())),
         _ => None,
