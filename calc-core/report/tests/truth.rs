@@ -9,6 +9,7 @@ use std::path::Path;
 use calc_core::catalog;
 use calc_core::footprint::cache_elements;
 use calc_core::hf_config::{Imported, Remark};
+use calc_core::image::{ImageSize, ImageWork, Images};
 use calc_core::model_arch::ModelArch;
 use report::input::model_file;
 use serde_json::Value;
@@ -21,7 +22,11 @@ fn folder() -> &'static Path {
 }
 
 fn table() -> Vec<Row> {
-    let text = fs::read_to_string(folder().join("table.csv")).expect("the table");
+    rows("table.csv")
+}
+
+fn rows(file: &str) -> Vec<Row> {
+    let text = fs::read_to_string(folder().join(file)).expect("the table");
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
     let row = |line: &str| {
@@ -173,6 +178,24 @@ fn towers_are_those_of_transformers_or_said_to_be_left_out() {
 }
 
 #[test]
+fn tokens_of_images_are_those_of_the_processors() {
+    let mut wrong = Vec::new();
+    let rows = rows("images.csv");
+    for row in &rows {
+        let model = import(&row["name"]).expect("a fixture");
+        let rule = model.arch.vision_tower().expect("a tower").images;
+        let size = ImageSize { width: count(row, "width"), height: count(row, "height") };
+        let own = rule.work(&Images { count: 1, size, stated_tokens: None });
+        let (tiles, positions) = (count(row, "tiles"), count(row, "positions"));
+        let expected = ImageWork { tiles, positions, tokens: count(row, "tokens") };
+        if own != Ok(expected) {
+            wrong.push(format!("{} {size:?}: {own:?}, not {expected:?}", row["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+#[test]
 fn layers_for_multi_token_prediction_are_those_of_transformers() {
     let (mut wrong, mut counted) = (Vec::new(), 0);
     for row in table().iter().filter(|row| !row["mtp"].is_empty()) {
@@ -196,6 +219,9 @@ fn layers_for_multi_token_prediction_are_those_of_transformers() {
 #[test]
 fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
     for key in [
+        "gemma-3-4b",
+        "gemma-3-12b",
+        "gemma-3-27b",
         "qwen3.5-27b",
         "qwen3.5-35b-a3b",
         "qwen3.5-122b-a10b",
@@ -210,6 +236,8 @@ fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
         let fixture = import(key).expect("a fixture");
         let memory = |arch: &ModelArch| (arch.n_params(), cache_elements(arch, 8192));
         assert_eq!(memory(&model.arch), memory(&fixture.arch), "{key}");
+        assert_eq!(model.arch.towers, fixture.arch.towers, "{key}");
+        assert_eq!(model.arch.draft_layers, fixture.arch.draft_layers, "{key}");
     }
 }
 

@@ -589,7 +589,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
             position_rows: 0,
             lm_head_bias: false,
             towers: List::Borrowed(&[]),
-            draft_layers: 0,
+            draft_layers: 1,
             gguf: GgufLayout::Split,
             max_context: Some(163_840),
         },
