@@ -1,6 +1,8 @@
 //! Tokens of an image, and the positions that an encoder computes for it, by the rules of the models' processors.
 //! Rules and limits are those of transformers 5.23.0; a test compares them. Derivation: `docs/theory/towers.md`.
 
+use core::cmp::Ordering;
+
 use crate::error::{Error, in_range, real_in_range};
 use crate::math;
 
@@ -291,18 +293,19 @@ fn limited_side(ImageSize { width, height }: ImageSize, unit: u64, longest: u64)
 
 /// Tiles of the canvas that scales an image up the least or, if none is large enough, down the least; of equal ones the smallest.
 fn canvas(ImageSize { width, height }: ImageSize, side: u64, tile: Tile, most: u64) -> ImageWork {
-    let mut best = (0.0, 1, 1);
+    let mut best = (0.0_f64, 1, 1);
     for rows in 1..=most {
         for columns in 1..=most / rows {
             let scale = |tiles: u64, pixels: u64| (tiles * side) as f64 / pixels as f64;
             let scale = scale(rows, height).min(scale(columns, width));
             let (known, known_rows, known_columns) = best;
-            let is_better = match (scale >= 1.0, known >= 1.0) {
-                (true, true) => scale < known,
-                (is_large, was_large) => is_large > was_large || (!was_large && scale > known),
+            let order = match (scale >= 1.0, known >= 1.0) {
+                (true, true) => known.total_cmp(&scale),
+                (false, false) => scale.total_cmp(&known),
+                (is_large, was_large) => is_large.cmp(&was_large),
             };
-            let is_same = !is_better && !(scale < known) && !(scale > known);
-            if is_better || (is_same && rows * columns < known_rows * known_columns) {
+            let is_smaller = rows * columns < known_rows * known_columns;
+            if order == Ordering::Greater || (order == Ordering::Equal && is_smaller) {
                 best = (scale, rows, columns);
             }
         }
@@ -333,8 +336,12 @@ fn nearest_tiles(
     for tiles in 1..=most {
         for columns in (1..=tiles).filter(|columns| tiles.is_multiple_of(*columns)) {
             let apart = (aspect - columns as f64 / (tiles / columns) as f64).abs();
-            let is_same = !(apart < least) && !(apart > least);
-            if apart < least || (is_same && area > 0.5 * (side * side * tiles) as f64) {
+            let is_better = match apart.total_cmp(&least) {
+                Ordering::Less => true,
+                Ordering::Equal => area > 0.5 * (side * side * tiles) as f64,
+                Ordering::Greater => false,
+            };
+            if is_better {
                 (least, best) = (apart, tiles);
             }
         }

@@ -148,6 +148,8 @@ fn every_regular_catalog_model_is_read_back_from_its_file() {
         match parse(&fixture(&key)) {
             Ok(mut imported) => {
                 imported.arch.max_context = known.max_context;
+                // The written files describe the language model only.
+                imported.arch.towers = known.towers.clone();
                 if imported.arch != *known {
                     wrong.push(format!("{key}: {:?}\n   not {known:?}", imported.arch));
                 }

@@ -94,14 +94,11 @@ impl Part<'_, '_> {
         entry: &'b Entry<Vec<u64>>,
         default: &'b [u64],
     ) -> Result<&'b [u64], ConfigError> {
-        match value(&Named { name, entry })? {
-            Some(list) => Ok(list),
-            None => {
-                let length = super::AssumedValue::Count(default.len() as u64);
-                self.reader.assume(name, length);
-                Ok(default)
-            }
+        if let Some(list) = value(&Named { name, entry })? {
+            return Ok(list);
         }
+        self.reader.assume(name, super::AssumedValue::Count(default.len() as u64));
+        Ok(default)
     }
 }
 

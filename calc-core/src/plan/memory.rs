@@ -35,7 +35,7 @@ impl Plan<'_> {
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
             DraftMemory { weights: weights - shared, kv_cache, activations }
         });
-        MemoryFootprint { draft, activations, ..own }
+        MemoryFootprint { activations, draft, ..own }
     }
 
     /// KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is

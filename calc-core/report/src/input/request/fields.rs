@@ -165,13 +165,11 @@ impl Fields {
         let key = "image";
         let stated_tokens = self.count("image_tokens")?;
         let Some(text) = self.text(key)? else {
-            return match stated_tokens {
-                None => Ok(None),
-                Some(_) => {
-                    let (first, second) = ("image_tokens", key);
-                    Err(Error::Conflict { first, second, needs: true }.into())
-                }
-            };
+            if stated_tokens.is_some() {
+                let (first, second) = ("image_tokens", key);
+                return Err(Error::Conflict { first, second, needs: true }.into());
+            }
+            return Ok(None);
         };
         let numbers: Option<Vec<u64>> =
             text.split(['x', 'X', '×']).map(|number| number.trim().parse().ok()).collect();

@@ -3,8 +3,8 @@
 use calc_core::estimate::Estimate;
 use calc_core::footprint::weight_bytes;
 use calc_core::image::ImageRule;
-use calc_core::model_arch::{ModelArch, TowerKind};
-use calc_core::plan::ImageEstimate;
+use calc_core::model_arch::{ModelArch, Tower, TowerKind};
+use calc_core::plan::{ImageEstimate, image_work};
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
@@ -43,30 +43,31 @@ pub fn images(inputs: &EstimateInputs, images: &ImageEstimate) -> String {
     )
 }
 
-/// Notes on towers, images and draft layers.
-pub fn notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
-    let arch = &inputs.model.arch;
-    let mut notes = Vec::new();
-    if answer.memory.towers > Bytes::ZERO {
-        notes.push(format!(
+/// Notes on the towers that are counted or left out, and on the tokens of images.
+pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
+    let bytes = inputs.model.arch.tower_bytes();
+    let counted = (bytes > Bytes::ZERO).then(|| {
+        format!(
             "{} of towers for images or sound are in memory; --language-model-only leaves them out, as vLLM does with the flag of \
              that name and llama.cpp without an mmproj file",
-            n::bytes(answer.memory.towers)
-        ));
-    }
-    if inputs.language_model_only {
-        notes.push("towers for images and sound are left out, as the request asks".to_owned());
-    }
-    notes.extend(answer.images.as_ref().map(|images| image_note(arch, images)));
-    notes.extend(draft_layers(inputs, answer));
-    notes
+            n::bytes(bytes)
+        )
+    });
+    let left_out = inputs.language_model_only.then(|| {
+        "towers for images and sound are left out, as the request asks: vLLM needs --language-model-only for it, llama.cpp no mmproj \
+         file"
+            .to_owned()
+    });
+    counted.into_iter().chain(left_out).chain(image_note(inputs)).collect()
 }
 
 /// Origin of the tokens of an image.
-fn image_note(arch: &ModelArch, images: &ImageEstimate) -> String {
+fn image_note(inputs: &EstimateInputs) -> Option<String> {
+    let (arch, asked) = (&inputs.model.arch, inputs.workload.images?);
+    let work = image_work(arch, &inputs.workload).ok()??;
     let rule = arch.vision_tower().map(|tower| tower.images);
     let by = match rule {
-        _ if images.is_stated => "as the request states".to_owned(),
+        _ if asked.stated_tokens.is_some() => "as the request states".to_owned(),
         Some(ImageRule::Area { least, most, .. }) => format!(
             "assumed from the usual processor, which scales an image to {} to {} pixels",
             n::count(least),
@@ -89,19 +90,19 @@ fn image_note(arch: &ModelArch, images: &ImageEstimate) -> String {
         Some(ImageRule::Grid { .. } | ImageRule::Fixed { .. } | ImageRule::Unknown { .. })
         | None => "assumed from the usual processor".to_owned(),
     };
-    let time = if images.encoder.is_some() {
+    let time = if arch.vision_tower().is_some_and(Tower::has_layers) {
         String::new()
     } else {
         "; the time of the encoder is not known and not in TTFT, which is a lower bound".to_owned()
     };
-    format!(
+    Some(format!(
         "an image is {} tokens, {by}; --image-tokens sets another number{time}",
-        n::count(images.work.tokens)
-    )
+        n::count(work.tokens)
+    ))
 }
 
 /// Note on the layers for multi-token prediction that the weights have and this answer leaves out.
-fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+pub fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let loaded = inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers);
     let of_files = inputs.model.weight_bytes.is_some();
     let draft = inputs.model.arch.own_draft().filter(|_| !loaded && !of_files)?;
