@@ -40,7 +40,8 @@ pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
         | Field::Memory
         | Field::WeightBits
         | Field::Draft
-        | Field::Acceptance => None,
+        | Field::Acceptance
+        | Field::Image => None,
     }
 }
 

@@ -3,12 +3,13 @@
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
 use calc_core::error::{Error, in_range};
-use calc_core::image::{ImageSize, Images, MAX_IMAGE_TOKENS};
+use calc_core::image::{Images, MAX_IMAGE_TOKENS};
 use calc_core::units::Bytes;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
+use crate::input::image_input;
 use crate::input::json_input;
 use crate::input::number_input;
 
@@ -171,14 +172,10 @@ impl Fields {
             }
             return Ok(None);
         };
-        let numbers: Option<Vec<u64>> =
-            text.split(['x', 'X', '×']).map(|number| number.trim().parse().ok()).collect();
-        let (count, width, height) = match numbers.as_deref() {
-            Some([width, height]) => (1, *width, *height),
-            Some([count, width, height]) => (*count, *width, *height),
-            _ => return Err(RequestError::NotASize { key, value: clip(&text) }),
+        let Some(images) = image_input::images(&text) else {
+            return Err(RequestError::NotASize { key, value: clip(&text) });
         };
-        let images = Images { count, size: ImageSize { width, height }, stated_tokens };
+        let images = Images { stated_tokens, ..images };
         images.check()?;
         Ok(Some(images))
     }
