@@ -15,16 +15,19 @@ pub struct TowerConfig {
     // Layers.
     pub num_hidden_layers: Entry<u64>,
     pub depth: Entry<u64>,
+    pub layers: Entry<u64>,
     pub vt_num_hidden_layers: Entry<u64>,
     pub encoder_layers: Entry<u64>,
     pub conf_num_hidden_layers: Entry<u64>,
     pub num_blocks: Entry<u64>,
     pub hidden_size: Entry<u64>,
     pub embed_dim: Entry<u64>,
+    pub width: Entry<u64>,
     pub vt_hidden_size: Entry<u64>,
     pub d_model: Entry<u64>,
     pub num_attention_heads: Entry<u64>,
     pub num_heads: Entry<u64>,
+    pub heads: Entry<u64>,
     pub vt_num_attention_heads: Entry<u64>,
     pub encoder_attention_heads: Entry<u64>,
     pub conf_num_attention_heads: Entry<u64>,
@@ -56,6 +59,7 @@ pub struct TowerConfig {
     pub init_pos_emb_height: Entry<u64>,
     pub init_pos_emb_width: Entry<u64>,
     pub vision_use_head: Entry<bool>,
+    pub use_cls_token: Entry<bool>,
     /// A fraction, which is no count.
     pub pixel_shuffle_ratio: Entry<Present>,
     // Projector.

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use super::vision::{named, tower};
 use super::{Biases, MOST, MOST_PER_PATCH, Part, Sizes, end};
 use crate::hf_config::refusal::ConfigError;
+use crate::hf_config::{AssumedValue, Entry, Found};
 use crate::image::{ImageRule, Tile};
+use crate::math;
 use crate::model_arch::{MlpKind, Tower, TowerEnd};
 
 /// An encoder without its projector.
@@ -191,4 +193,55 @@ pub(super) fn pixtral(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower
     let patch = encoder.side / encoder.grid.max(1);
     let rule = ImageRule::Rows { patch, merge, longest: encoder.side };
     Ok(encoder.tower(Biases::NONE, (projector, biases), hidden, rule))
+}
+
+/// Width of the MLP of the perception encoder in units of its hidden size, as Step 3.7 has it.
+const PERCEPTION_RATIO: f64 = 8960.0 / 1536.0;
+
+/// The perception encoder of Step 3.7, with two convolutions that each merge 2 by 2 positions; `None` with a class position.
+pub(super) fn perception(part: &mut Part<'_, '_>) -> Result<Option<Tower>, ConfigError> {
+    let config = part.config;
+    if part.flag("vision_config.use_cls_token", &config.use_cls_token, false)? {
+        return Ok(None);
+    }
+    let hidden = vision!(part, width, 1536)?;
+    let ratio = match &config.mlp_ratio {
+        Entry::Value(ratio) => *ratio as f64,
+        Entry::Wrong(Found::Number(ratio)) => *ratio,
+        Entry::Absent | Entry::Null | Entry::Wrong(_) => {
+            part.reader.assume("vision_config.mlp_ratio", AssumedValue::Word("8960 / 1536"));
+            PERCEPTION_RATIO
+        }
+    };
+    let width = math::round(ratio * hidden as f64);
+    if !(1.0..=MOST as f64).contains(&width) {
+        return Ok(None);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and in range"
+    )]
+    let width = width as u64;
+    let sizes = Sizes {
+        layers: vision!(part, layers, 47)?,
+        hidden,
+        heads: vision!(part, heads, 16)?,
+        width,
+        mlp: MlpKind::Plain,
+    };
+    let grid = vision!(part, image_size, 728)? / small!(part, patch_size, 14)?.max(1);
+    let side = small!(part, patch_size, 14)?;
+    let mut layers = sizes.with(Biases::ALL);
+    // Two scales of the residuals.
+    layers.vectors += 2 * hidden;
+    let ends = vec![
+        end(hidden, 3 * side * side, 1),
+        end(2 * hidden, 9 * hidden, 4),
+        end(4 * hidden, 18 * hidden, 16),
+        end(part.text, 4 * hidden, 16),
+    ];
+    // Positions, the norm before the layers, and the biases of the convolutions.
+    let vectors = (grid * grid + 2 + 6) * hidden;
+    Ok(Some(tower(vec![layers], ends, vectors, ImageRule::Unknown { merge: 16 })))
 }

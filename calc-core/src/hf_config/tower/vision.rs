@@ -8,7 +8,9 @@ use crate::image::ImageRule;
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
 
 /// Model types whose `vision_config` is known; the kind of CLIP, `SigLIP` or Pixtral is read from it.
-const KNOWN: [&str; 27] = [
+const KNOWN: [&str; 29] = [
+    "shieldgemma2",
+    "step3p7",
     "qwen2_vl",
     "qwen2_5_vl",
     "qwen3_vl",
@@ -68,6 +70,8 @@ pub(super) fn read(
             "siglip_vision_model",
         )
         | ("smolvlm" | "idefics3", _) => plain::siglip(part, model_type)?,
+        ("shieldgemma2", "siglip_vision_model") => plain::siglip(part, "gemma3")?,
+        ("step3p7", "perception_encoder") => return plain::perception(part),
         ("phi4_multimodal", _) => plain::phi4(part)?,
         _ => return Ok(None),
     }))

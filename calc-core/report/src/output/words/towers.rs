@@ -21,7 +21,8 @@ pub fn counted(arch: &ModelArch) -> String {
     format!("{}, {size}", kinds.join(" and "))
 }
 
-const fn kind(kind: TowerKind) -> &'static str {
+/// The kind of a tower in a word.
+pub const fn kind(kind: TowerKind) -> &'static str {
     match kind {
         TowerKind::Vision => "vision",
         TowerKind::Audio => "audio",
