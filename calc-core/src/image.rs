@@ -22,13 +22,13 @@ const MAX_SIDE_PATCHES: u64 = 512;
 /// An image in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageSize {
-    pub width: u64,
-    pub height: u64,
+    pub width: u32,
+    pub height: u32,
 }
 
-/// Images of a request, all of the same size.
+/// Images that a request names, all of the same size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Images {
+pub struct AskedImages {
     /// Number of images per sequence.
     pub count: u64,
     pub size: ImageSize,
@@ -134,15 +134,15 @@ pub enum ImageRule {
     },
 }
 
-impl Images {
+impl AskedImages {
     /// Checks every number against its range.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] with the first value that is outside.
     pub fn check(&self) -> Result<(), Error> {
         in_range("images", self.count, 1, MAX_IMAGES)?;
-        in_range("width of image", self.size.width, 1, MAX_SIDE)?;
-        in_range("height of image", self.size.height, 1, MAX_SIDE)?;
+        in_range("width of image", self.size.width.into(), 1, MAX_SIDE)?;
+        in_range("height of image", self.size.height.into(), 1, MAX_SIDE)?;
         in_range("image_tokens", self.stated_tokens.unwrap_or(1), 1, MAX_IMAGE_TOKENS)?;
         Ok(())
     }
@@ -154,7 +154,7 @@ impl ImageRule {
     /// # Errors
     /// [`Error::OutOfRange`] for images that processors refuse, [`Error::Conflict`] if the rule is not known and the request states
     /// no number of tokens.
-    pub fn work(&self, images: &Images) -> Result<ImageWork, Error> {
+    pub fn work(&self, images: &AskedImages) -> Result<ImageWork, Error> {
         images.check()?;
         match images.stated_tokens {
             Some(tokens) => Ok(self.of_tokens(tokens)),
@@ -181,7 +181,8 @@ impl ImageRule {
         }
     }
 
-    fn of_size(&self, size: ImageSize) -> Result<ImageWork, Error> {
+    fn of_size(&self, ImageSize { width, height }: ImageSize) -> Result<ImageWork, Error> {
+        let size = (u64::from(width), u64::from(height));
         match *self {
             Self::Unknown { .. } => {
                 Err(Error::Conflict { first: "image", second: "image_tokens", needs: true })
@@ -253,7 +254,7 @@ const fn grid_of_tokens((rows, columns): (u64, u64), merge: u64) -> ImageWork {
 
 /// Rows and columns of `unit` pixels: sides rounded to the nearest, halves to even, and scaled where the area is outside.
 fn limited_area(
-    ImageSize { width, height }: ImageSize,
+    (width, height): (u64, u64),
     unit: u64,
     (least, most): (u64, u64),
 ) -> Result<(u64, u64), Error> {
@@ -282,7 +283,7 @@ const fn rounded(side: u64, unit: u64) -> u64 {
 }
 
 /// Rows and columns of `unit` pixels, the last ones padded, after the longest side is limited.
-fn limited_side(ImageSize { width, height }: ImageSize, unit: u64, longest: u64) -> (u64, u64) {
+fn limited_side((width, height): (u64, u64), unit: u64, longest: u64) -> (u64, u64) {
     let ratio = (height as f64 / longest as f64).max(width as f64 / longest as f64);
     let scaled = |side: u64| {
         if ratio > 1.0 { count(math::floor(side as f64 / ratio)) } else { side }
@@ -292,7 +293,7 @@ fn limited_side(ImageSize { width, height }: ImageSize, unit: u64, longest: u64)
 }
 
 /// Tiles of the canvas that scales an image up the least or, if none is large enough, down the least; of equal ones the smallest.
-fn canvas(ImageSize { width, height }: ImageSize, side: u64, tile: Tile, most: u64) -> ImageWork {
+fn canvas((width, height): (u64, u64), side: u64, tile: Tile, most: u64) -> ImageWork {
     let mut best = (0.0_f64, 1, 1);
     for rows in 1..=most {
         for columns in 1..=most / rows {
@@ -325,12 +326,7 @@ fn canvas(ImageSize { width, height }: ImageSize, side: u64, tile: Tile, most: u
 
 /// Tiles in the arrangement whose ratio of sides is nearest to that of the image; of equal ones the larger, while the image has
 /// more than half of its area. Several tiles come with a small copy of the whole.
-fn nearest_tiles(
-    ImageSize { width, height }: ImageSize,
-    side: u64,
-    tile: Tile,
-    most: u64,
-) -> ImageWork {
+fn nearest_tiles((width, height): (u64, u64), side: u64, tile: Tile, most: u64) -> ImageWork {
     let (aspect, area) = (width as f64 / height as f64, (width * height) as f64);
     let (mut least, mut best) = (f64::INFINITY, 1);
     for tiles in 1..=most {
@@ -351,7 +347,7 @@ fn nearest_tiles(
 }
 
 /// Tiles after the longer side is scaled to `longest`, with a small copy of the whole.
-fn grid(ImageSize { width, height }: ImageSize, side: u64, tile: Tile, longest: u64) -> ImageWork {
+fn grid((width, height): (u64, u64), side: u64, tile: Tile, longest: u64) -> ImageWork {
     let is_wide = width >= height;
     let other = |longest: u64, (width, height): (u64, u64)| {
         let (longest, aspect) = (longest as f64, width as f64 / height as f64);
@@ -378,7 +374,7 @@ fn grid(ImageSize { width, height }: ImageSize, side: u64, tile: Tile, longest: 
 }
 
 /// Rows and columns of the largest size with the ratio of the image and at most `most` tokens.
-fn within_budget(ImageSize { width, height }: ImageSize, unit: u64, most: u64) -> (u64, u64) {
+fn within_budget((width, height): (u64, u64), unit: u64, most: u64) -> (u64, u64) {
     let (h, w) = (height as f64, width as f64);
     let by = math::sqrt((most * unit * unit) as f64 / (h * w));
     let units = |side: f64| count(math::floor(by * side / unit as f64));
@@ -390,7 +386,7 @@ fn within_budget(ImageSize { width, height }: ImageSize, unit: u64, most: u64) -
 }
 
 /// Rows and columns of an image that is scaled down to at most `most` patches and padded to whole tokens.
-fn padded(ImageSize { width, height }: ImageSize, patch: u64, merge: u64, most: u64) -> (u64, u64) {
+fn padded((width, height): (u64, u64), patch: u64, merge: u64, most: u64) -> (u64, u64) {
     let patches = (height / patch).max(1) * (width / patch).max(1);
     let longest = MAX_SIDE_PATCHES * patch;
     let by = [height, width].map(|side| longest as f64 / side as f64);

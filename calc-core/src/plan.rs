@@ -12,7 +12,7 @@ mod totals;
 
 pub use first_token::Chunks;
 pub use generation::MeanToken;
-pub use images::{ImageEstimate, image_work};
+pub use images::{Encoded, ImageEstimate, Images};
 pub use phase::{OpRow, PhaseEstimate};
 pub use request::{EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
@@ -23,7 +23,6 @@ use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::expected::Expected;
 use crate::footprint::weight_bytes;
-use crate::image::ImageWork;
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
@@ -59,8 +58,6 @@ pub struct Plan<'a> {
     /// Factor on all weight bytes, see [`WeightSize`].
     pub weight_scale: f64,
     part: Option<ModelArch>,
-    /// Work of one image of the prompt.
-    image_work: Option<ImageWork>,
     link: Option<Link>,
     /// The factors of the device with the selected engine.
     pub tuned: Tuned<'a>,
@@ -91,12 +88,10 @@ impl<'a> Plan<'a> {
         };
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
-        let image_work = image_work(model, &workload)?;
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
-        let mut plan =
-            Self { request, roofs, precision, paths, weight_scale, part, image_work, link, tuned };
+        let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
             let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;

@@ -1,9 +1,9 @@
 //! The workload of a model: sequences, prompt, context, new tokens, parallel split and speculative decoding.
 
 use crate::error::{Error, in_range, real_in_range};
-use crate::image::Images;
 use crate::lowering::Step;
 use crate::parallel::Parallel;
+use crate::plan::Images;
 
 /// Speculative decoding: the model verifies several draft tokens in one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,6 @@ impl Workload {
         in_range("cached_prefix", self.cached_prefix, 0, MAX_TOKENS)?;
         in_range("context", self.context, 0, MAX_TOKENS)?;
         in_range("new_tokens", self.new_tokens, 1, MAX_NEW_TOKENS)?;
-        self.images.as_ref().map_or(Ok(()), Images::check)?;
         if let Some(speculation) = &self.speculation {
             in_range("draft_tokens", speculation.draft_tokens, 1, MAX_DRAFT)?;
             real_in_range("acceptance", speculation.acceptance, 0.0, 1.0)?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use calc_core::catalog;
 use calc_core::footprint::cache_elements;
 use calc_core::hf_config::{Imported, Remark};
-use calc_core::image::{ImageSize, ImageWork, Images};
+use calc_core::image::{AskedImages, ImageSize, ImageWork};
 use calc_core::model_arch::ModelArch;
 use report::input::model_file;
 use serde_json::Value;
@@ -184,8 +184,9 @@ fn tokens_of_images_are_those_of_the_processors() {
     for row in &rows {
         let model = import(&row["name"]).expect("a fixture");
         let rule = model.arch.vision_tower().expect("a tower").images;
-        let size = ImageSize { width: count(row, "width"), height: count(row, "height") };
-        let own = rule.work(&Images { count: 1, size, stated_tokens: None });
+        let side = |column: &str| u32::try_from(count(row, column)).expect("a side");
+        let size = ImageSize { width: side("width"), height: side("height") };
+        let own = rule.work(&AskedImages { count: 1, size, stated_tokens: None });
         let (tiles, positions) = (count(row, "tiles"), count(row, "positions"));
         let expected = ImageWork { tiles, positions, tokens: count(row, "tokens") };
         if own != Ok(expected) {

@@ -72,7 +72,8 @@ impl Plan<'_> {
     /// ```
     pub fn first_token(&self) -> StepTotals {
         let prompt = self.prompt_time();
-        self.encoder_time().map_or(prompt, |encoder| encoder.then(&prompt))
+        let encoded = self.encoded(&self.request.workload);
+        encoded.map_or(prompt, |encoded| encoded.totals.then(&prompt))
     }
 
     /// All work of a prompt, the tokens of its images included.

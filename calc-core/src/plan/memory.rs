@@ -25,7 +25,8 @@ impl Plan<'_> {
         let place = (device, self.tuned.engine, memory_limit);
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
-        let activations = own.activations.max(self.encoder_activations(workload));
+        let encoder = self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
+        let activations = own.activations.max(encoder);
         let draft = self.draft_stored().map(|(model, precision)| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), 1.0);

@@ -1,17 +1,19 @@
 //! Images as people write them: `1024x768`, or `3x1024x768` for three.
 
-use calc_core::image::{ImageSize, Images};
+use calc_core::image::{AskedImages, ImageSize};
 
 /// Parses a number of images and their size in pixels; `None` for any other text.
-pub fn images(text: &str) -> Option<Images> {
+pub fn images(text: &str) -> Option<AskedImages> {
     let numbers: Option<Vec<u64>> =
         text.split(['x', 'X', '×']).map(|number| number.trim().parse().ok()).collect();
-    let (count, width, height) = match *numbers?.as_slice() {
-        [width, height] => (1, width, height),
-        [count, width, height] => (count, width, height),
+    let (count, sides) = match *numbers?.as_slice() {
+        [width, height] => (1, [width, height]),
+        [count, width, height] => (count, [width, height]),
         _ => return None,
     };
-    Some(Images { count, size: ImageSize { width, height }, stated_tokens: None })
+    let [width, height] = sides.map(|side| u32::try_from(side).ok());
+    let size = ImageSize { width: width?, height: height? };
+    Some(AskedImages { count, size, stated_tokens: None })
 }
 
 #[cfg(test)]
@@ -29,6 +31,7 @@ mod tests {
             ("1024x", None),
             ("axb", None),
             ("1x2x3x4", None),
+            ("5000000000x5", None),
             ("-1x5", None),
             ("1.5x5", None),
             ("", None),

@@ -7,7 +7,6 @@ mod operator;
 use calc_core::catalog;
 use calc_core::check::Claim;
 use calc_core::device::Device;
-use calc_core::image::{ImageSize, Images};
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{Objective, RankedPart, USUAL_QUALITY};
 use calc_core::scheme::Scheme;
@@ -205,14 +204,10 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
 
 fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<KeyedValue> {
     let w = &inputs.workload;
-    let text = w.prompt - inputs.image_tokens();
+    let text = inputs.text_tokens();
     let mut pairs = vec![(key::BATCH, w.batch.to_string()), (key::PROMPT, text.to_string())];
     if w.context != w.prompt {
         pairs.push((key::CONTEXT, w.context.to_string()));
-    }
-    if let Some(Images { count, size: ImageSize { width, height }, stated_tokens }) = w.images {
-        pairs.push((key::IMAGE, format!("{count}x{width}x{height}")));
-        lacks.extend(stated_tokens.map(|_| "image_tokens"));
     }
     pairs.push((key::NEW_TOKENS, w.new_tokens.to_string()));
     let split = [
@@ -236,6 +231,7 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         ("cached_prefix", w.cached_prefix > 0),
         ("inner_chunk", w.inner_chunk),
         ("static_batch", w.static_batch),
+        ("image", w.images.is_some()),
         ("language_model_only", inputs.language_model_only),
     ];
     lacks.extend(absent.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key));

@@ -40,7 +40,7 @@ pub fn ModelNumber(
             id=spec.id
             name=spec.name
             unit=spec.unit
-            keyboard=keyboard(field)
+            keyboard=if spec.real { "decimal" } else { "numeric" }
             empty=own
             typed=typed
             fault=fault
@@ -48,15 +48,6 @@ pub fn ModelNumber(
         >
             {slides_in_model(field).then(|| view! { <ModelSlider field=field/> })}
         </NumberField>
-    }
-}
-
-/// Keyboard of a phone: a size has a letter between its numbers.
-fn keyboard(field: Field) -> &'static str {
-    match field {
-        Field::Image => "text",
-        _ if field.spec().real => "decimal",
-        _ => "numeric",
     }
 }
 

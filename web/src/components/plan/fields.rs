@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::PlanContext;
 use super::scheme_field::SchemeField;
 use crate::components::device_field::DeviceField;
-use crate::components::erased::{block, flag};
+use crate::components::erased::block;
 use crate::components::focus::focus_first;
 use crate::components::goal_fields::GoalFields;
 use crate::components::model::drafter::Drafter;
@@ -19,7 +19,6 @@ use crate::components::power_mode_field::PowerModeField;
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
 use crate::state::scenario::ScenarioPart;
-use crate::state::session::Session;
 
 /// The fields of the open part, the first of which gets the focus.
 #[component]
@@ -45,11 +44,7 @@ fn fields(part: ScenarioPart) -> AnyView {
         ScenarioPart::Mode => view! { <PowerModeField/> }.into_any(),
         ScenarioPart::Engine => view! { <EngineField/> }.into_any(),
         ScenarioPart::Users => number(Field::Batch).into_any(),
-        ScenarioPart::In => view! {
-            {[Field::Prompt, Field::Context].map(number).collect_view()}
-            <ImageField/>
-        }
-        .into_any(),
+        ScenarioPart::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
         ScenarioPart::Out => view! {
             {[Field::Generate, Field::Draft, Field::Acceptance].map(number).collect_view()}
             <Drafter/>
@@ -63,13 +58,4 @@ fn fields(part: ScenarioPart) -> AnyView {
         .into_any(),
         ScenarioPart::Goal => view! { <GoalFields/> }.into_any(),
     }
-}
-
-/// The images of a prompt; hidden for a model without a tower for them.
-#[component]
-fn ImageField() -> impl IntoView {
-    let session = expect_context::<Session>();
-    let has_tower =
-        move || session.inputs.with(|inputs| inputs.model.base.arch().vision_tower().is_some());
-    view! { <div hidden=flag(move || !has_tower())><ModelNumber field=Field::Image/></div> }
 }

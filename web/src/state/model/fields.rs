@@ -1,12 +1,11 @@
-//! Fields of the Model view, numbers but for one: labels, ranges and parsing.
+//! Number fields of the Model view: labels, ranges and parsing.
 
-use calc_core::image::Images;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
-use report::input::{image_input, number_input};
+use report::input::number_input;
 use report::number_text;
 use report::output::address::key;
 
-/// A field that takes a number, or the size of an image.
+/// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     Batch,
@@ -20,7 +19,6 @@ pub enum Field {
     WeightBits,
     Draft,
     Acceptance,
-    Image,
     Layers,
     Hidden,
     Heads,
@@ -82,7 +80,7 @@ const MAX_WAYS: u64 = 1 << 16;
 const MAX_WIDTH: u64 = 1 << 32;
 const MAX_COUNT: u64 = 1 << 16;
 
-static SPECS: [Spec; 23] = [
+static SPECS: [Spec; 22] = [
     Spec::count(key::BATCH, "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
     Spec::count(key::PROMPT, "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
     Spec::count(key::CONTEXT, "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
@@ -97,7 +95,6 @@ static SPECS: [Spec; 23] = [
     Spec::count(key::WEIGHT_BITS, "Weight bits", "mean", (0, 64)).or_empty("by format").real(),
     Spec::count(key::DRAFT_TOKENS, "Draft tokens", "", (0, MAX_DRAFT)).or_empty("none"),
     Spec::count(key::ACCEPTANCE, "Acceptance", "0–1", (0, 1)).starts_at("0.7").real(),
-    Spec::count(key::IMAGE, "Image", "pixels, 1024x768", (0, 0)).or_empty("none"),
     Spec::count("layers", "Layers", "", (1, MAX_COUNT)),
     Spec::count("hidden", "Hidden size", "", (1, MAX_WIDTH)),
     Spec::count("heads", "Heads", "", (1, MAX_COUNT)),
@@ -113,7 +110,7 @@ static SPECS: [Spec; 23] = [
 
 impl Field {
     /// All fields, in the order of the form.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 22] = [
         Self::Batch,
         Self::Prompt,
         Self::Context,
@@ -125,7 +122,6 @@ impl Field {
         Self::WeightBits,
         Self::Draft,
         Self::Acceptance,
-        Self::Image,
         Self::Layers,
         Self::Hidden,
         Self::Heads,
@@ -179,20 +175,6 @@ pub fn count(field: Field, typed: &str) -> Result<Option<u64>, ModelFault> {
         .filter(|value| (spec.min..=spec.max).contains(value))
         .map(Some)
         .ok_or_else(|| refusal(field))
-}
-
-/// Parses the images of a prompt; `None` for an empty field.
-///
-/// # Errors
-/// Returns the form of a size as a sentence.
-pub fn images(typed: &str) -> Result<Option<Images>, ModelFault> {
-    if typed.trim().is_empty() {
-        return Ok(None);
-    }
-    image_input::images(typed).map(Some).ok_or_else(|| {
-        let form = "Image must be width and height in pixels, such as 1024x768, or 3x1024x768 for three, or empty.";
-        ModelFault::of(Field::Image, form.to_owned())
-    })
 }
 
 /// Parses a number with an optional fraction; `None` for an empty field that may be empty.

@@ -40,8 +40,7 @@ pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
         | Field::Memory
         | Field::WeightBits
         | Field::Draft
-        | Field::Acceptance
-        | Field::Image => None,
+        | Field::Acceptance => None,
     }
 }
 

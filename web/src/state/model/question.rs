@@ -4,17 +4,15 @@ use calc_core::calibration::Engine;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
-use calc_core::image::Images;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
-use calc_core::plan::image_work;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 use report::input::request::RequestError;
 
-use super::fields::{Field, ModelFault, count, images, real};
+use super::fields::{Field, ModelFault, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
@@ -41,15 +39,6 @@ pub struct ModelQuestion<'a> {
     pub limit: Option<Bytes>,
 }
 
-/// Number of tokens of the images in a prompt.
-fn tokens_of(arch: &ModelArch, images: Option<Images>) -> Result<u64, ModelFault> {
-    let workload = Workload { images, ..Workload::new(1, 1) };
-    let refused = |error| ModelFault::of(Field::Image, RequestError::Core(error).to_string());
-    let work = image_work(arch, &workload).map_err(refused)?;
-    let count = images.map_or(0, |images| images.count);
-    Ok(work.map_or(0, |work| work.tokens * count))
-}
-
 impl<'a> ModelQuestion<'a> {
     /// Parses the inputs.
     ///
@@ -63,7 +52,7 @@ impl<'a> ModelQuestion<'a> {
         };
         let batch = whole(Field::Batch);
         let prompt = whole(Field::Prompt);
-        let context = whole(Field::Context);
+        let context = whole(Field::Context).or(prompt);
         let new_tokens = whole(Field::Generate);
         let split = [Field::Tensor, Field::Pipeline, Field::Expert].map(&mut whole);
         let draft = whole(Field::Draft).filter(|tokens| *tokens > 0);
@@ -72,18 +61,11 @@ impl<'a> ModelQuestion<'a> {
         };
         let (limit, bits) = (part(Field::Memory), part(Field::WeightBits));
         let acceptance = part(Field::Acceptance);
-        // Only a model with a tower for images has the field.
-        let typed = inputs.text(Field::Image);
-        let typed = if inputs.base.arch().vision_tower().is_some() { typed } else { "" };
-        let images = images(typed).map_err(|fault| faults.push(fault)).ok().flatten();
-        let (Some(arch), Some(batch), Some(prompt), Some(new_tokens)) =
-            (arch, batch, prompt, new_tokens)
+        let (Some(arch), Some(batch), Some(prompt), Some(context), Some(new_tokens)) =
+            (arch, batch, prompt, context, new_tokens)
         else {
             return Err(faults);
         };
-        let in_images = tokens_of(&arch, images).map_err(|fault| faults.push(fault)).unwrap_or(0);
-        let prompt = prompt.saturating_add(in_images);
-        let context = context.unwrap_or(prompt);
         let ([Some(tensor), Some(pipeline), Some(expert)], Some(acceptance)) = (split, acceptance)
         else {
             return Err(faults);
@@ -101,7 +83,6 @@ impl<'a> ModelQuestion<'a> {
             stored: inputs.base.stored(),
             formats: inputs.formats,
             workload: Workload {
-                images,
                 context,
                 new_tokens,
                 parallel,

@@ -11,9 +11,9 @@ use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
 use calc_core::hf_config::Unread;
-use calc_core::model_arch::ModelArch;
+use calc_core::image::AskedImages;
 use calc_core::parallel::Parallel;
-use calc_core::plan::image_work;
+use calc_core::plan::Images;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
@@ -46,6 +46,8 @@ pub struct EstimateInputs {
     /// Upper limit of the memory in use; `None` leaves the limit to the device.
     pub memory_limit: Option<Bytes>,
     pub model: NamedModel,
+    /// The images as the request names them.
+    pub asked_images: Option<AskedImages>,
     /// Towers for images and sound are not loaded.
     pub language_model_only: bool,
     pub precision: PrecisionChoice,
@@ -97,7 +99,9 @@ impl EstimateInputs {
         let in_file = model.weight_bytes.filter(|_| !is_requantized).map(|bytes| bytes.size());
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
-        let mut workload = workload(&mut fields, &model.arch)?;
+        let asked_images = fields.images()?;
+        let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
+        let mut workload = workload(&mut fields, images)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let taken = open.into_iter().chain(taken).chain(link).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
@@ -121,6 +125,7 @@ impl EstimateInputs {
             power_mode: mode,
             memory_limit,
             model,
+            asked_images,
             language_model_only,
             precision,
             named,
@@ -134,11 +139,9 @@ impl EstimateInputs {
         })
     }
 
-    /// Number of tokens of the images in a prompt.
-    pub fn image_tokens(&self) -> u64 {
-        let work = image_work(&self.model.arch, &self.workload).ok().flatten();
-        let images = self.workload.images.map_or(0, |images| images.count);
-        work.map_or(0, |work| work.tokens * images)
+    /// Number of tokens of text in a prompt.
+    pub fn text_tokens(&self) -> u64 {
+        self.workload.prompt - self.workload.images.map_or(0, |images| images.tokens())
     }
 
     /// True if the size of the weights is that of the model's files.
@@ -210,14 +213,11 @@ fn draft_field(
 }
 
 /// Reads the workload; the tokens of images are added to the prompt.
-fn workload(fields: &mut Fields, model: &ModelArch) -> Result<Workload, RequestError> {
+fn workload(fields: &mut Fields, images: Option<Images>) -> Result<Workload, RequestError> {
     let [batch, prompt] = USUAL_VALUES;
     let batch = fields.count(batch.key)?.unwrap_or(batch.value);
     let text = fields.count(prompt.key)?.unwrap_or(prompt.value);
-    let images = fields.images()?;
-    let asked = Workload { images, ..Workload::new(batch, text) };
-    let in_images = image_work(model, &asked)?.map_or(0, |work| work.tokens);
-    let in_images = in_images * images.map_or(0, |images| images.count);
+    let in_images = images.map_or(0, |images| images.tokens());
     let prompt = text.saturating_add(in_images);
     let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
     let inner_chunk = fields.flag("inner_chunk")?;

@@ -3,7 +3,7 @@
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
 use calc_core::error::{Error, in_range};
-use calc_core::image::{Images, MAX_IMAGE_TOKENS};
+use calc_core::image::{AskedImages, MAX_IMAGE_TOKENS};
 use calc_core::units::Bytes;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
@@ -162,7 +162,7 @@ impl Fields {
     ///
     /// # Errors
     /// [`RequestError::NotASize`] for any other text, and a number of tokens without images.
-    pub(super) fn images(&mut self) -> Result<Option<Images>, RequestError> {
+    pub(super) fn images(&mut self) -> Result<Option<AskedImages>, RequestError> {
         let key = "image";
         let stated_tokens = self.count("image_tokens")?;
         let Some(text) = self.text(key)? else {
@@ -175,7 +175,7 @@ impl Fields {
         let Some(images) = image_input::images(&text) else {
             return Err(RequestError::NotASize { key, value: clip(&text) });
         };
-        let images = Images { stated_tokens, ..images };
+        let images = AskedImages { stated_tokens, ..images };
         images.check()?;
         Ok(Some(images))
     }

@@ -25,8 +25,6 @@ pub const SCHEME: &str = "scheme";
 pub const BATCH: &str = "batch";
 /// Tokens of a prompt.
 pub const PROMPT: &str = "prompt";
-/// Images in a prompt.
-pub const IMAGE: &str = "image";
 /// Cached tokens at the decode step shown.
 pub const CONTEXT: &str = "context";
 /// Tokens to generate.

@@ -205,8 +205,8 @@ impl From<&OpRow> for OperatorJson {
 #[derive(Debug, Clone, Copy, Serialize)]
 struct ImagesJson {
     count: u64,
-    width: u64,
-    height: u64,
+    width: u32,
+    height: u32,
     tokens_per_image: u64,
     tokens_stated: bool,
     tiles_per_image: u64,
@@ -226,17 +226,17 @@ struct EncoderJson {
 
 impl ImagesJson {
     fn new(inputs: &EstimateInputs, answer: &Estimate) -> Option<Self> {
-        let (images, asked) = (answer.images?, inputs.workload.images?);
+        let (images, asked) = (answer.images?, inputs.asked_images?);
         let work = images.work;
         Some(Self {
             count: images.count,
             width: asked.size.width,
             height: asked.size.height,
             tokens_per_image: work.tokens,
-            tokens_stated: images.is_stated,
+            tokens_stated: asked.stated_tokens.is_some(),
             tiles_per_image: work.tiles,
             positions_per_tile: work.positions,
-            text_tokens: inputs.workload.prompt - inputs.image_tokens(),
+            text_tokens: inputs.text_tokens(),
             encoder: images.encoder.map(|totals| EncoderJson {
                 flops: totals.cost.flops.get(),
                 bytes: totals.cost.traffic.total().get(),

@@ -4,7 +4,7 @@ use calc_core::estimate::Estimate;
 use calc_core::footprint::weight_bytes;
 use calc_core::image::ImageRule;
 use calc_core::model_arch::{ModelArch, Tower, TowerKind};
-use calc_core::plan::{ImageEstimate, image_work};
+use calc_core::plan::ImageEstimate;
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
@@ -31,7 +31,7 @@ pub const fn kind(kind: TowerKind) -> &'static str {
 
 /// The images of a prompt: `2 of 1024 x 768 pixels, 1,036 tokens each; 512 tokens of text`.
 pub fn images(inputs: &EstimateInputs, images: &ImageEstimate) -> String {
-    let Some(asked) = inputs.workload.images else { return String::new() };
+    let Some(asked) = inputs.asked_images else { return String::new() };
     let (size, work) = (asked.size, images.work);
     let parts = if work.tiles > 1 { format!(" in {} tiles", work.tiles) } else { String::new() };
     format!(
@@ -40,7 +40,7 @@ pub fn images(inputs: &EstimateInputs, images: &ImageEstimate) -> String {
         size.width,
         size.height,
         n::count(work.tokens),
-        n::count(inputs.workload.prompt - inputs.image_tokens())
+        n::count(inputs.text_tokens())
     )
 }
 
@@ -64,8 +64,8 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
 
 /// Origin of the tokens of an image.
 fn image_note(inputs: &EstimateInputs) -> Option<String> {
-    let (arch, asked) = (&inputs.model.arch, inputs.workload.images?);
-    let work = image_work(arch, &inputs.workload).ok()??;
+    let (arch, asked) = (&inputs.model.arch, inputs.asked_images?);
+    let work = inputs.workload.images?.work();
     let rule = arch.vision_tower().map(|tower| tower.images);
     let by = match rule {
         _ if asked.stated_tokens.is_some() => "as the request states".to_owned(),
