@@ -4,7 +4,7 @@
 mod encoder;
 mod step;
 
-pub use encoder::Encoder;
+pub use encoder::{Encoder, Images};
 pub use step::{Phase, Riders, Step};
 
 use crate::cost::attention::{

@@ -1,5 +1,6 @@
 //! The geometry of a decoder-only transformer, from which operators and parameters are computed.
 //! Names and sources are in `catalog::models`; reading a config.json is in `hf_config`.
+//! It is longer than 400 lines because the parts of a model are read together.
 
 mod check;
 mod draft;
@@ -14,7 +15,6 @@ pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, S
 pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
 use crate::text::List;
-use crate::units::Bytes;
 
 /// Attention projections with a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -377,21 +377,6 @@ impl ModelArch {
     /// The group with the most attention layers.
     pub fn main_attention(&self) -> Option<&Attention> {
         self.attention.iter().filter(|group| group.layers() > 0).max_by_key(|group| group.layers())
-    }
-
-    /// Number of parameters of all towers, which [`ModelArch::n_params`] leaves out.
-    pub fn n_tower_params(&self) -> u64 {
-        self.towers.iter().map(Tower::n_params).sum()
-    }
-
-    /// Bytes of all towers in memory.
-    pub fn tower_bytes(&self) -> Bytes {
-        self.towers.iter().map(Tower::weight_bytes).sum()
-    }
-
-    /// The tower that reads images.
-    pub fn vision_tower(&self) -> Option<&Tower> {
-        self.towers.iter().find(|tower| tower.kind == TowerKind::Vision)
     }
 
     /// True if any layer has experts.

@@ -12,7 +12,7 @@ mod totals;
 
 pub use first_token::Chunks;
 pub use generation::MeanToken;
-pub use images::{Encoded, ImageEstimate, Images};
+pub use images::ImageEstimate;
 pub use phase::{OpRow, PhaseEstimate};
 pub use request::{EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};

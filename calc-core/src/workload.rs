@@ -1,9 +1,8 @@
 //! The workload of a model: sequences, prompt, context, new tokens, parallel split and speculative decoding.
 
 use crate::error::{Error, in_range, real_in_range};
-use crate::lowering::Step;
+use crate::lowering::{Images, Step};
 use crate::parallel::Parallel;
-use crate::plan::Images;
 
 /// Speculative decoding: the model verifies several draft tokens in one step.
 #[derive(Debug, Clone, Copy, PartialEq)]

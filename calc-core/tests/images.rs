@@ -6,8 +6,8 @@ use calc_core::device::Device;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, estimate};
 use calc_core::image::{AskedImages, ImageRule, ImageSize, MAX_SIDE};
+use calc_core::lowering::Images;
 use calc_core::model_arch::ModelArch;
-use calc_core::plan::Images;
 use calc_core::precision::PrecisionChoice;
 use calc_core::workload::{Speculation, Workload};
 use proptest::prelude::*;
@@ -146,12 +146,12 @@ proptest! {
         let all: Vec<&Device> = devices::all().collect();
         let device = all[place.index(all.len())];
         if let Ok(answer) = of(device, model, None, workload) {
-                let seen = answer.images.expect("images");
-                let encoder = seen.encoder.expect("known layers");
-                prop_assert!(seen.work.tokens > 0 && seen.work.positions >= seen.work.tokens / (2 * seen.work.tiles));
-                prop_assert!(encoder.expected.time >= encoder.ideal && encoder.ideal.get() > 0.0);
-                prop_assert!(encoder.expected.high.get().is_finite());
-                prop_assert!(answer.ttft_ideal >= encoder.ideal);
+            let seen = answer.images.expect("images");
+            let encoder = seen.encoder.expect("known layers");
+            prop_assert!(seen.work.tokens > 0 && seen.work.positions >= seen.work.tokens / (2 * seen.work.tiles));
+            prop_assert!(encoder.expected.time >= encoder.ideal && encoder.ideal.get() > 0.0);
+            prop_assert!(encoder.expected.high.get().is_finite());
+            prop_assert!(answer.ttft_ideal >= encoder.ideal);
         }
     }
 }

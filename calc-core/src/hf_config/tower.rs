@@ -35,6 +35,7 @@ macro_rules! audio {
 }
 
 mod audio;
+mod fields;
 mod gemma;
 mod plain;
 mod squares;

@@ -1,7 +1,6 @@
 //! Encoders of images and sound beside the decoder, and the projectors that join them. Derivation: `docs/theory/towers.md`.
 
-use super::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, MlpKind};
-use crate::error::{Error, in_range};
+use super::{MlpKind, ModelArch};
 use crate::image::ImageRule;
 use crate::text::List;
 use crate::units::Bytes;
@@ -90,18 +89,6 @@ impl TowerLayers {
         let others = u128::from(self.other_matrices) + u128::from(self.vectors);
         u128::from(self.layers) * (attention + mlp + others)
     }
-
-    fn check(&self) -> Result<(), Error> {
-        in_range("layers of a tower", self.layers, 0, MAX_COUNT)?;
-        in_range("hidden size of a tower", self.hidden_size, 1, MAX_WIDTH)?;
-        in_range("heads of a tower", self.n_heads, 1, MAX_COUNT)?;
-        in_range("head size of a tower", self.head_dim, 1, MAX_HEAD)?;
-        in_range("intermediate size of a tower", self.width, 1, MAX_WIDTH)?;
-        in_range("window of a tower", self.window.unwrap_or(1), 1, MAX_WIDTH)?;
-        in_range("further matrices of a tower", self.other_matrices, 0, MAX_WIDTH)?;
-        in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
-        Ok(())
-    }
 }
 
 impl Tower {
@@ -137,15 +124,21 @@ impl Tower {
     pub fn has_layers(&self) -> bool {
         self.layers.iter().any(|group| group.layers > 0)
     }
+}
 
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.layers.iter().try_for_each(TowerLayers::check)?;
-        for end in self.ends.iter() {
-            in_range("rows of a projector", end.rows, 1, MAX_WIDTH)?;
-            in_range("columns of a projector", end.cols, 1, MAX_WIDTH)?;
-            in_range("positions of a projector", end.merge, 1, MAX_WIDTH)?;
-        }
-        in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
-        self.images.check()
+impl ModelArch {
+    /// Number of parameters of all towers, which [`ModelArch::n_params`] leaves out.
+    pub fn n_tower_params(&self) -> u64 {
+        self.towers.iter().map(Tower::n_params).sum()
+    }
+
+    /// Bytes of all towers in memory.
+    pub fn tower_bytes(&self) -> Bytes {
+        self.towers.iter().map(Tower::weight_bytes).sum()
+    }
+
+    /// The tower that reads images.
+    pub fn vision_tower(&self) -> Option<&Tower> {
+        self.towers.iter().find(|tower| tower.kind == TowerKind::Vision)
     }
 }

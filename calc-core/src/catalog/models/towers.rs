@@ -1,7 +1,7 @@
 //! Towers of the models in the catalog. Geometry: the published config.json of each, recalled, as transformers 5.23.0 builds them;
 //! a test compares each with the fixture of its name.
 
-use crate::image::{ImageRule, Tile};
+use crate::image::{ImageRule, ImageTile};
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
 use crate::text::List;
 
@@ -31,7 +31,10 @@ macro_rules! gemma3 {
             layers: List::Borrowed(&[SO400M]),
             ends: List::Borrowed(&[end(1152, 3 * 14 * 14, 1), end($text, 1152, 16)]),
             vectors: (1 + 4096 + 2 + 1) * 1152,
-            images: ImageRule::Fixed { tile: Tile { positions: 4096, tokens: 256 }, separators: 4 },
+            images: ImageRule::Fixed {
+                tile: ImageTile { positions: 4096, tokens: 256 },
+                separators: 4,
+            },
             stored: None,
         }];
     };
@@ -105,6 +108,10 @@ pub(super) static LLAMA_4: [Tower; 1] = [Tower {
         end(5120, 4096, 4),
     ]),
     vectors: (1 + 577 + 4) * 1408,
-    images: ImageRule::Canvas { side: 336, tile: Tile { positions: 577, tokens: 144 }, most: 16 },
+    images: ImageRule::Canvas {
+        side: 336,
+        tile: ImageTile { positions: 577, tokens: 144 },
+        most: 16,
+    },
     stored: None,
 }];

@@ -2,8 +2,8 @@
 
 use alloc::vec;
 
-use super::gemma::{self, sound};
-use super::{Biases, Part, Sizes, end};
+use super::fields::sound;
+use super::{Biases, Part, Sizes, end, gemma};
 use crate::hf_config::refusal::ConfigError;
 use crate::model_arch::{MlpKind, Tower};
 

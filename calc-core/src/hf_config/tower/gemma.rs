@@ -2,11 +2,11 @@
 
 use alloc::vec;
 
-use super::vision::{named, tower};
+use super::fields::{named, sound, tower};
 use super::{Biases, MOST, Part, Sizes, end};
 use crate::hf_config::refusal::ConfigError;
-use crate::image::{ImageRule, Tile};
-use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
+use crate::image::{ImageRule, ImageTile};
+use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerLayers};
 
 /// The image tower of Gemma 3n, a convolutional network of timm: its name, and its parameters there.
 const MOBILENET: (&str, u64) = ("mobilenetv5_300m_enc", 294_126_912);
@@ -29,7 +29,7 @@ pub(super) fn mobilenet(part: &mut Part<'_, '_>) -> Result<Option<Tower>, Config
         count,
         MOST,
     )?;
-    let tile = Tile { positions: tokens.max(1), tokens: tokens.max(1) };
+    let tile = ImageTile { positions: tokens.max(1), tokens: tokens.max(1) };
     let ends = embedder(part.text, hidden, vocabulary);
     let rule = ImageRule::Fixed { tile, separators: 4 };
     Ok(Some(tower(vec![], ends.into(), params + 2 * hidden, rule)))
@@ -131,16 +131,4 @@ pub(super) fn sound_of_4(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> 
     let (first, reduction) = conformer.reduction();
     let ends = vec![first, end(outputs, conformer.hidden, 1), end(part.text, outputs, 1)];
     Ok(sound(conformer.layers(), ends, reduction + outputs))
-}
-
-/// A tower for sound.
-pub(super) fn sound(layers: TowerLayers, ends: vec::Vec<TowerEnd>, vectors: u64) -> Tower {
-    Tower {
-        kind: TowerKind::Audio,
-        layers: vec![layers].into(),
-        ends: ends.into(),
-        vectors,
-        images: ImageRule::Unknown { merge: 1 },
-        stored: None,
-    }
 }

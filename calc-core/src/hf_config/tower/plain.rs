@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::vision::{named, tower};
+use super::fields::{named, tower};
 use super::{Biases, MOST, MOST_PER_PATCH, Part, Sizes, end};
 use crate::hf_config::refusal::ConfigError;
 use crate::hf_config::{AssumedValue, Entry, Found};
-use crate::image::{ImageRule, Tile};
+use crate::image::{ImageRule, ImageTile};
 use crate::math;
 use crate::model_arch::{MlpKind, Tower, TowerEnd};
 
@@ -66,7 +66,7 @@ pub(super) fn clip(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower, C
     let encoder = encoder(part, [24, 1024, 16, 4096], (336, 14), MlpKind::Plain)?;
     let (hidden, patches) = (encoder.sizes.hidden, encoder.grid * encoder.grid);
     let projector = llava(part, hidden, model_type)?;
-    let tile = Tile { positions: patches + 1, tokens: patches };
+    let tile = ImageTile { positions: patches + 1, tokens: patches };
     let rule = match model_type {
         "llava" => ImageRule::Fixed { tile, separators: 0 },
         _ => ImageRule::Unknown { merge: 1 },
@@ -87,7 +87,7 @@ pub(super) fn siglip(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower,
     let encoder = encoder(part, usual, side, MlpKind::Plain)?;
     let (hidden, patches) = (encoder.sizes.hidden, encoder.grid * encoder.grid);
     let fixed = |tokens, separators| ImageRule::Fixed {
-        tile: Tile { positions: patches, tokens },
+        tile: ImageTile { positions: patches, tokens },
         separators,
     };
     let (text, outer) = (part.text, part.reader.outer);
@@ -102,7 +102,7 @@ pub(super) fn siglip(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower,
         "smolvlm" | "idefics3" => {
             let merge = part.count(&[("scale_factor", &outer.scale_factor)], 2, MOST_PER_PATCH)?;
             let area = (merge * merge).max(1);
-            let tile = Tile { positions: patches, tokens: patches / area };
+            let tile = ImageTile { positions: patches, tokens: patches / area };
             let longest = GRID_TILES * encoder.side;
             let rule = ImageRule::Grid { side: encoder.side, tile, longest };
             ((vec![end(text, hidden * area, area)], 0), rule)

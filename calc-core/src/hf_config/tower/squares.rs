@@ -2,7 +2,7 @@
 
 use alloc::vec;
 
-use super::vision::{Patches, deep, named, patches, tower};
+use super::fields::{Patches, deep, named, patches, tower};
 use super::{Biases, MOST, Part, Sizes, end};
 use crate::hf_config::refusal::ConfigError;
 use crate::image::ImageRule;

@@ -2,10 +2,10 @@
 
 use alloc::vec;
 
-use super::vision::{named, tower};
+use super::fields::{named, tower};
 use super::{Biases, Part, end, merge_of};
 use crate::hf_config::refusal::ConfigError;
-use crate::image::{ImageRule, Tile};
+use crate::image::{ImageRule, ImageTile};
 use crate::model_arch::{MlpKind, Tower};
 
 /// Largest number of tiles of the processor of Llama 4.
@@ -32,7 +32,7 @@ pub(super) fn llama4(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
     ];
     // The class embedding, positions with it, and the norms before and after the layers.
     let vectors = (1 + grid * grid + 1 + 4) * hidden;
-    let tile = Tile { positions: grid * grid + 1, tokens: grid * grid / area };
+    let tile = ImageTile { positions: grid * grid + 1, tokens: grid * grid / area };
     let rule = ImageRule::Canvas { side, tile, most: LLAMA4_TILES };
     Ok(tower(vec![sizes.with(Biases::ALL)], ends, vectors, rule))
 }
@@ -65,7 +65,7 @@ pub(super) fn internvl(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
     ];
     // The class embedding, positions with it, the bias of the patches, and the projector.
     let vectors = (1 + grid * grid + 1 + 1) * hidden + 2 * merged + 2 * text;
-    let tile = Tile { positions: grid * grid + 1, tokens: grid * grid / area };
+    let tile = ImageTile { positions: grid * grid + 1, tokens: grid * grid / area };
     let rule = ImageRule::Tiles { side, tile, most: INTERNVL_TILES };
     Ok(tower(vec![layers], ends, vectors, rule))
 }

@@ -12,8 +12,8 @@ use calc_core::estimate::{
 };
 use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
+use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
-use calc_core::plan::Images;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;

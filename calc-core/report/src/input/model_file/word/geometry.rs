@@ -6,7 +6,7 @@ use calc_core::model_arch::{
 };
 use calc_core::text::List;
 
-use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, nth, numbers};
+use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, Row, nth, numbers};
 use super::{towers, version_1};
 
 /// Version of the form that is written; version 1 is read, too.
@@ -177,27 +177,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     (is_read && arch.check().is_ok()).then_some(arch)
 }
 
-/// The numbers of a row that are not read yet; those left out at its end are 0.
-pub(super) struct Row<'a>(pub(super) core::slice::Iter<'a, u64>);
-
-impl Row<'_> {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0.next().copied().unwrap_or(0)
-    }
-
-    /// True if no number is left.
-    pub(super) fn is_read(&self) -> bool {
-        self.0.as_slice().is_empty()
-    }
-
-    /// The next number as flags; `None` if it has more of them.
-    pub(super) fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
-        let number = self.next();
-        (number >> N == 0).then(|| core::array::from_fn(|place| number >> place & 1 == 1))
-    }
-}
-
-pub(super) fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {
+fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {
     match rows {
         [row] => Some(Row(row.iter())),
         _ => None,

@@ -1,11 +1,10 @@
 //! A tower as rows of numbers in the word of a geometry: its own numbers, its rule for images, then layers and ends.
 
-use calc_core::image::{ImageRule, Tile};
+use calc_core::image::{ImageRule, ImageTile};
 use calc_core::model_arch::{Tower, TowerEnd, TowerKind, TowerLayers};
 use calc_core::units::Bytes;
 
-use super::geometry::Row;
-use super::numbers::{MLPS, nth};
+use super::numbers::{MLPS, Row, nth};
 
 const KINDS: [TowerKind; 2] = [TowerKind::Vision, TowerKind::Audio];
 
@@ -102,11 +101,11 @@ fn read_layer(row: &mut Row<'_>) -> Option<TowerLayers> {
 
 fn read_rule(row: &mut Row<'_>) -> Option<ImageRule> {
     let [kind, first, second, third] = core::array::from_fn(|_| row.next());
-    let tile = Tile { positions: second, tokens: third };
+    let tile = ImageTile { positions: second, tokens: third };
     Some(match (kind, second, third) {
         (0, 0, 0) => ImageRule::Unknown { merge: first },
         (1, tokens, separators) => {
-            ImageRule::Fixed { tile: Tile { positions: first, tokens }, separators }
+            ImageRule::Fixed { tile: ImageTile { positions: first, tokens }, separators }
         }
         (2, merge, least) => ImageRule::Area { patch: first, merge, least, most: row.next() },
         (3, merge, longest) => ImageRule::Rows { patch: first, merge, longest },
