@@ -64,8 +64,11 @@ fn main() {
             workload.new_tokens = 1 + random.below(200);
             let draft_tokens = 1 + random.below(8);
             let acceptance = random.below(101) as f64 / 100.0;
-            workload.speculation =
-                (random.below(4) == 0).then_some(Speculation { draft_tokens, acceptance });
+            workload.speculation = (random.below(4) == 0).then_some(Speculation {
+                draft_tokens,
+                acceptance,
+                own_layers: false,
+            });
             let model = &random.pick(&models).arch;
             let calibration = &Calibration::FITTED;
             let (weight_size, draft, engine) = (None, None, None);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
-use crate::plan::{Chunks, MeanToken, Paths, Plan};
+use crate::plan::{Chunks, ImageEstimate, MeanToken, Paths, Plan};
 use crate::precision::Precision;
 use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
@@ -34,6 +34,8 @@ pub struct Estimate {
     pub chunks: Chunks,
     /// The engine setting that determines `chunks`.
     pub chunk: Chunk,
+    /// The images of a prompt.
+    pub images: Option<ImageEstimate>,
     /// Time to first token of one request that joins a decoding batch; of a static batch, of all prompts together.
     pub ttft: Expected,
     /// Ideal time to first token.
@@ -88,6 +90,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         basis: plan.tuned.basis,
         chunks: plan.chunks(),
         chunk: plan.chunk(),
+        images: plan.images(),
         ttft,
         ttft_ideal: first.ideal,
         tpot,

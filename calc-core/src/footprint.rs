@@ -20,8 +20,10 @@ const LOGIT_BYTES: f64 = 4.0;
 /// Memory that a model needs on one device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryFootprint {
-    /// All weights on this device, as stored.
+    /// All weights of the language model on this device, as stored.
     pub weights: Bytes,
+    /// Weights of the towers for images and sound, which are whole on this device.
+    pub towers: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,
     /// The largest working set of a single operator of prefill, in the engine's chunks.
@@ -103,17 +105,22 @@ impl MemoryVerdict {
 impl MemoryFootprint {
     /// The sum of all parts.
     pub fn total(&self) -> Bytes {
-        self.own() + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+        self.split() + self.on_one_device()
     }
 
-    /// The sum without the draft model.
-    fn own(&self) -> Bytes {
+    /// The sum of the parts that every device of a group has.
+    fn split(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations + self.reserve
     }
 
-    /// Memory of a group of devices that each need as much as this one; the draft model is on one of them.
+    /// The sum of the parts that one device of a group has: towers and draft model.
+    fn on_one_device(&self) -> Bytes {
+        self.towers + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+    }
+
+    /// Memory of a group of devices that each need as much as this one; towers and draft model are on one of them.
     pub fn group_total(&self, devices: u64) -> Bytes {
-        self.own() * devices as f64 + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+        self.split() * devices as f64 + self.on_one_device()
     }
 
     /// KV caches of the model and of its draft model.
@@ -158,6 +165,7 @@ pub(crate) fn footprint(
     let weights = layer_weights(model, precision, split.expert) * layers + ends;
     MemoryFootprint {
         weights: weights * scale,
+        towers: model.tower_bytes(),
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
         activations: activation_bytes(model, precision, prefill, split.expert),
         reserve: reserve(device.class),
@@ -184,6 +192,12 @@ pub fn weight_bytes(model: &ModelArch, precision: &Precision) -> Bytes {
 /// Mean bits per weight of a whole model, embeddings included.
 pub fn bits_per_weight(model: &ModelArch, precision: &Precision) -> f64 {
     weight_bytes(model, precision).get() * 8.0 / model.n_params() as f64
+}
+
+/// Bytes of embedding and LM head together, with further tables.
+pub fn table_bytes(model: &ModelArch, precision: &Precision) -> Bytes {
+    let (embedding, lm_head) = embedding_weights(model, precision);
+    embedding + lm_head
 }
 
 /// Bytes of the embedding and of the LM head; the latter are zero where both are one matrix.

@@ -27,6 +27,8 @@ mod rules;
 mod size_table;
 mod stated;
 mod storage;
+mod tower;
+mod tower_fields;
 mod unread;
 
 use alloc::string::String;
@@ -46,13 +48,14 @@ pub use quantization_fields::{
 };
 pub use refusal::{ConfigError, Unsupported};
 pub use stated::{Meaning, Stated, UnreadKey};
+pub use tower_fields::TowerConfig;
 pub use unread::Unread;
 
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
-use crate::text::Text;
+use crate::text::{List, Text};
 use layers::NormCount;
 use reader::Reader;
 use rules::Rules;
@@ -60,7 +63,7 @@ use rules::Rules;
 /// A model read from a config.json.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Geometry of the language model only.
+    /// Geometry of the language model, and of the towers that are known.
     pub arch: ModelArch,
     /// Formats in which the weights are stored.
     pub stored: PrecisionChoice,
@@ -112,7 +115,7 @@ pub enum AssumedWhy {
 /// A simplification made by the import.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Remark {
-    /// Vision and audio towers are not counted.
+    /// A tower for images or sound is not counted: no rule knows its geometry, or the file does not describe it.
     TowersNotCounted,
     /// Extra layers for multi-token prediction are not counted.
     DraftLayersNotCounted {
@@ -165,7 +168,8 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
         guess::note(&mut reader, &rules);
     }
     let mut arch = geometry(&mut reader, &rules)?;
-    towers(&mut reader);
+    arch.towers = tower::read(&mut reader, arch.hidden_size)?.into();
+    arch.draft_layers = draft_layers(&mut reader);
     let keys = unread::keys(&reader, &arch);
     let bounded = !keys.is_empty();
     match unread {
@@ -282,20 +286,35 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         final_norm: norms.last,
         position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
         lm_head_bias,
+        towers: List::Borrowed(&[]),
+        draft_layers: 0,
         gguf: rules.gguf,
         max_context,
     })
 }
 
-fn towers(reader: &mut Reader<'_>) {
-    let outer = reader.outer;
-    let thought = outer.thinker_config.is_given();
-    if thought || outer.vision_config.is_given() || outer.audio_config.is_given() {
-        reader.remarks.push(Remark::TowersNotCounted);
-    }
+/// Families whose layers for multi-token prediction are decoder layers after a projection: transformers or vLLM builds them so.
+const PLAIN_DRAFTS: [&str; 8] = [
+    "deepseek_v3",
+    "kimi_k2",
+    "deepseek_v32",
+    "glm4_moe",
+    "glm_moe_dsa",
+    "qwen3_5",
+    "qwen3_5_moe",
+    "qwen3_next",
+];
+
+/// Reads the layers for multi-token prediction: a number if their geometry is known, else a remark.
+fn draft_layers(reader: &mut Reader<'_>) -> u64 {
     let text = reader.text;
     let field = text.draft_layers();
-    if let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) {
-        reader.remarks.push(Remark::DraftLayersNotCounted { layers });
+    let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) else { return 0 };
+    let model_type = text.model_type.value().or(reader.outer.model_type.value());
+    let model_type = model_type.map(|name| name.trim_end_matches("_text"));
+    if layers == 1 && model_type.is_some_and(|name| PLAIN_DRAFTS.contains(&name)) {
+        return layers;
     }
+    reader.remarks.push(Remark::DraftLayersNotCounted { layers });
+    0
 }

@@ -33,6 +33,7 @@ pub mod expected;
 pub mod explore;
 pub mod footprint;
 pub mod gguf_file;
+pub mod image;
 pub mod lowering;
 pub mod op;
 mod order;

@@ -3,12 +3,14 @@
 //!
 //! This file is longer than 400 lines because it is one walk through a step, in the order of a layer.
 
+mod encoder;
 mod feed_forward;
 mod group;
 mod step;
 
 use group::tag;
 
+pub use encoder::{Encoder, Images};
 pub(crate) use group::parts_of;
 pub use step::{Phase, Riders, Step};
 

@@ -1,18 +1,22 @@
 //! The geometry of a decoder-only transformer, from which operators and parameters are computed.
 //! Names and sources are in `catalog::models`; reading a config.json is in `hf_config`.
+//! It is longer than 400 lines because the parts of a model are read together.
 
 mod attention_parts;
 mod check;
+mod draft;
 mod matrices;
 mod order;
 mod params;
 mod recurrent;
+mod tower;
 
 pub use attention_parts::{Compression, GroupedOutput, Indexer, Mla};
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
 pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
+pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
 use crate::text::{List, Text};
 
@@ -360,6 +364,10 @@ pub struct ModelArch {
     /// Number of rows of learned positions; 0 if there are none.
     pub position_rows: u64,
     pub lm_head_bias: bool,
+    /// Encoders of images and sound beside the decoder, with their projectors.
+    pub towers: List<Tower>,
+    /// Number of further layers for multi-token prediction, which engines load only for speculative decoding.
+    pub draft_layers: u64,
     pub gguf: GgufLayout,
     /// Longest context that the model supports; `None` if unknown.
     pub max_context: Option<u64>,

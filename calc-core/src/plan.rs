@@ -3,6 +3,7 @@
 
 mod first_token;
 mod generation;
+mod images;
 mod memory;
 mod phase;
 mod request;
@@ -11,6 +12,7 @@ mod totals;
 
 pub use first_token::Chunks;
 pub use generation::MeanToken;
+pub use images::ImageEstimate;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
@@ -135,8 +137,12 @@ impl<'a> Plan<'a> {
     }
 
     fn times(&self, op: &OpInstances, setting: Setting) -> OpTimes {
+        self.times_scaled(op, setting, self.weight_scale)
+    }
+
+    fn times_scaled(&self, op: &OpInstances, setting: Setting, weight_scale: f64) -> OpTimes {
         let mut cost = op.cost;
-        cost.traffic.weights = cost.traffic.weights * self.weight_scale;
+        cost.traffic.weights = cost.traffic.weights * weight_scale;
         let path = self.path(op.path);
         let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
         let time = roofline.op_time(&cost);

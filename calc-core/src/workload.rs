@@ -1,7 +1,7 @@
 //! The workload of a model: sequences, prompt, context, new tokens, parallel split and speculative decoding.
 
 use crate::error::{Error, in_range, real_in_range};
-use crate::lowering::Step;
+use crate::lowering::{Images, Step};
 use crate::parallel::Parallel;
 
 /// Speculative decoding: the model verifies several draft tokens in one step.
@@ -11,6 +11,8 @@ pub struct Speculation {
     pub draft_tokens: u64,
     /// Probability that a draft token is accepted (a).
     pub acceptance: f64,
+    /// The model's own layers for multi-token prediction draft, which share its embedding and LM head.
+    pub own_layers: bool,
 }
 
 impl Speculation {
@@ -21,7 +23,9 @@ impl Speculation {
     /// ```
     ///
     /// ```
-    /// let speculation = calc_core::workload::Speculation { draft_tokens: 3, acceptance: 0.5 };
+    /// let speculation = calc_core::workload::Speculation {
+    ///     draft_tokens: 3, acceptance: 0.5, own_layers: false,
+    /// };
     /// assert!((speculation.tokens_per_round() - 1.875).abs() < 1e-12); // 1 + 1/2 + 1/4 + 1/8
     /// ```
     pub fn tokens_per_round(&self) -> f64 {
@@ -41,8 +45,10 @@ impl Speculation {
 pub struct Workload {
     /// Number of concurrent sequences (B).
     pub batch: u64,
-    /// Prompt length per sequence, in tokens (p).
+    /// Prompt length per sequence, in tokens (p), those of images included.
     pub prompt: u64,
+    /// Images in each prompt.
+    pub images: Option<Images>,
     /// Tokens per sequence that are cached before the prompt, such as a shared prefix.
     pub cached_prefix: u64,
     /// The prompt is an inner chunk of a longer one, so its step has no LM head.
@@ -73,6 +79,7 @@ impl Workload {
         Self {
             batch,
             prompt,
+            images: None,
             cached_prefix: 0,
             inner_chunk: false,
             context: prompt,
@@ -111,7 +118,8 @@ impl Workload {
     /// This workload on one device and without drafts, as a draft model has it.
     #[must_use]
     pub const fn alone(self) -> Self {
-        Self { parallel: Parallel { tensor: 1, pipeline: 1, expert: 1 }, speculation: None, ..self }
+        let parallel = Parallel { tensor: 1, pipeline: 1, expert: 1 };
+        Self { parallel, speculation: None, images: None, ..self }
     }
 
     /// The step that computes the whole prompt after the cached prefix.

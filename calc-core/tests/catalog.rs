@@ -75,6 +75,20 @@ fn parameters_computed_from_the_geometry_equal_the_official_count() {
 }
 
 #[test]
+fn with_their_towers_multimodal_models_have_the_published_totals() {
+    // Totals of the weights on Hugging Face, recalled; `official_source` of the rows has the same.
+    for (key, total) in [
+        ("gemma-3-4b", 4_300_079_472),
+        ("gemma-3-12b", 12_187_325_040),
+        ("gemma-3-27b", 27_432_406_640),
+        ("llama-4-scout", 108_641_793_536),
+    ] {
+        let arch = &catalog::model(key).expect("catalog key").arch;
+        assert_eq!(arch.n_params() + arch.n_tower_params(), total, "{key}");
+    }
+}
+
+#[test]
 fn active_parameters_of_mixtures_are_the_published_ones() {
     // Rounded totals of the model cards, each with its own way to count embeddings: 12.9 B, 37 B, 3.3 B, 5.1 B.
     for (key, billions, tolerance) in [

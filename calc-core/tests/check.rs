@@ -157,6 +157,7 @@ proptest! {
                     for drafts in [Some(*shortest), *easiest].into_iter().flatten() {
                         let again = with_drafts(work, Speculation {
                             draft_tokens: drafts.draft_tokens, acceptance: drafts.acceptance,
+                            own_layers: false,
                         });
                         let counted = if answer.pace == Pace::AboveTheRoof { again.ideal } else { again.expected.time };
                         prop_assert!((counted / time - 1.0).abs() < 1e-6, "{drafts:?}");

@@ -22,7 +22,8 @@ fn random_request(random: &mut Random) -> EstimateRequest<'static> {
     workload.batch = random.pick(&[1, 2, 7, 64]);
     let mut draft = None;
     if random.below(3) == 0 {
-        let speculation = Speculation { draft_tokens: 1 + random.below(8), acceptance: 0.7 };
+        let speculation =
+            Speculation { draft_tokens: 1 + random.below(8), acceptance: 0.7, own_layers: false };
         workload.speculation = Some(speculation);
         draft = (random.below(2) == 0).then(|| &random.pick(&drafts).arch);
     }

@@ -130,7 +130,7 @@ proptest! {
             // Ten million decode steps take long; the largest count has its own test below.
             new_tokens: new_tokens.min(5000),
             parallel: Parallel { tensor, pipeline, expert },
-            speculation: speculate.then_some(Speculation { draft_tokens, acceptance }),
+            speculation: speculate.then_some(Speculation { draft_tokens, acceptance, own_layers: false }),
             static_batch: batch % 2 == 0, ..Workload::new(batch, prompt)
         };
         let answer = estimate(EstimateRequest {
@@ -266,7 +266,7 @@ fn speculation_without_a_draft_model_at_full_acceptance_gives_its_length_plus_on
     let device = catalog::device("h100").expect("alias");
     let model = &catalog::model("llama-3.1-8b").expect("catalog key").arch;
     let plain = of(device, model, &formats::BF16, Workload::new(1, 1000)).expect("an answer");
-    let speculation = Some(Speculation { draft_tokens: 3, acceptance: 1.0 });
+    let speculation = Some(Speculation { draft_tokens: 3, acceptance: 1.0, own_layers: false });
     let fast =
         of(device, model, &formats::BF16, Workload { speculation, ..Workload::new(1, 1000) })
             .expect("an answer");
@@ -315,7 +315,7 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
     assert!(close(time.time.get(), roof.get()) && time.low == time.high, "{time:?}");
     // Verifying four drafts is one step of five rows, whose launches cost as much as those of a batch.
     let plain = estimate(request(Engine::LlamaCpp, None)).expect("valid").tpot.time;
-    let all = Speculation { draft_tokens: 4, acceptance: 1.0 };
+    let all = Speculation { draft_tokens: 4, acceptance: 1.0, own_layers: false };
     let drafted = estimate(request(Engine::LlamaCpp, Some(all))).expect("valid").tpot.time;
     assert!(drafted > plain / 5.0 * 1.05, "{drafted:?} of {plain:?}");
 }

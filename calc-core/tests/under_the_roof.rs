@@ -214,7 +214,7 @@ proptest! {
         let workload = Workload {
             new_tokens,
             parallel: Parallel { tensor: ways, ..Parallel::default() },
-            speculation: drafts.map(|(draft_tokens, acceptance)| Speculation { draft_tokens, acceptance }),
+            speculation: drafts.map(|(draft_tokens, acceptance)| Speculation { draft_tokens, acceptance, own_layers: false }),
             static_batch: place % 2 == 1,
             ..Workload::new(batch, prompt)
         };

@@ -3,6 +3,7 @@
 pub mod calibration_file;
 pub mod device_file;
 pub mod error;
+pub mod image_input;
 pub mod json_input;
 pub mod model_file;
 pub mod named_model;

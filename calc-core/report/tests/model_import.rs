@@ -148,6 +148,9 @@ fn every_regular_catalog_model_is_read_back_from_its_file() {
         match parse(&fixture(&key)) {
             Ok(mut imported) => {
                 imported.arch.max_context = known.max_context;
+                // The written files describe the layers of the language model only.
+                imported.arch.towers = known.towers.clone();
+                imported.arch.draft_layers = known.draft_layers;
                 if imported.arch != *known {
                     wrong.push(format!("{key}: {:?}\n   not {known:?}", imported.arch));
                 }

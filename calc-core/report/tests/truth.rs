@@ -8,7 +8,8 @@ use std::path::Path;
 
 use calc_core::catalog;
 use calc_core::footprint::cache_elements;
-use calc_core::hf_config::Imported;
+use calc_core::hf_config::{Imported, Remark};
+use calc_core::image::{AskedImages, ImageSize, ImageWork};
 use calc_core::model_arch::ModelArch;
 use report::input::model_file;
 use serde_json::Value;
@@ -21,7 +22,11 @@ fn folder() -> &'static Path {
 }
 
 fn table() -> Vec<Row> {
-    let text = fs::read_to_string(folder().join("table.csv")).expect("the table");
+    rows("table.csv")
+}
+
+fn rows(file: &str) -> Vec<Row> {
+    let text = fs::read_to_string(folder().join(file)).expect("the table");
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
     let row = |line: &str| {
@@ -43,6 +48,11 @@ fn import(name: &str) -> Result<Imported, String> {
     model_file::parse(&text(name)).map_err(|error| error.to_string())
 }
 
+/// Number of correction biases of routers.
+fn corrections(arch: &ModelArch) -> u64 {
+    arch.moe.iter().map(|m| if m.correction_bias { m.layers * m.choices() } else { 0 }).sum()
+}
+
 /// Differences between the import and transformers.
 fn differences(row: &Row, model: &Imported) -> Vec<String> {
     let mut found = Vec::new();
@@ -50,9 +60,7 @@ fn differences(row: &Row, model: &Imported) -> Vec<String> {
     let expected = count(row, "language");
     let published = expected + count(row, "checkpoint_buffers");
     // Correction biases of routers are in the weights; the package counts them apart, or not at all.
-    let corrections: u64 =
-        arch.moe.iter().map(|m| if m.correction_bias { m.layers * m.choices() } else { 0 }).sum();
-    let without = arch.n_params() - corrections;
+    let without = arch.n_params() - corrections(arch);
     if ![arch.n_params(), without].contains(&expected) && arch.n_params() != published {
         let more = i128::from(arch.n_params()) - i128::from(expected);
         found.push(format!("{} parameters, {more:+} to {expected}", arch.n_params()));
@@ -145,9 +153,81 @@ fn parameters_and_caches_are_those_of_transformers() {
     assert_eq!(refused, listed, "truth/refused.txt names the fixtures that are refused");
 }
 
+/// True if the import says that it leaves a tower out.
+fn leaves_a_tower_out(model: &Imported) -> bool {
+    model.remarks.contains(&Remark::TowersNotCounted)
+}
+
+#[test]
+fn towers_are_those_of_transformers_or_said_to_be_left_out() {
+    let (mut wrong, mut left_out, mut counted) = (Vec::new(), String::new(), 0);
+    for row in table() {
+        let Ok(model) = import(&row["name"]) else { continue };
+        let name = &row["name"];
+        let expected: u64 =
+            ["vision", "audio", "projector"].map(|part| count(&row, part)).iter().sum();
+        if leaves_a_tower_out(&model) {
+            left_out += &format!("{name}\n");
+        } else if model.arch.n_tower_params() == expected {
+            counted += u64::from(expected > 0);
+        } else {
+            let own = model.arch.n_tower_params();
+            let more = i128::from(own) - i128::from(expected);
+            wrong.push(format!("{name}: {own}, {more:+} to {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let listed = fs::read_to_string(folder().join("towers-left-out.txt")).expect("the list");
+    assert_eq!(left_out, listed, "truth/towers-left-out.txt names the fixtures with such a tower");
+    assert!(counted >= 60, "{counted} fixtures with a tower that is counted");
+}
+
+#[test]
+fn tokens_of_images_are_those_of_the_processors() {
+    let mut wrong = Vec::new();
+    let rows = rows("images.csv");
+    for row in &rows {
+        let model = import(&row["name"]).expect("a fixture");
+        let rule = model.arch.vision_tower().expect("a tower").images;
+        let side = |column: &str| u32::try_from(count(row, column)).expect("a side");
+        let size = ImageSize { width: side("width"), height: side("height") };
+        let own = rule.work(&AskedImages { count: 1, size, stated_tokens: None });
+        let (tiles, positions) = (count(row, "tiles"), count(row, "positions"));
+        let expected = ImageWork { tiles, positions, tokens: count(row, "tokens") };
+        if own != Ok(expected) {
+            wrong.push(format!("{} {size:?}: {own:?}, not {expected:?}", row["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+#[test]
+fn layers_for_multi_token_prediction_are_those_of_transformers() {
+    let (mut wrong, mut counted) = (Vec::new(), 0);
+    for row in table().iter().filter(|row| !row["mtp"].is_empty()) {
+        let Ok(model) = import(&row["name"]) else { continue };
+        let is_said = |remark: &Remark| matches!(remark, Remark::DraftLayersNotCounted { .. });
+        // The correction bias of the router is in the weights; the package does not count it.
+        let draft = model.arch.own_draft();
+        let corrections = draft.map_or(0, |draft| corrections(&draft));
+        let states = |word: &str| text(&row["name"]).contains(word);
+        match model.arch.n_draft_params().map(|params| params - corrections) {
+            None if !states("nextn") && !states("mtp") => {}
+            None if model.remarks.iter().any(is_said) => {}
+            Some(own) if own == count(row, "mtp") => counted += 1,
+            own => wrong.push(format!("{}: {own:?}, not {}", row["name"], row["mtp"])),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(counted >= 5, "{counted} fixtures with such a layer");
+}
+
 #[test]
 fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
     for key in [
+        "gemma-3-4b",
+        "gemma-3-12b",
+        "gemma-3-27b",
         "qwen3.5-27b",
         "qwen3.5-35b-a3b",
         "qwen3.5-122b-a10b",
@@ -165,29 +245,38 @@ fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
         let fixture = import(key).expect("a fixture");
         let memory = |arch: &ModelArch| (arch.n_params(), cache_elements(arch, 8192));
         assert_eq!(memory(&model.arch), memory(&fixture.arch), "{key}");
+        assert_eq!(model.arch.towers, fixture.arch.towers, "{key}");
+        assert_eq!(model.arch.draft_layers, fixture.arch.draft_layers, "{key}");
     }
 }
 
-/// Memory that a model needs: parameters, and elements kept for one sequence of that many tokens.
-fn memory(model: &Imported, tokens: u64) -> (u64, u64) {
-    let cache = cache_elements(&model.arch, tokens);
-    (model.arch.n_params(), cache.attention + cache.state + cache.convolution)
+/// Memory that a model needs: parameters, those of towers, and elements kept for one sequence of that many tokens.
+fn memory(model: &Imported, tokens: u64) -> [u64; 3] {
+    let (arch, cache) = (&model.arch, cache_elements(&model.arch, tokens));
+    let kept = cache.attention + cache.state + cache.convolution;
+    [arch.n_params(), arch.n_tower_params(), kept]
 }
 
-/// Objects that describe the language model within a file.
-const NESTED: [&str; 4] =
-    ["/thinker_config/text_config", "/text_config", "/llm_config", "/language_config"];
+/// Objects of a file: its own fields, the language model and the towers.
+const OBJECTS: [&str; 7] = [
+    "",
+    "/thinker_config/text_config",
+    "/text_config",
+    "/llm_config",
+    "/language_config",
+    "/vision_config",
+    "/audio_config",
+];
 
-/// The fixture without a key, or with the key under another name, in the object that describes the language model.
-fn changed(config: &Value, key: &str, rename: bool) -> Value {
+/// The fields of an object of a file; the file itself has the empty name.
+fn object<'a>(config: &'a Value, name: &str) -> Option<&'a serde_json::Map<String, Value>> {
+    config.pointer(name).and_then(Value::as_object)
+}
+
+/// The fixture without a key of an object, or with the key under another name.
+fn changed(config: &Value, (name, key): (&str, &str), rename: bool) -> Value {
     let mut config = config.clone();
-    let nested = NESTED.iter().find(|path| config.pointer(path).is_some_and(Value::is_object));
-    let inner = nested.filter(|path| config.pointer(&format!("{path}/{key}")).is_some());
-    let object = match inner.and_then(|path| config.pointer_mut(path)) {
-        Some(inner) => inner.as_object_mut(),
-        None => config.as_object_mut(),
-    };
-    let object = object.expect("an object");
+    let object = config.pointer_mut(name).and_then(Value::as_object_mut).expect("an object");
     if let Some(value) = object.remove(key).filter(|_| rename) {
         object.insert(format!("{key}_of_later"), value);
     }
@@ -200,18 +289,26 @@ fn a_key_that_is_lost_never_lowers_memory_in_silence() {
     for row in table() {
         let Ok(whole) = import(&row["name"]) else { continue };
         let config: Value = serde_json::from_str(&text(&row["name"])).expect("JSON");
-        let inner = NESTED.iter().find_map(|path| config.pointer(path)?.as_object());
-        let keys = config.as_object().into_iter().chain(inner).flat_map(|object| object.keys());
-        for key in keys {
-            for rename in [false, true] {
-                let lost = changed(&config, key, rename);
-                let Ok(model) = model_file::parse(&lost.to_string()) else { continue };
-                let tokens = whole.arch.max_context.map_or(8192, |context| context.min(8192));
-                let (less, more) = (memory(&model, tokens), memory(&whole, tokens));
-                let is_lower = less.0 < more.0 || less.1 < more.1;
-                let is_said = model.assumed.iter().any(|field| !whole.assumed.contains(field));
-                if is_lower && !is_said {
-                    silent.push(format!("{} {key} {rename}: {less:?} < {more:?}", row["name"]));
+        let tokens = whole.arch.max_context.map_or(8192, |context| context.min(8192));
+        for name in OBJECTS {
+            for key in object(&config, name).into_iter().flat_map(|object| object.keys()) {
+                // A key that the language model states, too, is lost there.
+                let states =
+                    |inner: &&str| object(&config, inner).is_some_and(|o| o.contains_key(key));
+                if name.is_empty() && OBJECTS[1..5].iter().any(states) {
+                    continue;
+                }
+                for rename in [false, true] {
+                    let lost = changed(&config, (name, key), rename);
+                    let Ok(model) = model_file::parse(&lost.to_string()) else { continue };
+                    let (less, more) = (memory(&model, tokens), memory(&whole, tokens));
+                    let is_lower = less.iter().zip(more).any(|(less, more)| *less < more);
+                    let is_said = model.assumed.iter().any(|field| !whole.assumed.contains(field))
+                        || leaves_a_tower_out(&model);
+                    if is_lower && !is_said {
+                        let row = &row["name"];
+                        silent.push(format!("{row} {name} {key} {rename}: {less:?} < {more:?}"));
+                    }
                 }
             }
         }

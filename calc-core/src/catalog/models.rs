@@ -5,6 +5,7 @@ mod groups;
 mod llama;
 mod others;
 mod qwen;
+mod towers;
 
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;

@@ -228,7 +228,7 @@ impl<'a> Case<'_, 'a> {
     ///
     /// With all drafts accepted, a round generates n + 1 tokens, so its time is n + 1 times that of a token.
     fn drafts_of(&self, draft_tokens: u64) -> Option<Drafts> {
-        let all = Speculation { draft_tokens, acceptance: 1.0 };
+        let all = Speculation { draft_tokens, acceptance: 1.0, own_layers: false };
         let work = self.work().with_drafts(all);
         let (token, time) = match work {
             Work::Operator(_) => return None,
@@ -281,7 +281,8 @@ fn acceptance(draft_tokens: u64, tokens: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let acceptance = f64::midpoint(low, high);
-        if (Speculation { draft_tokens, acceptance }).tokens_per_round() < tokens {
+        if (Speculation { draft_tokens, acceptance, own_layers: false }).tokens_per_round() < tokens
+        {
             low = acceptance;
         } else {
             high = acceptance;

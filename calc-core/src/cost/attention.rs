@@ -187,6 +187,59 @@ pub fn fused_over_one_vector(
     cost
 }
 
+/// Attention of an encoder: every position attends to all others of its part of the image, or of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BothWays {
+    /// Number of parts that are computed apart (B).
+    pub parts: u64,
+    /// Number of positions per part (n).
+    pub positions: u64,
+    /// Number of heads (h).
+    pub heads: u64,
+    /// Width of a head (d).
+    pub head_dim: u64,
+    /// Number of positions of a window (w); `None` for the whole part.
+    pub window: Option<u64>,
+}
+
+impl BothWays {
+    /// The shape from which the expected time of the kernel follows.
+    pub const fn kernel(&self) -> Shape {
+        let (heads, new) = ((self.parts * self.heads) as f64, self.positions as f64);
+        Shape::Attention { heads, new, head_dim: self.head_dim as f64 }
+    }
+}
+
+/// Fused attention of an encoder; queries, keys, values and output are activations.
+///
+/// ```text
+/// flops = 4 B h n min(n, w) d
+/// bytes = 4 b_o B h n d
+/// ```
+///
+/// ```
+/// use calc_core::{catalog, cost::attention::{BothWays, both_ways}};
+/// let fp16 = catalog::format("fp16").unwrap();
+/// // A layer of SigLIP over the 4,096 patches of an image of 896 by 896 pixels.
+/// let shape = BothWays { parts: 1, positions: 4096, heads: 16, head_dim: 72, window: None };
+/// let cost = both_ways(&shape, fp16);
+/// assert_eq!(cost.flops.get(), 4.0 * 16.0 * 4096.0 * 4096.0 * 72.0);
+/// assert_eq!(cost.traffic.activations.get(), 2.0 * 4.0 * 16.0 * 4096.0 * 72.0);
+/// ```
+pub fn both_ways(shape: &BothWays, carrier: &QuantFormat) -> OpCost {
+    let BothWays { parts, positions, heads, head_dim, window } = *shape;
+    let rows = (parts * heads) as f64 * positions as f64 * head_dim as f64;
+    let reach = window.map_or(positions, |window| window.min(positions)) as f64;
+    OpCost {
+        flops: Flops::new(4.0 * rows * reach),
+        traffic: Traffic {
+            weights: Bytes::ZERO,
+            kv_cache: Bytes::ZERO,
+            activations: Bytes::new(4.0 * rows * carrier.bytes_per_element()),
+        },
+    }
+}
+
 /// Scores of an indexer: every new token against every cached key, with a sum over the heads. The scores, in FP32, are written,
 /// and read once to choose the best.
 ///

@@ -22,6 +22,7 @@ use super::part_fields::{
 };
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
+use super::tower_fields::TowerConfig;
 
 /// Maximum length of a text, in bytes; longer ones are invalid.
 const MAX_TEXT: usize = 256;
@@ -145,7 +146,7 @@ trait Fields {}
 macro_rules! read_by_field {
     ($($name:ty)+) => { $(impl Fields for $name {})+ };
 }
-read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig Thinker LinearAttention CompressRates AttentionOptions ExpertOptions OtherHeads SparseAttention Block BlockPart);
+read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig Thinker LinearAttention CompressRates AttentionOptions ExpertOptions OtherHeads SparseAttention Block BlockPart TowerConfig);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -13,6 +13,7 @@ use super::part_fields::{
 };
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
+use super::tower_fields::TowerConfig;
 
 /// Defines the struct and a visitor of its fields by name, which finds fields that no rule has read, whatever their type.
 macro_rules! config {
@@ -49,8 +50,20 @@ config! {
     pub llm_config: Entry<Box<HfConfig>>,
     pub language_config: Entry<Box<HfConfig>>,
     pub thinker_config: Entry<Box<Thinker>>,
-    pub vision_config: Entry<Present>,
-    pub audio_config: Entry<Present>,
+    pub vision_config: Entry<Box<TowerConfig>>,
+    pub audio_config: Entry<Box<TowerConfig>>,
+    // Projectors of towers.
+    pub mm_tokens_per_image: Entry<u64>,
+    pub vision_soft_tokens_per_image: Entry<u64>,
+    pub multimodal_projector_bias: Entry<bool>,
+    pub projector_bias: Entry<bool>,
+    pub projector_use_layernorm: Entry<bool>,
+    pub projector_hidden_size: Entry<u64>,
+    pub spatial_merge_size: Entry<u64>,
+    pub scale_factor: Entry<u64>,
+    pub downsample_factor: Entry<u64>,
+    /// A fraction, which is no count.
+    pub downsample_ratio: Entry<Present>,
     // Storage.
     pub torch_dtype: Entry<String>,
     pub dtype: Entry<String>,

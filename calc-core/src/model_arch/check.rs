@@ -1,7 +1,10 @@
 //! The ranges in which the formulas are valid; a geometry outside them is refused with the name of the dimension.
 
 use super::recurrent::Decay;
-use super::{Attention, Compression, GroupedOutput, Indexer, Mla, ModelArch, Moe, Recurrent};
+use super::{
+    Attention, Compression, GroupedOutput, Indexer, Mla, ModelArch, Moe, Recurrent, Tower,
+    TowerLayers,
+};
 use crate::error::{Error, in_range};
 use crate::text::Text;
 
@@ -24,6 +27,7 @@ impl ModelArch {
         in_range("num_hidden_layers", self.n_layers, 1, MAX_COUNT)?;
         in_range("vocab_size", self.vocab_size, 1, MAX_WIDTH)?;
         in_range("max_position_embeddings", self.position_rows, 0, MAX_WIDTH)?;
+        in_range("num_nextn_predict_layers", self.draft_layers, 0, MAX_COUNT)?;
         self.check_counts()?;
         for group in self.attention.iter() {
             group.check()?;
@@ -46,6 +50,7 @@ impl ModelArch {
             in_range("columns of a table", table.cols, 1, MAX_WIDTH)?;
         }
         in_range("small parameters", self.other_vectors, 0, MAX_WIDTH)?;
+        self.towers.iter().try_for_each(Tower::check)?;
         let params = self.count_params();
         if params > MAX_PARAMS {
             let (value, max) = (params as f64, MAX_PARAMS as f64);
@@ -138,6 +143,33 @@ impl Mla {
         in_range("qk_rope_head_dim", self.rope_dim, 0, MAX_HEAD)?;
         in_range("qk_nope_head_dim", self.nope_dim, 1, MAX_HEAD)?;
         Ok(())
+    }
+}
+
+impl TowerLayers {
+    fn check(&self) -> Result<(), Error> {
+        in_range("layers of a tower", self.layers, 0, MAX_COUNT)?;
+        in_range("hidden size of a tower", self.hidden_size, 1, MAX_WIDTH)?;
+        in_range("heads of a tower", self.n_heads, 1, MAX_COUNT)?;
+        in_range("head size of a tower", self.head_dim, 1, MAX_HEAD)?;
+        in_range("intermediate size of a tower", self.width, 1, MAX_WIDTH)?;
+        in_range("window of a tower", self.window.unwrap_or(1), 1, MAX_WIDTH)?;
+        in_range("further matrices of a tower", self.other_matrices, 0, MAX_WIDTH)?;
+        in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
+        Ok(())
+    }
+}
+
+impl Tower {
+    fn check(&self) -> Result<(), Error> {
+        self.layers.iter().try_for_each(TowerLayers::check)?;
+        for end in self.ends.iter() {
+            in_range("rows of a projector", end.rows, 1, MAX_WIDTH)?;
+            in_range("columns of a projector", end.cols, 1, MAX_WIDTH)?;
+            in_range("positions of a projector", end.merge, 1, MAX_WIDTH)?;
+        }
+        in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
+        self.images.check()
     }
 }
 

@@ -68,10 +68,21 @@ impl Plan<'_> {
     /// All work up to the first token of a request, with the time on links.
     ///
     /// ```text
-    /// TTFT = sum over chunks of step(q tokens of the prompt at c = those before, and B - 1 decoding sequences)
-    /// TTFT = prefill(B, p)                                                  with a static batch
+    /// TTFT = encoder(images of the prompt) + prompt
     /// ```
     pub fn first_token(&self) -> StepTotals {
+        let prompt = self.prompt_time();
+        let encoded = self.encoded(&self.request.workload);
+        encoded.map_or(prompt, |encoded| encoded.totals.then(&prompt))
+    }
+
+    /// All work of a prompt, the tokens of its images included.
+    ///
+    /// ```text
+    /// prompt = sum over chunks of step(q tokens of the prompt at c = those before, and B - 1 decoding sequences)
+    /// prompt = prefill(B, p)                                                  with a static batch
+    /// ```
+    fn prompt_time(&self) -> StepTotals {
         let workload = self.request.workload;
         let chunks = self.chunks();
         let Chunks { tokens, steps, .. } = chunks;

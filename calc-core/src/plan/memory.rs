@@ -4,7 +4,7 @@ use super::Plan;
 use super::request::EstimateRequest;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes,
+    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, table_bytes, weight_bytes,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
@@ -25,14 +25,18 @@ impl Plan<'_> {
         let place = (device, self.tuned.engine, memory_limit);
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
+        let encoder = self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
+        let activations = own.activations.max(encoder);
         let draft = self.draft_stored().map(|(model, precision)| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), 1.0);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
-            DraftMemory { weights, kv_cache, activations }
+            let shared =
+                if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
+            DraftMemory { weights: weights - shared, kv_cache, activations }
         });
-        MemoryFootprint { draft, ..own }
+        MemoryFootprint { activations, draft, ..own }
     }
 
     /// KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
@@ -46,6 +50,11 @@ impl Plan<'_> {
             kv_cache_bytes(model, &precision, batch, tokens)
         });
         own + draft
+    }
+
+    /// True if the model's own layers draft, which share its embedding and LM head.
+    fn has_own_drafts(&self) -> bool {
+        self.request.workload.speculation.is_some_and(|speculation| speculation.own_layers)
     }
 
     /// The draft model and its formats, as its own plan has them.

@@ -202,7 +202,8 @@ mod tests {
         let plain = Workload { new_tokens: 131_072, ..Workload::new(1, 512) };
         let mut drafted = plain;
         drafted.parallel.tensor = 8;
-        drafted.speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+        drafted.speculation =
+            Some(Speculation { draft_tokens: 4, acceptance: 0.7, own_layers: false });
         let mut large = device("h100_sxm").clone();
         large.memory.value = Bytes::from_gb(1e6);
         for (device, model, workload, most, context) in [

@@ -74,7 +74,7 @@ fn a_header_of_a_large_file_is_enough() {
 }
 
 #[test]
-fn any_part_stands_for_a_split_file_and_towers_are_not_counted() {
+fn any_part_stands_for_a_split_file_and_a_tower_has_the_bytes_of_its_file() {
     let folder = Folder::new();
     let whole = small_llama();
     for place in 0..2_usize {
@@ -92,6 +92,13 @@ fn any_part_stands_for_a_split_file_and_towers_are_not_counted() {
     let of_folder = json_of(&format!("models {}", folder.path("both")));
     assert_eq!(of_folder["weight_bytes"]["language_model"].as_f64(), Some(SMALL_LLAMA as f64));
     assert_eq!(of_folder["weight_bytes"]["towers"], 8192.0);
+    let memory = |more: &str| {
+        json_of(&format!("{}{more}", estimate(&folder.path("both"))))["memory"].clone()
+    };
+    assert_eq!(memory("")["towers"], 8192.0);
+    assert_eq!(memory(" --language-model-only")["towers"], serde_json::Value::Null);
+    let unknown = format!("{} --image 64x64", estimate(&folder.path("both")));
+    refused(&unknown, "image needs image_tokens");
     fs::remove_file(folder.path("both/m-00001-of-00002.gguf")).expect("removed");
     let lacks = "m-00001-of-00002.gguf: no such file";
     refused(&estimate(&folder.path("both/m-00002-of-00002.gguf")), lacks);

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &str)] = &[
         "math order provenance text units
          compare quality quant_format weight_size
          error op
+         image
          catalog::formats device model_arch
          catalog::devices::measured
          calibration::coefficients calibration::engine gguf_file roofline
@@ -46,7 +47,7 @@ const LAYERS: &[(&str, &str)] = &[
         "report",
         "number_text percent
          refusal_text
-         input::json_input input::number_input input::range input::device_file input::calibration_file
+         input::json_input input::number_input input::image_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
          input::weight_file

@@ -41,6 +41,11 @@ pub enum RequestError {
         key: String,
         value: String,
     },
+    /// A text that is no size of an image.
+    NotASize {
+        key: &'static str,
+        value: String,
+    },
     /// A number, list or object in place of a text.
     NotText {
         key: String,
@@ -142,6 +147,12 @@ impl fmt::Display for RequestError {
             }
             Self::NotWhole { key, value } => {
                 write!(line, "{key} must be a whole number; got {value}")
+            }
+            Self::NotASize { key, value } => {
+                write!(
+                    line,
+                    "{key} must be width and height in pixels, such as 1024x768, or 3x1024x768 for three images; got `{value}`"
+                )
             }
             Self::NotText { key, value } => {
                 write!(line, "{key} must be a name in quotes; got {value}")

@@ -6,10 +6,12 @@ use calc_core::catalog;
 use calc_core::catalog::model_names;
 use calc_core::catalog::models::{self, CatalogModel};
 use calc_core::hf_config::{AssumedField, Imported, Remark, Unread};
-use calc_core::model_arch::ModelArch;
+use calc_core::model_arch::{ModelArch, Tower, TowerKind};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::text::List;
+use calc_core::units::Bytes;
 
 use crate::input::error::RequestError;
 use crate::input::model_file::{self, ModelFileError};
@@ -124,7 +126,31 @@ impl NamedModel {
         unread: Unread,
     ) -> Result<Self, WeightFileError> {
         let read = weights.import(unread)?;
-        Ok(Self { weight_bytes: Some(read.bytes), ..Self::of_import(path, read.imported) })
+        let mut model =
+            Self { weight_bytes: Some(read.bytes), ..Self::of_import(path, read.imported) };
+        model.take_tower_bytes(read.bytes.towers);
+        Ok(model)
+    }
+
+    /// Gives the towers the bytes that the weight files have; files without a tower have none.
+    fn take_tower_bytes(&mut self, bytes: Bytes) {
+        let arch = self.arch.to_mut();
+        if bytes <= Bytes::ZERO {
+            arch.towers = List::Borrowed(&[]);
+        } else if arch.towers.is_empty() {
+            arch.towers = vec![Tower::of_bytes(TowerKind::Vision, bytes)].into();
+        } else {
+            for (place, tower) in arch.towers.to_mut().iter_mut().enumerate() {
+                tower.stored = Some(if place == 0 { bytes } else { Bytes::ZERO });
+            }
+        }
+        self.remarks.retain(|remark| *remark != Remark::TowersNotCounted);
+    }
+
+    /// Leaves the towers out of the model, as an engine does that loads the language model only.
+    pub fn leave_towers_out(&mut self) {
+        self.arch.to_mut().towers = List::Borrowed(&[]);
+        self.remarks.retain(|remark| *remark != Remark::TowersNotCounted);
     }
 
     fn of_import(path: &str, imported: Imported) -> Self {

@@ -15,7 +15,7 @@ mod scenarios;
 pub use super::error::RequestError;
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
-pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
+pub use estimate::{EstimateInputs, OWN_LAYERS, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};

@@ -191,7 +191,9 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
     pairs.extend(place(&inputs.device, inputs.power_mode.as_deref(), &mut lacks)?);
     pairs.extend(workload(inputs, &mut lacks));
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
-    if let Some(draft) = &inputs.draft {
+    if inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers) {
+        lacks.push("draft_model");
+    } else if let Some(draft) = &inputs.draft {
         let draft = catalog::models::all().find(|model| model.key == draft.key)?;
         pairs.push((key::DRAFT_MODEL, draft.key.to_owned()));
     }
@@ -202,7 +204,8 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
 
 fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<KeyedValue> {
     let w = &inputs.workload;
-    let mut pairs = vec![(key::BATCH, w.batch.to_string()), (key::PROMPT, w.prompt.to_string())];
+    let text = inputs.text_tokens();
+    let mut pairs = vec![(key::BATCH, w.batch.to_string()), (key::PROMPT, text.to_string())];
     if w.context != w.prompt {
         pairs.push((key::CONTEXT, w.context.to_string()));
     }
@@ -228,6 +231,8 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         ("cached_prefix", w.cached_prefix > 0),
         ("inner_chunk", w.inner_chunk),
         ("static_batch", w.static_batch),
+        ("image", w.images.is_some()),
+        ("language_model_only", inputs.language_model_only),
     ];
     lacks.extend(absent.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key));
     pairs

@@ -3,7 +3,7 @@
 use calc_core::analysis::Analysis;
 use calc_core::estimate::Estimate;
 use calc_core::provenance::Provenance;
-use calc_core::units::TokensPerSec;
+use calc_core::units::{Bytes, TokensPerSec};
 
 use super::lesson;
 use super::verdict::explain::{self, Explanation};
@@ -46,6 +46,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Explanation> 
     let roles = say::memory_roles(&answer.memory);
     let mut told: Vec<Explanation> = roles
         .iter()
+        .filter(|role| role.key != "towers" || role.bytes > Bytes::ZERO)
         .map(|role| say::memory_part(role.name, role.formula, role.bytes, role.provenance))
         .collect();
     let device = &inputs.device.name;

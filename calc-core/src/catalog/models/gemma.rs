@@ -1,6 +1,6 @@
 //! Gemma 2 and 3.
 
-use super::{CatalogModel, PublishedFormats};
+use super::{CatalogModel, PublishedFormats, towers};
 use crate::catalog::formats;
 use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
@@ -50,6 +50,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&[]),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
@@ -101,6 +103,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&[]),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
@@ -152,6 +156,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&[]),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
@@ -203,6 +209,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&[]),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(32_768),
         },
@@ -254,6 +262,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&towers::GEMMA_3_4B),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
@@ -262,7 +272,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         official_source: "HF safetensors total (recalled); language model only = full total 4300079472 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
         provenance: Provenance::Read,
-        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; vision tower excluded",
+        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; the vision tower is counted apart",
     },
     CatalogModel {
         key: "gemma-3-12b",
@@ -305,6 +315,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&towers::GEMMA_3_12B),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
@@ -313,7 +325,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         official_source: "HF safetensors total (recalled); language model only = full total 12187325040 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
         provenance: Provenance::Read,
-        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; vision tower excluded",
+        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; the vision tower is counted apart",
     },
     CatalogModel {
         key: "gemma-3-27b",
@@ -356,6 +368,8 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            towers: List::Borrowed(&towers::GEMMA_3_27B),
+            draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
@@ -364,6 +378,6 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         official_source: "HF safetensors total (recalled); language model only = full total 27432406640 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
         provenance: Provenance::Read,
-        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; vision tower excluded",
+        notes: "vocab rows 262144 (1B) / 262208 (4B+, padded with image tokens); litgpt lists 262144 for all; the vision tower is counted apart",
     },
 ];

@@ -1,5 +1,6 @@
 //! Memory bar of the Model view.
 
+use calc_core::units::Bytes;
 use leptos::prelude::*;
 
 use super::ModelContext;
@@ -32,8 +33,13 @@ pub fn Memory() -> impl IntoView {
                 bar.parts.get(place).map_or_else(|| size.clone(), |part| part.size.clone())
             })
         });
+        // Most models have no towers.
+        let absent = flag(move || {
+            let bytes = bar.with(|bar| bar.parts.get(place).map(|part| part.bytes));
+            key == "towers" && bytes.is_none_or(|bytes| bytes <= Bytes::ZERO)
+        });
         view! {
-            <li>
+            <li hidden=absent>
                 <span class=format!("piece {key}") aria-hidden="true"></span>
                 {name} " " <Explained id=format!("memory-{key}") cell=cell/>
             </li>

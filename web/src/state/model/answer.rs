@@ -128,6 +128,8 @@ pub fn estimate_inputs(
         power_mode: question.place.mode.map(|mode| mode.name.to_string()),
         memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),
+        asked_images: None,
+        language_model_only: false,
         precision: question.precision,
         named: question.named(),
         workload,

@@ -74,7 +74,8 @@ impl<'a> ModelQuestion<'a> {
             return Err(faults);
         }
         let parallel = Parallel { tensor, pipeline, expert };
-        let speculation = draft.map(|draft_tokens| Speculation { draft_tokens, acceptance });
+        let speculation =
+            draft.map(|draft_tokens| Speculation { draft_tokens, acceptance, own_layers: false });
         Ok(Self {
             place,
             arch,

@@ -33,9 +33,15 @@ pub fn assumed_text(field: &AssumedField) -> String {
 /// One sentence about a part of the file that an import leaves out or rounds.
 pub fn remark_text(remark: &Remark) -> String {
     match remark {
-        Remark::TowersNotCounted => "the vision or audio part is not counted, only the language model".into(),
+        Remark::TowersNotCounted => {
+            "the weights of a tower for images or sound are not counted, because its geometry is not known: the memory is a lower \
+             bound"
+                .into()
+        }
         Remark::DraftLayersNotCounted { layers } => {
-            format!("{layers} extra layers for multi-token prediction are not counted")
+            format!(
+                "{layers} extra layers for multi-token prediction are not counted: engines load them only for speculative decoding"
+            )
         }
         Remark::AttentionUnquantized => {
             "the file keeps attention unquantized; here all layers have its format, so weights are overestimated".into()

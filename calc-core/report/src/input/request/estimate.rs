@@ -10,6 +10,9 @@ use calc_core::error::{Error, in_range, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
+use calc_core::hf_config::Unread;
+use calc_core::image::AskedImages;
+use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
@@ -43,6 +46,10 @@ pub struct EstimateInputs {
     /// Upper limit of the memory in use; `None` leaves the limit to the device.
     pub memory_limit: Option<Bytes>,
     pub model: NamedModel,
+    /// The images as the request names them.
+    pub asked_images: Option<AskedImages>,
+    /// Towers for images and sound are not loaded.
+    pub language_model_only: bool,
     pub precision: PrecisionChoice,
     /// Only the roles that the request names, without the formats that the model is stored in.
     pub named: PrecisionChoice,
@@ -73,7 +80,15 @@ impl EstimateInputs {
         let memory_limit = memory::limit(&mut fields)?;
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
-        let model = library.model(&fields.required_text("model")?, unread)?;
+        let mut model = library.model(&fields.required_text("model")?, unread)?;
+        let language_model_only = fields.flag("language_model_only")?;
+        if language_model_only && fields.has("image") {
+            let (first, second) = ("image", "language_model_only");
+            return Err(Error::Conflict { first, second, needs: false }.into());
+        }
+        if language_model_only {
+            model.leave_towers_out();
+        }
         let is_requantized = FORMATS_OF_WEIGHTS.iter().any(|key| fields.has(key));
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
@@ -84,11 +99,12 @@ impl EstimateInputs {
         let in_file = model.weight_bytes.filter(|_| !is_requantized).map(|bytes| bytes.size());
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
-        let workload = workload(&mut fields)?;
+        let asked_images = fields.images()?;
+        let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
+        let mut workload = workload(&mut fields, images)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let taken = open.into_iter().chain(taken).chain(link).collect();
-        let draft =
-            fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
+        let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
                 first: "draft_model",
@@ -96,6 +112,9 @@ impl EstimateInputs {
                 needs: true,
             }
             .into());
+        }
+        if let (Some(draft), Some(speculation)) = (&draft, &mut workload.speculation) {
+            speculation.own_layers = draft.key == OWN_LAYERS;
         }
         let engine = engine_field(&mut fields)?;
         let calibration = calibration_field(&mut fields, library, &device)?;
@@ -106,6 +125,8 @@ impl EstimateInputs {
             power_mode: mode,
             memory_limit,
             model,
+            asked_images,
+            language_model_only,
             precision,
             named,
             workload,
@@ -116,6 +137,11 @@ impl EstimateInputs {
             usual,
             taken,
         })
+    }
+
+    /// Number of tokens of text in a prompt.
+    pub fn text_tokens(&self) -> u64 {
+        self.workload.prompt - self.workload.images.map_or(0, |images| images.tokens())
     }
 
     /// True if the size of the weights is that of the model's files.
@@ -164,10 +190,35 @@ impl EstimateInputs {
     }
 }
 
-fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
+/// Name of the draft model that asks for the model's own layers for multi-token prediction.
+pub const OWN_LAYERS: &str = "mtp";
+
+/// The draft model: another one, or the model's own layers.
+fn draft_field(
+    fields: &mut Fields,
+    library: &Library<'_>,
+    (model, unread): (&NamedModel, Unread),
+) -> Result<Option<NamedModel>, RequestError> {
+    let Some(name) = fields.text("draft_model")? else { return Ok(None) };
+    if !name.eq_ignore_ascii_case(OWN_LAYERS) {
+        return library.model(&name, unread).map(Some);
+    }
+    let arch = model.arch.own_draft().ok_or(Error::Inapplicable {
+        input: "draft_model mtp",
+        part: "a model without a layer for multi-token prediction whose geometry is known",
+    })?;
+    let name = format!("the layer for multi-token prediction of {}", model.name);
+    let key = OWN_LAYERS.into();
+    Ok(Some(NamedModel { key, name, arch: Cow::Owned(arch), weight_bytes: None, ..model.clone() }))
+}
+
+/// Reads the workload; the tokens of images are added to the prompt.
+fn workload(fields: &mut Fields, images: Option<Images>) -> Result<Workload, RequestError> {
     let [batch, prompt] = USUAL_VALUES;
     let batch = fields.count(batch.key)?.unwrap_or(batch.value);
-    let prompt = fields.count(prompt.key)?.unwrap_or(prompt.value);
+    let text = fields.count(prompt.key)?.unwrap_or(prompt.value);
+    let in_images = images.map_or(0, |images| images.tokens());
+    let prompt = text.saturating_add(in_images);
     let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
     let inner_chunk = fields.flag("inner_chunk")?;
     let context = fields.count("context")?;
@@ -183,7 +234,9 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
     };
     let speculation = match (fields.count("draft_tokens")?, fields.real("acceptance")?) {
         (None, None) => None,
-        (Some(draft_tokens), Some(acceptance)) => Some(Speculation { draft_tokens, acceptance }),
+        (Some(draft_tokens), Some(acceptance)) => {
+            Some(Speculation { draft_tokens, acceptance, own_layers: false })
+        }
         (Some(_), None) => {
             return Err(Error::Conflict {
                 first: "draft_tokens",
@@ -203,6 +256,7 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
     };
     let static_batch = fields.flag("static_batch")?;
     Ok(Workload {
+        images,
         cached_prefix,
         inner_chunk,
         static_batch,

@@ -3,11 +3,13 @@
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
 use calc_core::error::{Error, in_range};
+use calc_core::image::{AskedImages, MAX_IMAGE_TOKENS};
 use calc_core::units::Bytes;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
+use crate::input::image_input;
 use crate::input::json_input;
 use crate::input::number_input;
 
@@ -156,6 +158,28 @@ impl Fields {
         whole(key, real.unwrap_or(f64::NAN), &value).map(Some)
     }
 
+    /// Removes and returns the images of a request: `1024x768`, or `3x1024x768` for three.
+    ///
+    /// # Errors
+    /// [`RequestError::NotASize`] for any other text, and a number of tokens without images.
+    pub(super) fn images(&mut self) -> Result<Option<AskedImages>, RequestError> {
+        let key = "image";
+        let stated_tokens = self.count("image_tokens")?;
+        let Some(text) = self.text(key)? else {
+            if stated_tokens.is_some() {
+                let (first, second) = ("image_tokens", key);
+                return Err(Error::Conflict { first, second, needs: true }.into());
+            }
+            return Ok(None);
+        };
+        let Some(images) = image_input::images(&text) else {
+            return Err(RequestError::NotASize { key, value: clip(&text) });
+        };
+        let images = AskedImages { stated_tokens, ..images };
+        images.check()?;
+        Ok(Some(images))
+    }
+
     /// Removes and returns a count that the request must have.
     ///
     /// # Errors
@@ -245,6 +269,7 @@ fn range(key: &str) -> Option<(u64, u64)> {
         "context" | "cached" | "cached_prefix" => (0, MAX_TOKENS),
         "new_tokens" => (1, MAX_NEW_TOKENS),
         "draft_tokens" => (1, MAX_DRAFT),
+        "image_tokens" => (1, MAX_IMAGE_TOKENS),
         "shared_width" => (0, MAX_DIMENSION),
         "n_experts" => (1, MAX_EXPERTS),
         "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"

@@ -12,6 +12,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
+use super::images::ImagesJson;
 use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::EstimateInputs;
 use crate::output::words;
@@ -26,6 +27,8 @@ pub struct EstimateJson {
     workload: WorkloadJson,
     prefill: PhaseJson,
     decode: PhaseJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    images: Option<ImagesJson>,
     first_token: FirstTokenJson,
     ttft_s: Option<f64>,
     tpot_s: Option<f64>,
@@ -45,6 +48,12 @@ struct ModelJson {
     key: String,
     parameters: u64,
     active_parameters: u64,
+    /// Parameters of the towers for images and sound, which `parameters` leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tower_parameters: Option<u64>,
+    /// Parameters of the layers for multi-token prediction, which `parameters` leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft_layer_parameters: Option<u64>,
     basis: &'static str,
 }
 
@@ -229,6 +238,9 @@ struct LatenciesJson {
 #[derive(Debug, Clone, Serialize)]
 struct MemoryJson {
     weights: f64,
+    /// Weights of the towers for images and sound, whole on one device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    towers: Option<f64>,
     kv_cache: f64,
     activations: f64,
     reserve: f64,
@@ -275,6 +287,7 @@ impl MemoryJson {
     fn new(memory: &MemoryFootprint, device: &Device, devices: u64) -> Self {
         Self {
             weights: memory.weights.get(),
+            towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
@@ -325,12 +338,15 @@ impl EstimateJson {
                 key: model.key.clone(),
                 parameters: model.arch.n_params(),
                 active_parameters: model.arch.n_active_params(),
+                tower_parameters: Some(model.arch.n_tower_params()).filter(|params| *params > 0),
+                draft_layer_parameters: model.arch.n_draft_params(),
                 basis: model.provenance.key(),
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),
+            images: ImagesJson::new(inputs, answer),
             first_token: FirstTokenJson::new(answer),
             ttft_s: known.then_some(answer.ttft.time.get()),
             tpot_s: known.then_some(answer.tpot.time.get()),

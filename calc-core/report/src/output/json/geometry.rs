@@ -2,6 +2,7 @@
 
 use calc_core::model_arch::{
     Attention, AttentionBias, KvSource, MlpKind, ModelArch, Moe, NormKind, Projection, Recurrent,
+    Tower,
 };
 use calc_core::provenance::Provenance;
 use serde_json::{Value, json};
@@ -70,11 +71,25 @@ fn parts<'a>(mut row: CatalogRow<'a>, arch: &ModelArch, kind: Provenance) -> Cat
             "tables",
             arch.tables.iter().map(|t| json!({"rows": t.rows, "columns": t.cols})).collect(),
         ),
+        ("towers", arch.towers.iter().map(tower).collect()),
     ];
     for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
         row = row.sourced(key, list, kind);
     }
     row
+}
+
+fn tower(tower: &Tower) -> Value {
+    let layers = tower.layers.iter().map(|group| {
+        json!({
+            "layers": group.layers, "hidden_size": group.hidden_size, "num_attention_heads": group.n_heads,
+            "head_dim": group.head_dim, "intermediate_size": group.width, "window": group.window,
+        })
+    });
+    json!({
+        "kind": words::towers::kind(tower.kind), "parameters": tower.n_params(), "bytes": tower.weight_bytes().get(),
+        "layers": layers.collect::<Vec<_>>(),
+    })
 }
 
 fn experts(moe: &Moe) -> Value {

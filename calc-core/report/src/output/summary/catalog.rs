@@ -14,7 +14,7 @@ use crate::input::model_file;
 use crate::input::named_model::NamedModel;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
-use crate::output::words::{catalog as words, weights as weight_words};
+use crate::output::words::{catalog as words, towers, weights as weight_words};
 
 const UNKNOWN: &str = "unknown";
 
@@ -222,6 +222,9 @@ pub fn model(model: &CatalogModel) -> Document {
     out.line(format!("parameters  {} computed from the geometry (derived)", model.arch.n_params()));
     out.line(format!("official    {official}  {}", model.official_source));
     out.line(format!("active      {}", model.arch.n_active_params()));
+    for line in beside(&model.arch) {
+        out.line(line);
+    }
     out.table(geometry(&model.arch, model.provenance));
     out.line("");
     out.line(format!("source  {}", model.source));
@@ -235,6 +238,9 @@ pub fn named_model(model: &NamedModel) -> Document {
     out.heading(&model.name);
     out.line(format!("parameters  {} computed from the geometry (derived)", model.arch.n_params()));
     out.line(format!("active      {}", model.arch.n_active_params()));
+    for line in beside(&model.arch) {
+        out.line(line);
+    }
     if let Some(bytes) = &model.weight_bytes {
         out.line(format!("weights     {} in the files", n::bytes(bytes.language_model)));
     }
@@ -249,6 +255,16 @@ pub fn named_model(model: &NamedModel) -> Document {
     notes.extend(weight_words::model_notes(model));
     out.notes(notes);
     out
+}
+
+/// Lines about what a model has beside its decoder.
+fn beside(arch: &ModelArch) -> Vec<String> {
+    let counted =
+        (!arch.towers.is_empty()).then(|| format!("towers      {}", towers::counted(arch)));
+    let draft = arch.n_draft_params().map(|params| {
+        format!("draft layer {params} parameters, which engines load only to draft with it")
+    });
+    counted.into_iter().chain(draft).collect()
 }
 
 fn geometry(arch: &ModelArch, kind: Provenance) -> Table {

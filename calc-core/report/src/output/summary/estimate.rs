@@ -4,6 +4,7 @@ use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
 use super::Document;
@@ -116,6 +117,9 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         "workload    batch {}, prompt {}, context {}, new tokens {}",
         w.batch, w.prompt, w.context, w.new_tokens
     ));
+    if let Some(images) = &answer.images {
+        out.line(format!("images      {}", words::towers::images(inputs, images)));
+    }
     let split = &w.parallel;
     if split.tensor * split.pipeline * split.expert > 1 {
         let Parallel { tensor, pipeline, expert } = split;
@@ -173,6 +177,13 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         "weights     {}  all of them; a step reads few rows of the embedding",
         n::bytes(m.weights)
     ));
+    if m.towers > Bytes::ZERO {
+        out.line(format!(
+            "towers      {}  {}",
+            n::bytes(m.towers),
+            words::towers::counted(&inputs.model.arch)
+        ));
+    }
     out.line(format!(
         "KV cache    {}  at batch {} and {} tokens",
         n::bytes(m.kv_cache),
@@ -215,6 +226,9 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         expected(&answer.ttft),
         first.map_or(String::new(), |how| format!("  {how}"))
     ));
+    if let Some(encoder) = answer.images.and_then(|images| images.encoder) {
+        out.line(format!("encoder     {}  a part of TTFT", expected(&encoder.expected)));
+    }
     let at = format!("  at {} cached tokens", w.context);
     let how = w.speculation.map_or(String::new(), |s| {
         format!(

@@ -171,7 +171,7 @@ pub struct MemoryRole {
 }
 
 /// The parts of the memory that a model needs, those of the draft model included.
-pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 4] {
+pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 5] {
     let drafts = |part: fn(&DraftMemory) -> Bytes| memory.draft.as_ref().map_or(Bytes::ZERO, part);
     let role = |key, name, bytes, formula| MemoryRole {
         key,
@@ -188,6 +188,12 @@ pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 4] {
             "Weights",
             weights,
             "every matrix in its format with its scales, embedding, LM head and draft model included",
+        ),
+        role(
+            "towers",
+            "Towers",
+            memory.towers,
+            "parameters of the encoders for images and sound × 2 B, or as their files have them; whole on one device",
         ),
         role(
             "kv",

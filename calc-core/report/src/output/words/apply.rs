@@ -195,6 +195,12 @@ impl<'a> Deployment<'a> {
         let (_, workload) = self.served?;
         Some((self.repositories.draft?, workload.speculation?.draft_tokens))
     }
+
+    /// True if the model drafts with layers of its own.
+    fn has_own_drafts(&self) -> bool {
+        let speculation = self.served.and_then(|(_, workload)| workload.speculation);
+        speculation.is_some_and(|speculation| speculation.own_layers)
+    }
 }
 
 /// Commands of one engine: lines that make its files, then the line that serves them; or one line with the reason why there

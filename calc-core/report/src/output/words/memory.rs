@@ -99,9 +99,17 @@ mod tests {
 
     fn fit(gb: f64, usable: UsableMemory, devices: u64) -> String {
         let weights = Bytes::from_gb(gb);
-        let (kv_cache, activations, reserve) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        let memory =
-            MemoryFootprint { weights, kv_cache, activations, reserve, draft: None, usable };
+        let (towers, kv_cache, activations, reserve) =
+            (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let memory = MemoryFootprint {
+            weights,
+            towers,
+            kv_cache,
+            activations,
+            reserve,
+            draft: None,
+            usable,
+        };
         super::fit(&memory, devices)
     }
 

@@ -120,6 +120,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         ));
     }
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
+    notes.extend(super::towers::draft_layers(inputs, answer));
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));

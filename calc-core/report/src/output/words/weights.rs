@@ -29,16 +29,11 @@ pub fn estimate_notes(model: &NamedModel) -> Vec<String> {
 pub fn model_notes(model: &NamedModel) -> Vec<String> {
     let Some(bytes) = &model.weight_bytes else { return Vec::new() };
     let mut notes = Vec::new();
-    for (part, size) in [
-        ("towers for images or sound", bytes.towers),
-        ("extra layers for multi-token prediction", bytes.draft_layers),
-    ] {
-        if size > Bytes::ZERO {
-            notes.push(format!(
-                "the files also have {} of {part}, which are not counted",
-                n::bytes(size)
-            ));
-        }
+    if bytes.draft_layers > Bytes::ZERO {
+        notes.push(format!(
+            "the files also have {} of extra layers for multi-token prediction, which are not counted",
+            n::bytes(bytes.draft_layers)
+        ));
     }
     notes.extend(other_count(bytes, model.arch.n_params()));
     notes

@@ -4,17 +4,21 @@ use calc_core::model_arch::{
     Attention, Compression, Decay, DeltaNet, DenseLayers, GroupedOutput, Indexer, KvSource, Mamba1,
     Mamba2, Mla, ModelArch, Moe, Projection, Recurrent, ShortConv, Table,
 };
-use calc_core::text::Text;
+use calc_core::text::{List, Text};
 
-use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, nth, numbers};
-use super::version_1;
+use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, Row, nth, numbers};
+use super::{towers, version_1};
 
 /// Version of the form that is written; version 1 is read, too.
 const VERSION: u64 = 2;
-/// Number of parts of numbers; the order of the layers, where it is known, follows them.
-const PARTS: usize = 11;
 /// Separator of the rows of a part.
 const ROW: char = '_';
+/// Number of parts without those of towers and the order of the layers.
+const PARTS: usize = 11;
+/// First letter of the order of the layers, which is the last part; a digit of no number.
+const ORDER: char = 'o';
+/// Upper limit of the towers of a model.
+const MOST_TOWERS: usize = 4;
 /// Upper limit of the rows of a part.
 const MOST_ROWS: usize = 1024;
 
@@ -33,7 +37,7 @@ pub fn geometry(arch: &ModelArch) -> String {
     let sizes = vec![arch.hidden_size, arch.n_layers, arch.vocab_size];
     let small = vec![arch.add_norms, arch.post_norms, arch.position_rows, arch.other_vectors];
     // An unknown context is 0; a known one is never.
-    let context = vec![arch.max_context.unwrap_or(0)];
+    let context = vec![arch.max_context.unwrap_or(0), arch.draft_layers];
     let parts: [Vec<Vec<u64>>; PARTS] = [
         vec![vec![VERSION]],
         vec![sizes],
@@ -51,16 +55,19 @@ pub fn geometry(arch: &ModelArch) -> String {
         arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
     ];
     let parts = parts.map(|rows| joined(rows.into_iter().map(row), ROW));
-    let order = Some(written_order(&arch.order)).filter(|order| !order.is_empty());
-    joined(parts.into_iter().chain(order), GROUP)
+    // A model without towers has no part for them, as before there were any.
+    let towers =
+        arch.towers.iter().map(|tower| joined(towers::rows(tower).into_iter().map(row), ROW));
+    let order = Some(written_order(&arch.order)).filter(|_| !arch.order.is_empty());
+    joined(parts.into_iter().chain(towers).chain(order), GROUP)
 }
 
 /// The order of the layers without commas and parentheses, which a link would escape.
 fn written_order(order: &str) -> String {
-    order.replace(',', "-").replace(['(', ')'], "_")
+    format!("{ORDER}{}", order.replace(',', "-").replace(['(', ')'], "_"))
 }
 
-/// Parses the text of [`written_order`]; underscores open and close in turn.
+/// Parses the text of [`written_order`] without its first letter; underscores open and close in turn.
 fn read_order(word: &str) -> Text {
     let pieces = word.split('_').enumerate().map(|(place, piece)| match place {
         0 => piece.to_owned(),
@@ -158,8 +165,16 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         return version_1::read(text);
     }
     let mut words: Vec<&str> = text.split(GROUP).collect();
-    let order = if words.len() > PARTS { words.pop().map(read_order)? } else { Text::default() };
-    let parts: Vec<Vec<Vec<u64>>> = words.into_iter().map(rows).collect::<Option<_>>()?;
+    let order = words.last().and_then(|word| word.strip_prefix(ORDER)).map(read_order);
+    if order.is_some() {
+        words.pop();
+    }
+    let order = order.unwrap_or_default();
+    let mut parts: Vec<Vec<Vec<u64>>> = words.into_iter().map(rows).collect::<Option<_>>()?;
+    let towers = parts.split_off(PARTS.min(parts.len()));
+    if towers.len() > MOST_TOWERS {
+        return None;
+    }
     let [version, sizes, small, kinds, context, attention, recurrent, dense, moe, matrices, tables] =
         <[Vec<Vec<u64>>; PARTS]>::try_from(parts).ok()?;
     if version != [[VERSION]] {
@@ -170,6 +185,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     let mut kinds = only(&kinds)?;
     let [tied_embeddings, mlp_bias, final_norm, lm_head_bias] = kinds.flags()?;
     let mut context = only(&context)?;
+    let max_context = Some(context.next()).filter(|&max| max > 0);
     let arch = ModelArch {
         hidden_size: sizes.next(),
         n_layers: sizes.next(),
@@ -193,32 +209,14 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         position_rows: small.next(),
         other_vectors: small.next(),
         lm_head_bias,
+        towers: towers.iter().map(|rows| towers::read(rows)).collect::<Option<List<_>>>()?,
         gguf: nth(&LAYOUTS, kinds.next())?,
-        max_context: Some(context.next()).filter(|&max| max > 0),
+        max_context,
+        draft_layers: context.next(),
     };
     let is_read = [sizes, small, kinds, context].iter().all(Row::is_read);
     let is_ordered = arch.order.is_empty() || arch.sections().is_some();
     (is_read && is_ordered && arch.check().is_ok()).then_some(arch)
-}
-
-/// The numbers of a row that are not read yet; those left out at its end are 0.
-struct Row<'a>(core::slice::Iter<'a, u64>);
-
-impl Row<'_> {
-    fn next(&mut self) -> u64 {
-        self.0.next().copied().unwrap_or(0)
-    }
-
-    /// True if no number is left.
-    fn is_read(&self) -> bool {
-        self.0.as_slice().is_empty()
-    }
-
-    /// The next number as flags; `None` if it has more of them.
-    fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
-        let number = self.next();
-        (number >> N == 0).then(|| core::array::from_fn(|place| number >> place & 1 == 1))
-    }
 }
 
 fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {

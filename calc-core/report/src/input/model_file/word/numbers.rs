@@ -30,3 +30,23 @@ pub(super) fn flag(number: u64) -> Option<bool> {
 pub(super) fn nth<T: Copy>(all: &[T], place: u64) -> Option<T> {
     all.get(usize::try_from(place).ok()?).copied()
 }
+
+/// The numbers of a row that are not read yet; those left out at its end are 0.
+pub(super) struct Row<'a>(pub(super) core::slice::Iter<'a, u64>);
+
+impl Row<'_> {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0.next().copied().unwrap_or(0)
+    }
+
+    /// True if no number is left.
+    pub(super) fn is_read(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+
+    /// The next number as flags; `None` if it has more of them.
+    pub(super) fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
+        let number = self.next();
+        (number >> N == 0).then(|| core::array::from_fn(|place| number >> place & 1 == 1))
+    }
+}

@@ -93,6 +93,9 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         let flash = if is_quantized { " -fa on" } else { "" };
         flags += &format!("{flash} -ctk {kv} -ctv {kv}");
     }
+    if to.has_own_drafts() {
+        return Err("has no known flag to draft with the model's own layers".to_owned());
+    }
     if let Some((draft, tokens)) = to.drafts() {
         flags += &format!(" -md {} --spec-draft-n-max {tokens}", make::gguf_path(draft, "f16"));
     }

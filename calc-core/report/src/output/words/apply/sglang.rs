@@ -1,4 +1,5 @@
-//! SGLang commands. Options: SGLang's page "Server Arguments"; its drafter is the algorithm STANDALONE of "Speculative Decoding".
+//! SGLang commands. Options: SGLang's page "Server Arguments"; its drafter is the algorithm STANDALONE of "Speculative
+//! Decoding", and EAGLE without a model for layers of the model's own.
 
 use calc_core::calibration::Engine;
 use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
@@ -44,9 +45,13 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         flags += &format!(" --kv-cache-dtype {}", vllm::cache(format)?);
     }
     if let Some((draft, tokens)) = to.drafts() {
+        let drafter = if to.has_own_drafts() {
+            "EAGLE".to_owned()
+        } else {
+            format!("STANDALONE --speculative-draft-model-path {}", argument(draft))
+        };
         flags += &format!(
-            " --speculative-algorithm STANDALONE --speculative-draft-model-path {} --speculative-num-steps {tokens} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
-            argument(draft),
+            " --speculative-algorithm {drafter} --speculative-num-steps {tokens} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
             tokens.saturating_add(1)
         );
     }

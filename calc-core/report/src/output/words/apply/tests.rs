@@ -126,7 +126,7 @@ fn names_from_links_stay_words_of_the_command() {
 
 #[test]
 fn commands_name_the_draft_model() {
-    let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+    let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7, own_layers: false });
     let drafts = Workload { speculation, ..Workload::new(1, 512) };
     let found = ways("half", "h100_sxm", &drafts, None);
     let vllm = "--speculative-config '{\"model\": \"org/Model-1B\", \"num_speculative_tokens\": 4, \"method\": \"draft_model\"}'";

@@ -73,10 +73,14 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         flags += &format!(" --kv-cache-dtype {}", cache(format)?);
     }
     if let Some((draft, tokens)) = to.drafts() {
-        let config = format!(
-            r#"{{"model": "{}", "num_speculative_tokens": {tokens}, "method": "draft_model"}}"#,
-            draft.replace(['"', '\\'], "")
-        );
+        let config = if to.has_own_drafts() {
+            format!(r#"{{"method": "mtp", "num_speculative_tokens": {tokens}}}"#)
+        } else {
+            format!(
+                r#"{{"model": "{}", "num_speculative_tokens": {tokens}, "method": "draft_model"}}"#,
+                draft.replace(['"', '\\'], "")
+            )
+        };
         flags += &format!(" --speculative-config {}", argument(&config));
     }
     flags += &server_flags::memory(to, Engine::Vllm, "--gpu-memory-utilization")?;

@@ -2,6 +2,7 @@
 
 use crate::input::request::{EstimateInputs, UsualValue};
 use crate::number_text;
+use crate::output::words::towers;
 
 /// Largest difference of two vocabularies that llama.cpp accepts for a draft model, recalled; padding alone makes Qwen's differ.
 const VOCABULARY_PADDING: u64 = 128;
@@ -10,7 +11,8 @@ const VOCABULARY_PADDING: u64 = 128;
 pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     let usual = usual_values(&inputs.usual).into_iter();
     let taken = inputs.taken.iter().cloned();
-    usual.chain(taken).chain(short_context(inputs)).chain(draft(inputs)).collect()
+    let towers = towers::notes(inputs);
+    usual.chain(taken).chain(towers).chain(short_context(inputs)).chain(draft(inputs)).collect()
 }
 
 /// Defaults that were used: "defaults for fields that the request leaves out: batch 1, prompt 512".

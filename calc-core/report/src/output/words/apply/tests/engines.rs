@@ -54,7 +54,7 @@ fn commands_are_of_the_engine_that_is_timed() {
 
 #[test]
 fn what_a_command_serves_from_disk_was_made_by_a_line_before_it() {
-    let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+    let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7, own_layers: false });
     let drafts = Workload { speculation, ..Workload::new(1, 512) };
     let mut made = 0;
     for device in ["h100_sxm", "rtx_4090", "gb10", "apple_m4_max", "epyc_9654"] {

@@ -1,0 +1,118 @@
+//! Sentences about towers for images and sound, images in a prompt, and layers for multi-token prediction.
+
+use calc_core::estimate::Estimate;
+use calc_core::footprint::weight_bytes;
+use calc_core::image::ImageRule;
+use calc_core::model_arch::{ModelArch, Tower, TowerKind};
+use calc_core::plan::ImageEstimate;
+use calc_core::units::Bytes;
+
+use crate::input::request::EstimateInputs;
+use crate::number_text as n;
+
+/// The towers of a model in a few words: `vision, 0.42 B parameters in 16 bits`.
+pub fn counted(arch: &ModelArch) -> String {
+    let kinds: Vec<&str> = arch.towers.iter().map(|tower| kind(tower.kind)).collect();
+    let size = if arch.towers.iter().any(|tower| tower.stored.is_some()) {
+        "as the files have them".to_owned()
+    } else {
+        format!("{} parameters in 16 bits", n::count(arch.n_tower_params()))
+    };
+    format!("{}, {size}", kinds.join(" and "))
+}
+
+/// The kind of a tower in a word.
+pub const fn kind(kind: TowerKind) -> &'static str {
+    match kind {
+        TowerKind::Vision => "vision",
+        TowerKind::Audio => "audio",
+    }
+}
+
+/// The images of a prompt: `2 of 1024 x 768 pixels, 1,036 tokens each; 512 tokens of text`.
+pub fn images(inputs: &EstimateInputs, images: &ImageEstimate) -> String {
+    let Some(asked) = inputs.asked_images else { return String::new() };
+    let (size, work) = (asked.size, images.work);
+    let parts = if work.tiles > 1 { format!(" in {} tiles", work.tiles) } else { String::new() };
+    format!(
+        "{} of {} x {} pixels, {} tokens each{parts}; {} tokens of text",
+        images.count,
+        size.width,
+        size.height,
+        n::count(work.tokens),
+        n::count(inputs.text_tokens())
+    )
+}
+
+/// Notes on the towers that are counted or left out, and on the tokens of images.
+pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
+    let bytes = inputs.model.arch.tower_bytes();
+    let counted = (bytes > Bytes::ZERO).then(|| {
+        format!(
+            "{} of towers for images or sound are in memory; --language-model-only leaves them out, as vLLM does with the flag of \
+             that name and llama.cpp without an mmproj file",
+            n::bytes(bytes)
+        )
+    });
+    let left_out = inputs.language_model_only.then(|| {
+        "towers for images and sound are left out, as the request asks: vLLM needs --language-model-only for it, llama.cpp no mmproj \
+         file"
+            .to_owned()
+    });
+    counted.into_iter().chain(left_out).chain(image_note(inputs)).collect()
+}
+
+/// Origin of the tokens of an image.
+fn image_note(inputs: &EstimateInputs) -> Option<String> {
+    let (arch, asked) = (&inputs.model.arch, inputs.asked_images?);
+    let work = inputs.workload.images?.work();
+    let rule = arch.vision_tower().map(|tower| tower.images);
+    let by = match rule {
+        _ if asked.stated_tokens.is_some() => "as the request states".to_owned(),
+        Some(ImageRule::Area { least, most, .. }) => format!(
+            "assumed from the usual processor, which scales an image to {} to {} pixels",
+            n::count(least),
+            n::count(most)
+        ),
+        Some(ImageRule::Rows { longest, .. }) => {
+            format!("assumed from the usual processor, with a longest side of {longest} pixels")
+        }
+        Some(ImageRule::Budget { most, .. }) => {
+            format!(
+                "assumed from the usual processor, with at most {most} tokens and two around them"
+            )
+        }
+        Some(ImageRule::Padded { most, .. }) => {
+            format!("assumed from the usual processor, with at most {most} patches")
+        }
+        Some(ImageRule::Canvas { most, .. } | ImageRule::Tiles { most, .. }) => {
+            format!("assumed from the usual processor, with at most {most} tiles")
+        }
+        Some(ImageRule::Grid { .. } | ImageRule::Fixed { .. } | ImageRule::Unknown { .. })
+        | None => "assumed from the usual processor".to_owned(),
+    };
+    let time = if arch.vision_tower().is_some_and(Tower::has_layers) {
+        String::new()
+    } else {
+        "; the time of the encoder is not known and not in TTFT, which is a lower bound".to_owned()
+    };
+    Some(format!(
+        "an image is {} tokens, {by}; --image-tokens sets another number{time}",
+        n::count(work.tokens)
+    ))
+}
+
+/// Note on the layers for multi-token prediction that the weights have and this answer leaves out.
+pub fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let loaded = inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers);
+    let of_files = inputs.model.weight_bytes.is_some();
+    let draft = inputs.model.arch.own_draft().filter(|_| !loaded && !of_files)?;
+    let precision = &answer.precision;
+    let tables = calc_core::footprint::table_bytes(&draft, precision);
+    let bytes = weight_bytes(&draft, precision) - tables;
+    Some(format!(
+        "the weights also have a layer for multi-token prediction, {} in these formats, which engines load only to draft with it: \
+         --draft-model mtp with --draft-tokens and --acceptance",
+        n::bytes(bytes)
+    ))
+}
