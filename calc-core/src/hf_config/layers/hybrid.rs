@@ -1,4 +1,6 @@
 //! Mamba between, beside or instead of attention.
+//!
+//! This file is longer than 400 lines because its families share the readers of Mamba.
 
 use alloc::string::String;
 use alloc::vec;
@@ -62,7 +64,15 @@ pub(super) fn nemotron_h(
     // The shared experts are one MLP of the stated width.
     text.settle(&["n_shared_experts"]);
     let mut moe = Vec::new();
-    if of('E') > 0 {
+    if of('E') == 0 {
+        text.settle(&[
+            "n_routed_experts",
+            "num_experts_per_tok",
+            "moe_intermediate_size",
+            "moe_shared_expert_intermediate_size",
+            "moe_latent_size",
+        ]);
+    } else {
         let Some(experts) = &rules.experts else {
             return Err(unsupported(reader, Unsupported::InterleavedExperts));
         };
