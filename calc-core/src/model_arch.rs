@@ -4,15 +4,17 @@
 mod attention_parts;
 mod check;
 mod matrices;
+mod order;
 mod params;
 mod recurrent;
 
 pub use attention_parts::{Compression, GroupedOutput, Indexer, Mla};
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
+pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
 
-use crate::text::List;
+use crate::text::{List, Text};
 
 /// Attention projections with a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -314,7 +316,7 @@ pub enum GgufLayout {
     Falcon,
 }
 
-/// The geometry of a model. Layers of one kind are counted, not listed: their order does not affect any sum.
+/// The geometry of a model. Layers of one kind are counted, not listed: their order affects no sum, and is kept for readers.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -325,6 +327,8 @@ pub struct ModelArch {
     pub hidden_size: u64,
     /// Number of layers as the model counts them.
     pub n_layers: u64,
+    /// The order of the layers, see `order.rs`; empty if it is unknown, or if all layers have the same parts.
+    pub order: Text,
     /// Vocabulary size (V).
     pub vocab_size: u64,
     /// Embedding and LM head share one matrix.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::entry::{Entry, FieldType, Found};
 use super::family::plain_name;
 use super::fields::{HfConfig, Named};
+use super::order::Order;
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{Norms, Rules, Switch};
 use super::size_table::{self, Sizes};
@@ -24,6 +25,7 @@ pub(super) struct Reader<'a> {
     why: AssumedWhy,
     pub(super) assumed: Vec<AssumedField>,
     pub(super) remarks: Vec<Remark>,
+    pub(super) order: Order,
     /// Default sizes of the class, where they may stand for absent ones.
     sizes: Option<Sizes>,
 }
@@ -44,7 +46,8 @@ impl<'a> Reader<'a> {
     pub(super) fn new(outer: &'a HfConfig, text: &'a HfConfig, known: bool) -> Self {
         let why = if known { AssumedWhy::FamilyDefault } else { AssumedWhy::Guessed };
         let sizes = if known { defaults(outer, text) } else { None };
-        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new(), sizes }
+        let order = Order::default();
+        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new(), order, sizes }
     }
 
     pub(super) fn is_nested(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::model_arch::{
     KvSource, Mamba2, Mla, MlpKind, ModelArch, Moe, NormKind, Projection, QkNorm, Recurrent, Table,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 /// Source of all rows.
 const SOURCE: &str = "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)";
@@ -72,6 +72,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text("16(3rd,fd)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -127,6 +128,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 40,
+            order: text("10(3re,fe)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -190,6 +192,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 48,
+            order: text("12(3re,fe)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -253,6 +256,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 2816,
             n_layers: 30,
+            order: text("5(5wde,f1de)"),
             vocab_size: 262_144,
             tied_embeddings: true,
             attention: List::Borrowed(&[
@@ -318,6 +322,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 5376,
             n_layers: 60,
+            order: text("10(5wd,f1d)"),
             vocab_size: 262_144,
             tied_embeddings: true,
             attention: List::Borrowed(&[
@@ -377,6 +382,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 7168,
             n_layers: 61,
+            order: text("3fd,58fe"),
             vocab_size: 129_280,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -445,6 +451,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 43,
+            order: text("2we,w1e,20(w2e1,w1e1)"),
             vocab_size: 129_280,
             tied_embeddings: false,
             attention: List::Borrowed(&[
@@ -506,6 +513,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 7168,
             n_layers: 61,
+            order: text("2w1e,we,29(w1e1,we1)"),
             vocab_size: 129_280,
             tied_embeddings: false,
             attention: List::Borrowed(&[
@@ -566,6 +574,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 7168,
             n_layers: 93,
+            order: text("rd,2re,22(fe,3re),2fe"),
             vocab_size: 163_840,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -635,6 +644,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 6144,
             n_layers: 78,
+            order: text("3fd,75fe"),
             vocab_size: 154_880,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -703,6 +713,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 48,
+            order: text("12(3we,fe)"),
             vocab_size: 202_048,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -758,6 +769,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 62,
+            order: text(""),
             vocab_size: 200_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -811,6 +823,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 88,
+            order: text("r,3(e,r),f,4(e,r),f,3(e,r),5(e,r,f,e,r,e,r,e,r,e,r),f,e,4(r,e)"),
             vocab_size: 131_072,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {

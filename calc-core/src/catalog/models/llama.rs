@@ -8,7 +8,7 @@ use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 /// Also a static of its own, [`super::USUAL`].
 pub(super) const LLAMA_3_1_8B: CatalogModel = CatalogModel {
@@ -27,6 +27,7 @@ pub(super) const LLAMA_3_1_8B: CatalogModel = CatalogModel {
     arch: ModelArch {
         hidden_size: 4096,
         n_layers: 32,
+        order: text(""),
         vocab_size: 128_256,
         tied_embeddings: false,
         attention: List::Borrowed(&[Attention {
@@ -79,6 +80,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 22,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -129,6 +131,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -179,6 +182,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 40,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -229,6 +233,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -279,6 +284,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -329,6 +335,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -387,6 +394,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -440,6 +448,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 16384,
             n_layers: 126,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -490,6 +499,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 16,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -540,6 +550,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 28,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -590,6 +601,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 576,
             n_layers: 30,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -640,6 +652,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 960,
             n_layers: 32,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -690,6 +703,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 24,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {

@@ -8,7 +8,7 @@ use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, Moe, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 pub(super) static MODELS: [CatalogModel; 16] = [
     CatalogModel {
@@ -26,6 +26,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 896,
             n_layers: 24,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -80,6 +81,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 1536,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -134,6 +136,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -190,6 +193,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 3584,
             n_layers: 28,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -245,6 +249,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 48,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -300,6 +305,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -350,6 +356,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -400,6 +407,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 1024,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -450,6 +458,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -500,6 +509,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2560,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -550,6 +560,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -600,6 +611,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 40,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -650,6 +662,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -700,6 +713,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 48,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -761,6 +775,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 94,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -822,6 +837,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 3584,
             n_layers: 28,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {

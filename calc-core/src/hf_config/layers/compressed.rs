@@ -11,7 +11,8 @@ use super::super::rules::Rules;
 use super::{Layers, count_of};
 use crate::error::in_range;
 use crate::model_arch::{
-    Attention, Compression, GroupedOutput, Indexer, KvSource, MAX_HEAD, Moe, Projection, Table,
+    Attention, Compression, GroupedOutput, Indexer, KvSource, LayerGroup, LayerPart, MAX_HEAD, Moe,
+    Projection, Table,
 };
 
 /// Upper limit of the residual streams.
@@ -65,6 +66,7 @@ pub(super) fn deepseek_v4(
         Attention { compression: compression(ratios.all, false), ..group(Beside::All) },
     ];
     attention.retain(|group| group.layers() > 0);
+    reader.order.parts = ordered(&layers);
     let (feed_forward, hashed) = experts(reader, rules, frame)?;
     let mut layers = Layers::of(attention, feed_forward);
     layers.tables.extend(hashed);
@@ -72,6 +74,16 @@ pub(super) fn deepseek_v4(
     let mix = Streams { count, outputs: (2 + count) * count, scales: 3, weighed_at_end: true };
     residual_streams(&mut layers, frame, mix);
     Ok(layers)
+}
+
+/// The attention of each layer. Kinds that no layer has are no group.
+fn ordered(layers: &[Beside]) -> Vec<Vec<LayerPart>> {
+    let mut kinds = Vec::from([Beside::Nothing, Beside::Selected, Beside::All]);
+    kinds.retain(|kind| layers.contains(kind));
+    let index = |beside: &Beside| kinds.iter().position(|kind| kind == beside).unwrap_or(0);
+    let attention =
+        |beside| LayerPart { group: LayerGroup::Attention(index(beside)), windowed: true };
+    layers.iter().map(|beside| Vec::from([attention(beside)])).collect()
 }
 
 /// Heads, window, and the projections of low rank.
@@ -191,6 +203,14 @@ fn experts(
         feed_forward.moe.extend([first, Moe { layers: moe.layers - hashed, ..moe }]);
     }
     feed_forward.moe.retain(|moe| moe.layers > 0);
+    for (layer, parts) in reader.order.parts.iter_mut().enumerate() {
+        let is_hashed = match kinds.and_then(|kinds| kinds.get(layer)) {
+            Some(kind) => kind == "hash_moe",
+            None => (layer as u64) < hashed,
+        };
+        let group = usize::from(!is_hashed && hashed > 0);
+        parts.push(LayerPart::of(LayerGroup::Experts(group)));
+    }
     let table = Table { rows: frame.vocab_size, cols: hashed * chosen };
     Ok((feed_forward, (table.cols > 0).then_some(table)))
 }

@@ -73,17 +73,29 @@ pub(super) fn kimi_linear(
     let linear = value(&field)?.map_or_else(LinearAttention::default, |linear| (**linear).clone());
     let named = |name, entry| Reader::count(&text.named(name, entry));
     let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?;
-    let full_layers = if let Some(full) = full {
-        full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64
-    } else if text.layer_types.is_given() {
-        count(&kinds(reader, frame.n_layers, |_| Kind::Full)?, Kind::Full)
-    } else if field.entry.is_given() {
+    if full.is_none() && field.entry.is_given() && !text.layer_types.is_given() {
         return Err(ConfigError::Missing { field: "full_attn_layers" });
-    } else {
+    }
+    let listed = text.layer_types.is_given() && full.is_none();
+    if full.is_none() && !listed {
         reader
             .assume(field.name, Word("every fourth layer from the fifth is full; 32 heads of 128"));
-        frame.n_layers.saturating_sub(1) / 4
+    }
+    // The file counts layers from 1.
+    let kind = |layer: u64| {
+        let is_full = match full {
+            Some(list) => list.contains(&layer),
+            None => layer > 1 && (layer - 1).is_multiple_of(4),
+        };
+        if is_full { Kind::Full } else { Kind::Recurrent }
     };
+    let kinds: Vec<Kind> = if listed {
+        kinds(reader, frame.n_layers, |_| Kind::Full)?
+    } else {
+        (1..=frame.n_layers).map(kind).collect()
+    };
+    let full_layers = count(&kinds, Kind::Full);
+    reader.order.mixers = kinds;
     // The same sizes under the names that the class gives them.
     let own_heads = named("linear_num_heads", &text.linear_num_heads)?;
     let own_size = named("linear_head_dim", &text.linear_head_dim)?;

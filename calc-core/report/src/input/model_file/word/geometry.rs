@@ -4,12 +4,15 @@ use calc_core::model_arch::{
     Attention, Compression, Decay, DeltaNet, DenseLayers, GroupedOutput, Indexer, KvSource, Mamba1,
     Mamba2, Mla, ModelArch, Moe, Projection, Recurrent, ShortConv, Table,
 };
+use calc_core::text::Text;
 
 use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, nth, numbers};
 use super::version_1;
 
 /// Version of the form that is written; version 1 is read, too.
 const VERSION: u64 = 2;
+/// Number of parts of numbers; the order of the layers, where it is known, follows them.
+const PARTS: usize = 11;
 /// Separator of the rows of a part.
 const ROW: char = '_';
 /// Upper limit of the rows of a part.
@@ -31,7 +34,7 @@ pub fn geometry(arch: &ModelArch) -> String {
     let small = vec![arch.add_norms, arch.post_norms, arch.position_rows, arch.other_vectors];
     // An unknown context is 0; a known one is never.
     let context = vec![arch.max_context.unwrap_or(0)];
-    let parts: [Vec<Vec<u64>>; 11] = [
+    let parts: [Vec<Vec<u64>>; PARTS] = [
         vec![vec![VERSION]],
         vec![sizes],
         vec![small],
@@ -48,7 +51,23 @@ pub fn geometry(arch: &ModelArch) -> String {
         arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
     ];
     let parts = parts.map(|rows| joined(rows.into_iter().map(row), ROW));
-    joined(parts.into_iter(), GROUP)
+    let order = Some(written_order(&arch.order)).filter(|order| !order.is_empty());
+    joined(parts.into_iter().chain(order), GROUP)
+}
+
+/// The order of the layers without commas and parentheses, which a link would escape.
+fn written_order(order: &str) -> String {
+    order.replace(',', "-").replace(['(', ')'], "_")
+}
+
+/// Parses the text of [`written_order`]; underscores open and close in turn.
+fn read_order(word: &str) -> Text {
+    let pieces = word.split('_').enumerate().map(|(place, piece)| match place {
+        0 => piece.to_owned(),
+        _ if place % 2 == 1 => format!("({piece}"),
+        _ => format!("){piece}"),
+    });
+    Text::from(pieces.collect::<String>().replace('-', ","))
 }
 
 fn joined(parts: impl Iterator<Item = String>, separator: char) -> String {
@@ -138,9 +157,11 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     if text.starts_with("1.") {
         return version_1::read(text);
     }
-    let parts: Vec<Vec<Vec<u64>>> = text.split(GROUP).map(rows).collect::<Option<_>>()?;
+    let mut words: Vec<&str> = text.split(GROUP).collect();
+    let order = if words.len() > PARTS { words.pop().map(read_order)? } else { Text::default() };
+    let parts: Vec<Vec<Vec<u64>>> = words.into_iter().map(rows).collect::<Option<_>>()?;
     let [version, sizes, small, kinds, context, attention, recurrent, dense, moe, matrices, tables] =
-        <[Vec<Vec<u64>>; 11]>::try_from(parts).ok()?;
+        <[Vec<Vec<u64>>; PARTS]>::try_from(parts).ok()?;
     if version != [[VERSION]] {
         return None;
     }
@@ -152,6 +173,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     let arch = ModelArch {
         hidden_size: sizes.next(),
         n_layers: sizes.next(),
+        order,
         vocab_size: sizes.next(),
         tied_embeddings,
         attention: each(&attention, read_attention)?,
@@ -175,7 +197,8 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         max_context: Some(context.next()).filter(|&max| max > 0),
     };
     let is_read = [sizes, small, kinds, context].iter().all(Row::is_read);
-    (is_read && arch.check().is_ok()).then_some(arch)
+    let is_ordered = arch.order.is_empty() || arch.sections().is_some();
+    (is_read && is_ordered && arch.check().is_ok()).then_some(arch)
 }
 
 /// The numbers of a row that are not read yet; those left out at its end are 0.
