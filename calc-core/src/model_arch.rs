@@ -176,7 +176,6 @@ pub enum Reach {
     Compressed {
         /// Number of tokens, itself included.
         window: u64,
-        /// Number of tokens per entry.
         ratio: u64,
         /// Largest number of entries; `u64::MAX` without a selection.
         top_k: u64,

@@ -1,4 +1,6 @@
 //! Decoding of [`Entry`] with serde: any JSON value is accepted and classified as a value or a wrong type.
+//!
+//! This file is longer than 400 lines because it is one visitor with the conversions that it needs.
 
 mod quantization;
 
@@ -33,7 +35,7 @@ const MAX_UNKNOWN: usize = 256;
 /// Fields that contain another configuration.
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 /// Unknown objects that do not describe the language model, or not its geometry.
-const OTHER_CONFIGS: [&str; 7] = [
+const OTHER_CONFIGS: [&str; 10] = [
     "generation_config",
     "vit_config",
     "projector_config",
@@ -41,6 +43,9 @@ const OTHER_CONFIGS: [&str; 7] = [
     "talker_config",
     "token2wav_config",
     "code2wav_config",
+    "encoder_config",
+    "perceiver_config",
+    "vq_config",
 ];
 
 /// Conversion from JSON values; a value that the type does not accept is `None`.

@@ -242,7 +242,7 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<Vec<bool>>, Confi
     let text = reader.text;
     let flags = text.named("is_moe_layer", &text.is_moe_layer);
     if let Some(flags) = value(&flags)? {
-        text.settle(&["first_k_dense_replace"]);
+        text.settle(&["first_k_dense_replace", "mlp_layer_types"]);
         let flags: Vec<u64> = flags.iter().map(|&flag| u64::from(flag)).collect();
         return flagged("is_moe_layer", &flags, n_layers).map(Some);
     }

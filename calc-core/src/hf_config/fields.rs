@@ -1,5 +1,7 @@
 //! The plain struct of a config.json, and the precedence among several names of one quantity.
 //! Names are those of the file; the rules of each family interpret them (`rule_table`).
+//!
+//! This file is longer than 400 lines because it is one list of the names in files.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -327,8 +329,9 @@ config! {
 /// `thinker_config` of a model that speaks: the part that reads and writes text.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[expect(missing_docs, clippy::struct_field_names, reason = "the names are those of config.json")]
+#[expect(missing_docs, reason = "the names are those of config.json")]
 pub struct Thinker {
+    pub tie_word_embeddings: Entry<bool>,
     pub text_config: Entry<Box<HfConfig>>,
     pub vision_config: Entry<Present>,
     pub audio_config: Entry<Present>,

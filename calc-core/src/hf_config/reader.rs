@@ -159,7 +159,12 @@ impl<'a> Reader<'a> {
     /// Reads whether embedding and LM head share one matrix; the outer file takes precedence.
     pub(super) fn tied(&mut self, rules: &Rules) -> Result<bool, ConfigError> {
         let outer = &self.outer.tie_word_embeddings;
-        let entry = if outer.is_given() { outer } else { &self.text.tie_word_embeddings };
+        // In a model that speaks the part that thinks decides, not its text part.
+        let entry = match self.outer.thinker_config.value() {
+            Some(thinker) => &thinker.tie_word_embeddings,
+            None if outer.is_given() => outer,
+            None => &self.text.tie_word_embeddings,
+        };
         self.flag_or(&Named { name: "tie_word_embeddings", entry }, rules.tied)
     }
 

@@ -184,7 +184,7 @@ const WORDS: [(Meaning, &[&str]); 7] = [
 ];
 
 /// Words of keys about other subjects: training, numerics, positions, tokens, towers.
-const OTHER_THINGS: [&str; 62] = [
+const OTHER_THINGS: [&str; 63] = [
     "act",
     "activation",
     "alpha",
@@ -226,6 +226,7 @@ const OTHER_THINGS: [&str; 62] = [
     "loss",
     "mm",
     "multiplier",
+    "multipliers",
     "noise",
     "parallel",
     "prob",

@@ -65,7 +65,11 @@ fn stated_experts(
         Some("fp4" | "mxfp4") => Ok(Some(&formats::MXFP4)),
         Some("nvfp4") => Ok(Some(&formats::NVFP4)),
         Some("fp8") | None => Ok(None),
-        Some(other) => Err(ConfigError::UnknownDtype { found: other.into() }),
+        Some(other) => Err(ConfigError::UnknownQuantization {
+            method: alloc::format!("expert_dtype {other}"),
+            bits: None,
+            group: None,
+        }),
     }
 }
 

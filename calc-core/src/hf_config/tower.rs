@@ -53,6 +53,8 @@ use super::tower_fields::TowerConfig;
 use crate::error::in_range;
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
 
+/// Model types with towers that no rule reads: their files describe them elsewhere.
+const UNREAD: [&str; 3] = ["granite_speech", "qwen2_5_omni", "qwen3_omni_moe"];
 /// Largest width or number in a tower's configuration, so that no product of a few overflows.
 const MOST: u64 = 1 << 20;
 /// Largest side of a patch, and largest number of channels, frames or merged patches per side.
@@ -168,8 +170,7 @@ pub(super) fn read(reader: &mut Reader<'_>, text: u64) -> Result<Vec<Tower>, Con
     let outer = reader.outer;
     let model_type = outer.model_type.value().map_or("", |name| &**name);
     let mut towers = Vec::new();
-    // An omni model's towers are within the part that thinks.
-    let mut left_out = outer.thinker_config.is_given();
+    let mut left_out = UNREAD.contains(&model_type);
     let kinds = [
         (TowerKind::Vision, &outer.vision_config, "vision_config"),
         (TowerKind::Audio, &outer.audio_config, "audio_config"),

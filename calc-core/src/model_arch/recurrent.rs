@@ -1,5 +1,7 @@
 //! Layers that keep a state of constant size per sequence: Mamba, delta rules and short convolutions.
 //! Derivation: `docs/theory/mamba.md`, `docs/theory/delta-net.md`.
+//!
+//! This file is longer than 400 lines because shapes, state and work of a recurrence are one idea.
 
 use crate::quant_format::QuantFormat;
 use crate::units::Bytes;

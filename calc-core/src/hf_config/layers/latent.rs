@@ -206,7 +206,13 @@ pub(super) fn bailing_hybrid(
         if (i + 1).checked_rem(every) == Some(0) { Kind::Full } else { Kind::Recurrent }
     })?;
     only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
-    let head_dim = count_of(reader, "head_dim", &text.head_dim, 128)?;
+    // The class derives these from the heads, and gives further names to what is read.
+    text.settle(&["linear_num_heads", "linear_conv_kernel_dim"]);
+    text.settle(&["num_expert_group", "moe_renormalize"]);
+    let head_dim = match Reader::count(&text.named("linear_head_dim", &text.linear_head_dim))? {
+        Some(head_dim) => head_dim,
+        None => count_of(reader, "head_dim", &text.head_dim, 128)?,
+    };
     let heads = attention::heads(reader, rules, frame)?;
     let full =
         Attention { full_layers: count(&kinds, Kind::Full), gate_outputs: heads.n_heads, ..heads };

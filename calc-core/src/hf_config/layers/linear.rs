@@ -73,10 +73,11 @@ pub(super) fn kimi_linear(
     let linear = value(&field)?.map_or_else(LinearAttention::default, |linear| (**linear).clone());
     let named = |name, entry| Reader::count(&text.named(name, entry));
     let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?;
-    if full.is_none() && field.entry.is_given() {
+    if full.is_none() && field.entry.is_given() && !text.layer_types.is_given() {
         return Err(ConfigError::Missing { field: "full_attn_layers" });
     }
-    if full.is_none() {
+    let listed = text.layer_types.is_given() && full.is_none();
+    if full.is_none() && !listed {
         reader
             .assume(field.name, Word("every fourth layer from the fifth is full; 32 heads of 128"));
     }
@@ -88,11 +89,19 @@ pub(super) fn kimi_linear(
         };
         if is_full { Kind::Full } else { Kind::Recurrent }
     };
-    let kinds: Vec<Kind> = (1..=frame.n_layers).map(kind).collect();
+    let kinds: Vec<Kind> = if listed {
+        kinds(reader, frame.n_layers, |_| Kind::Full)?
+    } else {
+        (1..=frame.n_layers).map(kind).collect()
+    };
     let full_layers = count(&kinds, Kind::Full);
     reader.order.mixers = kinds;
-    let heads = named("num_heads", &linear.num_heads)?.unwrap_or(32);
-    let head_dim = named("head_dim", &linear.head_dim)?.unwrap_or(128);
+    // The same sizes under the names that the class gives them.
+    let own_heads = named("linear_num_heads", &text.linear_num_heads)?;
+    let own_size = named("linear_head_dim", &text.linear_head_dim)?;
+    let own_kernel = named("linear_conv_kernel_dim", &text.linear_conv_kernel_dim)?;
+    let heads = named("num_heads", &linear.num_heads)?.or(own_heads).unwrap_or(32);
+    let head_dim = named("head_dim", &linear.head_dim)?.or(own_size).unwrap_or(128);
     let full_gate = Reader::flag(&text.named("use_full_rank_gate", &linear.use_full_rank_gate))?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = full_layers;
@@ -102,7 +111,9 @@ pub(super) fn kimi_linear(
         value_heads: heads,
         key_dim: head_dim,
         value_dim: head_dim,
-        conv_kernel: named("short_conv_kernel_size", &linear.short_conv_kernel_size)?.unwrap_or(4),
+        conv_kernel: named("short_conv_kernel_size", &linear.short_conv_kernel_size)?
+            .or(own_kernel)
+            .unwrap_or(4),
         decay: Decay::PerChannel { rank: head_dim, full_gate: full_gate == Some(true) },
     };
     let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;

@@ -50,6 +50,8 @@ pub(super) fn modernbert(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let name = "global_attn_every_n_layers";
+    // The class derives it from `local_attention`.
+    text.settle(&["sliding_window"]);
     let (n, hidden) = (frame.n_layers, frame.hidden_size);
     let every = if text.layer_types.is_given() {
         text.settle(&[name]);

@@ -55,7 +55,15 @@ pub(super) fn nemotron_h(
     // The shared experts are one MLP of the stated width.
     text.settle(&["n_shared_experts"]);
     let mut moe = Vec::new();
-    if of('E') > 0 {
+    if of('E') == 0 {
+        text.settle(&[
+            "n_routed_experts",
+            "num_experts_per_tok",
+            "moe_intermediate_size",
+            "moe_shared_expert_intermediate_size",
+            "moe_latent_size",
+        ]);
+    } else {
         let Some(experts) = &rules.experts else {
             return Err(unsupported(reader, Unsupported::InterleavedExperts));
         };

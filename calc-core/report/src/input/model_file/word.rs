@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored), "{}", model.key);
             assert_eq!((back.name.as_str(), back.provenance), (model.name, model.provenance));
             assert!(
-                geometry(&back.arch).len() < 350,
+                geometry(&back.arch).len() < 400,
                 "{} is too long for an address",
                 geometry(&back.arch)
             );
