@@ -18,6 +18,7 @@ mod feed_forward;
 mod guess;
 mod layers;
 mod not_decoder;
+mod order;
 mod quantization;
 mod reader;
 mod refusal;
@@ -174,6 +175,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
         }
     }
     arch.check().map_err(ConfigError::Value)?;
+    arch.order = reader.order.text(&arch);
     let storage = storage::read(&mut reader, &arch, &rules)?;
     let read = family.is_some() && !bounded;
     let provenance = if read { Provenance::Read } else { Provenance::Assumed };
@@ -261,6 +263,7 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
     Ok(ModelArch {
         hidden_size,
         n_layers,
+        order: Text::default(), // follows once all groups are known
         vocab_size,
         tied_embeddings: reader.tied(rules)?,
         attention: layers.attention.into(),

@@ -2,22 +2,24 @@
 //! Derivation: `docs/theory/transformer.md`.
 
 mod encoder;
+mod feed_forward;
+mod group;
 mod step;
 
+use group::tag;
+
 pub use encoder::{Encoder, Images};
+pub(crate) use group::parts_of;
 pub use step::{Phase, Riders, Step};
 
 use crate::cost::attention::{
     AttentionShape, fused, fused_over_activations, index_scores, kv_append,
 };
-use crate::cost::elementwise::{
-    add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
-};
+use crate::cost::elementwise::{add_norm, embedding, lm_head, norm};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::cost::mla::{Absorbed, absorbed};
-use crate::cost::moe::{Routing, expert_product, router};
 use crate::cost::recurrent::scan;
-use crate::model_arch::{Attention, Indexer, Mla, MlpKind, ModelArch, Moe, Reach, Recurrent};
+use crate::model_arch::{Attention, Indexer, LayerGroup, Mla, ModelArch, Reach, Recurrent};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
@@ -26,6 +28,10 @@ use crate::quant_format::QuantFormat;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpInstances {
     pub kind: OpKind,
+    /// The layers that it belongs to.
+    pub group: LayerGroup,
+    /// True for attention in layers with a window or chunks, false in other layers of the group; `None` for what both have.
+    pub windowed: Option<bool>,
     pub count: u64,
     /// The operands that select its peak.
     pub path: Path,
@@ -75,7 +81,8 @@ impl Lowering<'_> {
             self.projected_attention(step, &mut emit);
             self.mlps(tokens, &mut emit);
         } else {
-            for group in model.recurrent.iter() {
+            for (index, group) in model.recurrent.iter().enumerate() {
+                let mut emit = tag(LayerGroup::Recurrent(index), &mut emit);
                 self.recurrence(group, step, &mut emit);
             }
             self.mlps(tokens, &mut emit);
@@ -90,6 +97,8 @@ impl Lowering<'_> {
         let head = GemmShape { m: logits, n: model.vocab_size, k: hidden };
         emit(OpInstances {
             kind: OpKind::LmHead,
+            group: LayerGroup::Whole,
+            windowed: None,
             count: u64::from(logits > 0),
             path: Path::LmHead,
             cost,
@@ -101,8 +110,8 @@ impl Lowering<'_> {
     /// Visits only the operators that depend on the number of cached tokens: attention, the scores of an indexer, and with latent
     /// keys the up-projection of cached tokens for a chunk of a prompt.
     pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
-        for group in self.model.attention.iter() {
-            self.attention_of(group, step, visit);
+        for (index, group) in self.model.attention.iter().enumerate() {
+            self.attention_of(group, step, &mut tag(LayerGroup::Attention(index), visit));
         }
     }
 
@@ -122,9 +131,11 @@ impl Lowering<'_> {
             let shape = index_shape(&indexer, step);
             let cost = index_scores(&shape, p.carrier, p.kv_cache);
             let op = stream(OpKind::IndexScores, indexer.layers, cost, p.kv_cache);
-            visit(OpInstances { shape: shape.kernel(), ..op });
+            visit(OpInstances { shape: shape.kernel(), windowed: Some(false), ..op });
         }
-        for (count, shape) in attention_shapes(group, step) {
+        for ((count, shape), windowed) in
+            attention_shapes(group, step).into_iter().zip([false, true])
+        {
             if count == 0 {
                 continue;
             }
@@ -134,7 +145,7 @@ impl Lowering<'_> {
                 (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
             };
             let op = stream(OpKind::Attention, count, cost, format);
-            visit(OpInstances { shape: shape.kernel(), ..op });
+            visit(OpInstances { shape: shape.kernel(), windowed: Some(windowed), ..op });
         }
     }
 
@@ -145,6 +156,8 @@ impl Lowering<'_> {
             GemmFormats { weights: p.weights, input: p.layer_inputs(), output: p.carrier };
         OpInstances {
             kind,
+            group: LayerGroup::Whole,
+            windowed: None,
             count,
             path: Path::Layer,
             cost: self.mixed(kind, gemm(shape, formats)),
@@ -160,20 +173,15 @@ impl Lowering<'_> {
     }
 
     fn projected_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
-        for group in self.model.attention.iter().filter(|group| group.layers() > 0) {
-            match &group.latent {
-                None => self.plain_attention(group, step, emit),
-                Some(mla) => self.latent_attention(group, mla, step, emit),
+        for (index, group) in self.model.attention.iter().enumerate() {
+            if group.layers() == 0 {
+                continue;
             }
-        }
-    }
-
-    fn mlps(&self, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
-        for group in self.model.dense.iter() {
-            self.mlp(group.layers, group.width, tokens, emit);
-        }
-        for moe in self.model.moe.iter() {
-            self.experts(moe, tokens, emit);
+            let mut emit = tag(LayerGroup::Attention(index), emit);
+            match &group.latent {
+                None => self.plain_attention(group, step, &mut emit),
+                Some(mla) => self.latent_attention(group, mla, step, &mut emit),
+            }
         }
     }
 
@@ -197,6 +205,7 @@ impl Lowering<'_> {
     fn indexer(&self, group: &Attention, m: u64, emit: &mut impl FnMut(OpInstances)) {
         let Some(indexer) = &group.indexer else { return };
         let p = self.precision;
+        let mut emit = |op| emit(OpInstances { windowed: Some(false), ..op });
         for (n, k) in indexer.projections(self.model.hidden_size) {
             emit(self.matmul(OpKind::IndexProj, indexer.layers, GemmShape { m, n, k }));
         }
@@ -235,6 +244,8 @@ impl Lowering<'_> {
         self.indexer(group, m, emit);
         let absorb = |kind, shape: Absorbed| OpInstances {
             kind,
+            group: LayerGroup::Whole,
+            windowed: None,
             count: if shape.tokens > 0 { layers } else { 0 },
             path: Path::Layer,
             cost: self.mixed(kind, absorbed(&shape, p)),
@@ -275,72 +286,6 @@ impl Lowering<'_> {
         emit(OpInstances { shape: Shape::Scan, ..op });
         emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: group.inner() }));
     }
-
-    fn mlp(&self, layers: u64, width: u64, m: u64, emit: &mut impl FnMut(OpInstances)) {
-        let hidden = self.model.hidden_size;
-        let kind = match self.model.mlp {
-            MlpKind::Gated => OpKind::GateUp,
-            MlpKind::Plain => OpKind::Up,
-        };
-        emit(self.matmul(
-            kind,
-            layers,
-            GemmShape { m, n: self.model.mlp_inputs() * width, k: hidden },
-        ));
-        emit(stream(OpKind::Activation, layers, self.activation(m, width), self.precision.carrier));
-        emit(self.matmul(OpKind::Down, layers, GemmShape { m, n: hidden, k: width }));
-    }
-
-    fn activation(&self, rows: u64, width: u64) -> OpCost {
-        match self.model.mlp {
-            MlpKind::Gated => gated_activation(rows, width, self.precision.carrier),
-            MlpKind::Plain => plain_activation(rows, width, self.precision.carrier),
-        }
-    }
-
-    fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
-        let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
-        let width = moe.latent.unwrap_or(hidden);
-        let cost = router(tokens, moe.choices(), hidden, p.carrier);
-        let shape = GemmShape { m: tokens, n: moe.choices(), k: hidden }.product(p.carrier);
-        let op = stream(OpKind::Router, count, cost, p.carrier);
-        emit(OpInstances { shape: Shape::Product(shape), ..op });
-        if let Some(latent) = moe.latent {
-            for (n, k) in [(latent, hidden), (hidden, latent)] {
-                emit(self.matmul(OpKind::Projection, count, GemmShape { m: tokens, n, k }));
-            }
-        }
-        let share = moe.busy_share() / self.expert_parallel as f64;
-        let pairs = tokens * moe.experts_per_token;
-        let routing = Routing { tokens, experts: moe.choices(), per_token: moe.experts_per_token };
-        let kind = match self.model.mlp {
-            MlpKind::Gated => OpKind::ExpertGateUp,
-            MlpKind::Plain => OpKind::ExpertUp,
-        };
-        let product = |kind, outputs, inputs| {
-            let product = routing.product(share, outputs, inputs);
-            OpInstances {
-                kind,
-                count,
-                path: Path::Expert,
-                cost: self
-                    .mixed(kind, expert_product(&product, p.experts, p.activations, p.carrier)),
-                format: p.experts,
-                shape: product.shape(p.experts),
-            }
-        };
-        emit(product(kind, self.model.mlp_inputs() * moe.expert_width, width));
-        emit(stream(
-            OpKind::Activation,
-            count,
-            self.activation(pairs, moe.expert_width).times(share),
-            p.carrier,
-        ));
-        emit(product(OpKind::ExpertDown, width, moe.expert_width));
-        if moe.shared_width > 0 {
-            self.mlp(count, moe.shared_width, tokens, emit);
-        }
-    }
 }
 
 /// Full and windowed attention of a step, each with its number of layers.
@@ -374,7 +319,8 @@ const fn index_shape(indexer: &Indexer, step: Step) -> AttentionShape {
 
 /// Operators without layer weights; `format` is the format of most of their traffic.
 fn stream(kind: OpKind, count: u64, cost: OpCost, format: &'static QuantFormat) -> OpInstances {
-    OpInstances { kind, count, path: Path::Carrier, cost, format, shape: Shape::Stream }
+    let (group, path, shape) = (LayerGroup::Whole, Path::Carrier, Shape::Stream);
+    OpInstances { kind, group, windowed: None, count, path, cost, format, shape }
 }
 
 /// Decode attention with latent keys: one cached row of r + rope elements is both key and value, so it is read once.

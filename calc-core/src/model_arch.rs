@@ -5,16 +5,18 @@
 mod check;
 mod draft;
 mod matrices;
+mod order;
 mod params;
 mod recurrent;
 mod tower;
 
 pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
+pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
 pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
-use crate::text::List;
+use crate::text::{List, Text};
 
 /// Attention projections with a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -317,7 +319,7 @@ pub enum GgufLayout {
     Falcon,
 }
 
-/// The geometry of a model. Layers of one kind are counted, not listed: their order does not affect any sum.
+/// The geometry of a model. Layers of one kind are counted, not listed: their order affects no sum, and is kept for readers.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -328,6 +330,8 @@ pub struct ModelArch {
     pub hidden_size: u64,
     /// Number of layers as the model counts them.
     pub n_layers: u64,
+    /// The order of the layers, see `order.rs`; empty if it is unknown, or if all layers have the same parts.
+    pub order: Text,
     /// Vocabulary size (V).
     pub vocab_size: u64,
     /// Embedding and LM head share one matrix.

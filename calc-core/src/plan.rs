@@ -13,7 +13,7 @@ mod totals;
 pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use images::ImageEstimate;
-pub use phase::{OpRow, PhaseEstimate};
+pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
 

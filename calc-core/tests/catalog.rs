@@ -338,3 +338,15 @@ fn sources_and_notes_of_devices_are_for_readers() {
         }
     }
 }
+
+#[test]
+fn the_order_of_the_layers_is_known_for_every_model() {
+    for model in catalog::models::all() {
+        let sections = model.arch.sections().unwrap_or_else(|| panic!("{}", model.key));
+        let layers: u64 = sections
+            .iter()
+            .map(|section| section.repeat * section.runs.iter().map(|run| run.count).sum::<u64>())
+            .sum();
+        assert_eq!(layers, model.arch.n_layers, "{}", model.key);
+    }
+}

@@ -206,6 +206,14 @@ proptest! {
             prop_assert!(close(sum(&|row| row.totals.expected.low.get()), phase.totals.expected.low.get()));
             prop_assert!(close(sum(&|row| row.totals.floors.get()), phase.totals.floors.get()));
             prop_assert!(close(sum(&|row| row.totals.cost.traffic.total().get()), phase.totals.cost.traffic.total().get()));
+            let parts = |of: &dyn Fn(&calc_core::plan::LayerRow) -> f64| phase.layers.iter().map(of).sum::<f64>();
+            prop_assert!(close(parts(&|row| row.totals.ideal.get()), phase.totals.ideal.get()));
+            prop_assert!(close(parts(&|row| row.totals.expected.time.get()), phase.totals.expected.time.get()));
+            prop_assert!(close(parts(&|row| row.totals.cost.traffic.total().get()), phase.totals.cost.traffic.total().get()));
+            for row in &phase.operators {
+                let count: u64 = phase.layers.iter().flat_map(|part| &part.operators).filter(|other| other.kind == row.kind).map(|other| other.count).sum();
+                prop_assert_eq!(count, row.count);
+            }
         }
     }
 

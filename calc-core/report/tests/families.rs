@@ -29,6 +29,7 @@ fn llama_like(sizes: Sizes, context: u64) -> ModelArch {
     ModelArch {
         hidden_size,
         n_layers,
+        order: std::borrow::Cow::default(),
         vocab_size,
         tied_embeddings: false,
         attention: vec![Attention {

@@ -1,8 +1,11 @@
 //! Heads, biases, windows and latent attention.
 
+use alloc::vec::Vec;
+
 use super::AssumedValue;
 use super::entry::Entry;
 use super::fields::HfConfig;
+use super::order::Kind;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{KvHeads, Rules, Windows};
@@ -43,6 +46,7 @@ pub(super) fn read(
     frame: &Frame,
 ) -> Result<Attention, ConfigError> {
     let windowed = windows(reader, rules, frame)?;
+    reader.order.mixers = windowed_layers(reader, rules.windows, frame.n_layers, windowed.layers);
     let mut attention = heads(reader, rules, frame)?;
     attention.full_layers = frame.n_layers - windowed.layers;
     attention.windowed_layers = windowed.layers;
@@ -181,6 +185,32 @@ fn windows(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Wind
     };
     let endless = frame.max_context.is_some_and(|context| found.window >= context);
     Ok(if endless || found.layers == 0 { NO_WINDOW } else { found })
+}
+
+/// The kind of each layer by the rule of the family, where it agrees with the number of windowed layers; else nothing.
+fn windowed_layers(reader: &Reader<'_>, rule: Windows, n_layers: u64, windowed: u64) -> Vec<Kind> {
+    let text = reader.text;
+    let listed = text.layer_types.value();
+    let before = text.max_window_layers.value().copied().unwrap_or(MAX_WINDOW_LAYERS);
+    let period = text.window_pattern().entry.value().copied();
+    let is_windowed = |layer: u64| match (listed, rule) {
+        (Some(list), _) => usize::try_from(layer)
+            .ok()
+            .and_then(|layer| list.get(layer))
+            .is_some_and(|kind| kind == "sliding_attention"),
+        (None, Windows::Even(_)) => layer.is_multiple_of(2),
+        (None, Windows::SwitchedEven) => layer < before && layer.is_multiple_of(2),
+        (None, Windows::SwitchedFrom) => layer >= before,
+        (None, Windows::Pattern { every, .. }) => {
+            !(layer + 1).is_multiple_of(period.unwrap_or(every))
+        }
+        (None, Windows::Every(_) | Windows::Switched) => true,
+        (None, Windows::Never | Windows::Listed) => false,
+    };
+    let kind = |layer| if is_windowed(layer) { Kind::Sliding } else { Kind::Full };
+    let kinds: Vec<Kind> = (0..n_layers).map(kind).collect();
+    let found = kinds.iter().filter(|kind| **kind == Kind::Sliding).count() as u64;
+    if found == windowed { kinds } else { Vec::new() }
 }
 
 /// For an unknown architecture, a window counts only if the file lists the layers that have it. A window without such a list

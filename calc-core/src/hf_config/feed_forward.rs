@@ -51,8 +51,12 @@ pub(super) fn mixture(
 ) -> Result<Option<Moe>, ConfigError> {
     let count = reader.text.experts();
     let n_experts = reader.count_or(&count, rules.count)?;
-    let layers =
-        if n_experts == 0 { 0 } else { n_layers - dense_layers(reader, rules.dense, n_layers)? };
+    if n_experts == 0 {
+        return Ok(None);
+    }
+    let sparse = sparse_layers(reader, rules.dense, n_layers)?;
+    let layers = sparse.iter().filter(|has_experts| **has_experts).count() as u64;
+    reader.order.experts = sparse;
     if layers == 0 {
         return Ok(None);
     }
@@ -120,19 +124,19 @@ fn corrects(reader: &Reader<'_>) -> Result<bool, ConfigError> {
     Ok(Reader::text_of(&method)?.is_none_or(|method| method == "noaux_tc"))
 }
 
-/// Number of layers without experts.
-fn dense_layers(
+/// Whether each layer has experts.
+fn sparse_layers(
     reader: &mut Reader<'_>,
     rule: DenseWhere,
     n_layers: u64,
-) -> Result<u64, ConfigError> {
+) -> Result<Vec<bool>, ConfigError> {
     let text = reader.text;
-    if let Some(dense) = listed(reader, n_layers)? {
-        return Ok(dense);
+    if let Some(listed) = listed(reader, n_layers)? {
+        return Ok(listed);
     }
     match rule {
-        DenseWhere::Nowhere => Ok(0),
-        DenseWhere::Outside(start) => Ok(n_layers - between(reader, start, n_layers)?),
+        DenseWhere::Nowhere => Ok(each(n_layers, |_| true)),
+        DenseWhere::Outside(start) => between(reader, start, n_layers),
         DenseWhere::First(default) => {
             let frequency = text.named("moe_layer_freq", &text.moe_layer_freq);
             match value(&frequency)? {
@@ -147,60 +151,63 @@ fn dense_layers(
             if let Some(listed) =
                 Reader::text_of(&text.named("moe_layers_enum", &text.moe_layers_enum))?
             {
-                return Ok(n_layers - enumerated(listed, n_layers));
+                return Ok(enumerated(listed, n_layers));
             }
             let field = text.dense_first();
             let first = reader.count_or(&field, default)?;
-            in_range(field.name, first, 0, n_layers).map_err(ConfigError::Value)
+            let first = in_range(field.name, first, 0, n_layers).map_err(ConfigError::Value)?;
+            Ok(each(n_layers, |layer| layer >= first))
         }
         DenseWhere::Listed => {
             let field = text.named("decoder_sparse_step", &text.decoder_sparse_step);
             let step = in_range(field.name, reader.count_or(&field, 1)?, 1, MAX_COUNT)
                 .map_err(ConfigError::Value)?;
             let listed = value(&text.named("mlp_only_layers", &text.mlp_only_layers))?;
-            Ok(n_layers - sparse_layers(listed.map_or(&[], Vec::as_slice), step, n_layers))
+            let dense = listed.map_or(&[][..], Vec::as_slice);
+            Ok(stepped(dense, step, n_layers))
         }
     }
 }
 
-/// Number of dense layers in a list with a flag per layer, 1 for experts.
-fn flagged(field: &'static str, flags: &[u64], n_layers: u64) -> Result<u64, ConfigError> {
+/// A flag per layer.
+pub(super) fn each(n_layers: u64, has_experts: impl Fn(u64) -> bool) -> Vec<bool> {
+    (0..n_layers).map(has_experts).collect()
+}
+
+/// A list with a flag per layer, 1 for experts.
+fn flagged(field: &'static str, flags: &[u64], n_layers: u64) -> Result<Vec<bool>, ConfigError> {
     let entries = flags.len() as u64;
     if entries != n_layers {
         return Err(ConfigError::ListLength { field, entries, layers: n_layers });
     }
-    Ok(flags.iter().filter(|flag| **flag == 0).count() as u64)
+    Ok(flags.iter().map(|flag| *flag != 0).collect())
 }
 
-/// Number of layers with experts in a text such as `3,4,5`.
-fn enumerated(listed: &str, n_layers: u64) -> u64 {
-    let mut layers: Vec<u64> =
+/// The layers with experts in a text such as `3,4,5`.
+fn enumerated(listed: &str, n_layers: u64) -> Vec<bool> {
+    let layers: Vec<u64> =
         listed.split(',').filter_map(|layer| layer.trim().parse().ok()).collect();
-    layers.retain(|&layer| layer < n_layers);
-    layers.sort_unstable();
-    layers.dedup();
-    layers.len() as u64
+    each(n_layers, |layer| layers.contains(&layer))
 }
 
-/// Number of dense layers in `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
-fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
+/// The layers with experts in `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
+fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<Vec<bool>>, ConfigError> {
     let field = reader.text.named("mlp_layer_types", &reader.text.mlp_layer_types);
     let Some(kinds) = value(&field)? else { return Ok(None) };
     let entries = kinds.len() as u64;
     if entries != n_layers {
         return Err(ConfigError::ListLength { field: field.name, entries, layers: n_layers });
     }
-    let is = |kind: &str| kinds.iter().filter(|entry| *entry == kind).count() as u64;
-    if is("dense") + is("sparse") < entries {
+    if kinds.iter().any(|kind| kind != "dense" && kind != "sparse") {
         let model = reader.text.model_type.value().cloned().unwrap_or_default();
         return Err(ConfigError::Unsupported { part: Unsupported::InterleavedExperts, model });
     }
     reader.text.settle(&["first_k_dense_replace", "moe_layer_freq"]);
-    Ok(Some(is("dense")))
+    Ok(Some(kinds.iter().map(|kind| kind == "sparse").collect()))
 }
 
-/// Number of layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.
-fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<u64, ConfigError> {
+/// The layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.
+fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<Vec<bool>, ConfigError> {
     let text = reader.text;
     let start = text.named("moe_layer_start_index", &text.moe_layer_start_index);
     let start = in_range(start.name, reader.count_or(&start, first)?, 0, n_layers)
@@ -210,33 +217,29 @@ fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<u64, Co
         Entry::Wrong(Found::Number(number)) if *number < 0.0 => None,
         Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&end)?,
     };
-    let end = end.map_or(n_layers, |last| last.saturating_add(1).min(n_layers)).max(start);
+    let end = end.map_or(n_layers, |last| last.saturating_add(1));
     let every = text.named("moe_layer_interval", &text.moe_layer_interval);
     let every = in_range(every.name, reader.count_or(&every, 1)?, 1, MAX_COUNT)
         .map_err(ConfigError::Value)?;
-    Ok(end / every - start / every)
+    Ok(each(n_layers, |i| i >= start && i < end && (i + 1).is_multiple_of(every)))
 }
 
-/// Number of layers i with (i + 1) % step = 0 that are not in the list.
-fn sparse_layers(listed: &[u64], step: u64, n_layers: u64) -> u64 {
-    let mut dense: Vec<u64> = listed
-        .iter()
-        .copied()
-        .filter(|&layer| layer < n_layers && (layer + 1).is_multiple_of(step))
-        .collect();
-    dense.sort_unstable();
-    dense.dedup();
-    n_layers / step - dense.len() as u64
+/// The layers i with (i + 1) % step = 0 that are not in the list.
+fn stepped(dense: &[u64], step: u64, n_layers: u64) -> Vec<bool> {
+    each(n_layers, |i| (i + 1).is_multiple_of(step) && !dense.contains(&i))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sparse_layers;
+    use super::stepped;
 
     #[test]
     fn listed_layers_are_dense_once() {
-        assert_eq!(sparse_layers(&[], 1, 24), 24);
-        assert_eq!(sparse_layers(&[], 2, 24), 12);
-        assert_eq!(sparse_layers(&[0, 1, 1, 99, u64::MAX], 2, 24), 11);
+        let sparse = |dense: &[u64], step| {
+            stepped(dense, step, 24).iter().filter(|has_experts| **has_experts).count()
+        };
+        assert_eq!(sparse(&[], 1), 24);
+        assert_eq!(sparse(&[], 2), 12);
+        assert_eq!(sparse(&[0, 1, 1, 99, u64::MAX], 2), 11);
     }
 }

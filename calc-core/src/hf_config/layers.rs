@@ -6,6 +6,7 @@ mod gemma;
 mod heads;
 mod hybrid;
 mod linear;
+mod nemotron;
 mod sparse;
 
 use alloc::string::String;
@@ -16,6 +17,7 @@ use super::attention::{self, Frame, unsupported};
 use super::entry::Entry;
 use super::feed_forward::{self, FeedForward};
 use super::fields::Named;
+pub(super) use super::order::Kind;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{LayerRule, Rules};
@@ -41,17 +43,6 @@ pub(super) enum NormCount {
     ByRules,
     /// This many that first add the residual, and this many others.
     Total { add: u64, post: u64 },
-}
-
-/// Kind of a layer's token mixer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Full,
-    Sliding,
-    Chunked,
-    /// Linear attention or Mamba.
-    Recurrent,
-    Convolution,
 }
 
 impl Layers {
@@ -96,7 +87,7 @@ pub(super) fn read(
         LayerRule::Mimo => heads::mimo,
         LayerRule::Minimax => linear::minimax,
         LayerRule::MinimaxM3 => sparse::minimax_m3,
-        LayerRule::NemotronH => hybrid::nemotron_h,
+        LayerRule::NemotronH => nemotron::nemotron_h,
         LayerRule::QwenNext => linear::qwen_next,
         LayerRule::Step3 => heads::step3,
     };
@@ -182,13 +173,14 @@ pub(super) fn count(kinds: &[Kind], kind: Kind) -> u64 {
     kinds.iter().filter(|other| **other == kind).count() as u64
 }
 
-/// Refuses kinds of layers that a family does not have.
+/// Refuses kinds of layers that a family does not have, and keeps the order of the others.
 pub(super) fn only(
-    reader: &Reader<'_>,
+    reader: &mut Reader<'_>,
     kinds: &[Kind],
     allowed: &[Kind],
 ) -> Result<(), ConfigError> {
     if kinds.iter().all(|kind| allowed.contains(kind)) {
+        reader.order.mixers = kinds.to_vec();
         Ok(())
     } else {
         Err(unsupported(reader, Unsupported::HybridLayers))

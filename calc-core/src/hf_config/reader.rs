@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::entry::{Entry, FieldType, Found};
 use super::fields::{HfConfig, Named};
+use super::order::Order;
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{Norms, Rules, Switch};
 use super::{AssumedField, AssumedValue, AssumedWhy, Remark};
@@ -22,6 +23,7 @@ pub(super) struct Reader<'a> {
     why: AssumedWhy,
     pub(super) assumed: Vec<AssumedField>,
     pub(super) remarks: Vec<Remark>,
+    pub(super) order: Order,
 }
 
 /// Norms of a model.
@@ -39,7 +41,7 @@ pub(super) struct LayerNorms {
 impl<'a> Reader<'a> {
     pub(super) fn new(outer: &'a HfConfig, text: &'a HfConfig, known: bool) -> Self {
         let why = if known { AssumedWhy::FamilyDefault } else { AssumedWhy::Guessed };
-        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new() }
+        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new(), order: Order::default() }
     }
 
     pub(super) fn is_nested(&self) -> bool {

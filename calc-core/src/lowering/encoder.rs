@@ -7,9 +7,12 @@ use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::error::{Error, in_range};
 use crate::image::{AskedImages, ImageWork, MAX_IMAGE_TOKENS};
 use crate::lowering::OpInstances;
-use crate::model_arch::{MlpKind, ModelArch, Tower, TowerLayers};
+use crate::model_arch::{LayerGroup, MlpKind, ModelArch, Tower, TowerLayers};
 use crate::op::{OpKind, Path, Shape};
 use crate::quant_format::QuantFormat;
+
+/// Group of the operators of an encoder, which is outside the layers of the decoder.
+const BESIDE: (LayerGroup, Option<bool>) = (LayerGroup::Whole, None);
 
 /// Images in each prompt of a workload, all of the same size; their tokens are part of the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +144,8 @@ impl Encoder<'_> {
         ];
         for (kind, count, cost, shape) in streams {
             let (path, format) = (Path::Carrier, self.carrier);
-            visit(OpInstances { kind, count, path, cost, format, shape });
+            let (group, windowed) = BESIDE;
+            visit(OpInstances { kind, group, windowed, count, path, cost, format, shape });
         }
     }
 
@@ -149,6 +153,7 @@ impl Encoder<'_> {
         let format = self.carrier;
         let cost = gemm(shape, GemmFormats { weights: format, input: format, output: format });
         let shape = Shape::Product(shape.product(format));
-        OpInstances { kind, count, path: Path::Carrier, cost, format, shape }
+        let (group, windowed) = BESIDE;
+        OpInstances { kind, group, windowed, count, path: Path::Carrier, cost, format, shape }
     }
 }

@@ -4,7 +4,7 @@
 use alloc::vec;
 
 use super::{Attention, DenseLayers, ModelArch, Moe, Projection};
-use crate::text::List;
+use crate::text::{List, Text};
 
 /// Norms of a layer for multi-token prediction: of the layer itself, of the embedding, of the hidden state, and before the head.
 const NORMS: u64 = 5;
@@ -36,6 +36,7 @@ impl ModelArch {
             position_rows: 0,
             towers: List::Borrowed(&[]),
             draft_layers: 0,
+            order: Text::default(),
             ..self.clone()
         })
     }

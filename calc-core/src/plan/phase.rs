@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use super::Plan;
-use super::totals::StepTotals;
+use super::totals::{OpTimes, StepTotals};
 use crate::expected::Expected;
-use crate::lowering::Step;
+use crate::lowering::{Step, parts_of};
+use crate::model_arch::LayerPart;
 use crate::op::OpKind;
 use crate::roofline::{Bound, ComputePath, Roofline};
 use crate::units::{Flops, FlopsPerByte, FlopsPerSec, Seconds};
@@ -20,6 +21,16 @@ pub struct OpRow {
     pub totals: StepTotals,
     /// The peak they run on.
     pub path: ComputePath,
+}
+
+/// The operators of a part of all layers that have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerRow {
+    pub part: LayerPart,
+    /// Sums over the operators of this part of all layers.
+    pub totals: StepTotals,
+    /// Rows by name, in the order of a layer.
+    pub operators: Vec<OpRow>,
 }
 
 /// The full estimate of one phase.
@@ -42,6 +53,16 @@ pub struct PhaseEstimate {
     pub mbu: f64,
     /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
+    /// The same operators, apart for layers that differ; the first row is the model outside its layers, and has the time of a
+    /// step outside its kernels, and on links.
+    pub layers: Vec<LayerRow>,
+}
+
+impl OpRow {
+    fn add(&mut self, times: &OpTimes, count: u64) {
+        self.count += count;
+        self.totals.add(times, count as f64);
+    }
 }
 
 impl PhaseEstimate {
@@ -55,6 +76,7 @@ impl Plan<'_> {
     /// The full estimate of a step.
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
+        let mut layers: Vec<LayerRow> = Vec::with_capacity(8);
         let mut totals = StepTotals::nothing();
         let mut half_bytes = Seconds::ZERO;
         let setting = step.setting();
@@ -62,19 +84,14 @@ impl Plan<'_> {
             let (times, count) = (self.times(&op, setting), op.count as f64);
             totals.add(&times, count);
             half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
-            let row = operators.iter_mut().find(|row| row.kind == op.kind);
-            if let Some(row) = row {
-                row.count += op.count;
-                row.totals.add(&times, count);
-            } else {
-                let mut row = OpRow {
-                    kind: op.kind,
-                    count: op.count,
-                    totals: StepTotals::nothing(),
-                    path: self.path(op.path),
-                };
-                row.totals.add(&times, count);
-                operators.push(row);
+            let path = self.path(op.path);
+            row(&mut operators, op.kind, path).add(&times, op.count);
+            for (part, count) in parts_of(self.model(), &op) {
+                if count > 0 {
+                    let group = layer_row(&mut layers, part);
+                    group.totals.add(&times, count as f64);
+                    row(&mut group.operators, op.kind, path).add(&times, count);
+                }
             }
         });
         let overhead = StepTotals::outside_kernels(self.overhead(setting));
@@ -83,7 +100,11 @@ impl Plan<'_> {
             totals = totals.then(&outside);
             half_bytes += outside.expected.time;
             if outside.expected.time > Seconds::ZERO {
-                operators.push(OpRow { kind, count: 1, totals: outside, path: self.paths.carrier });
+                let row = OpRow { kind, count: 1, totals: outside, path: self.paths.carrier };
+                let whole = layer_row(&mut layers, LayerPart::WHOLE);
+                whole.totals = whole.totals.then(&outside);
+                whole.operators.push(row);
+                operators.push(row);
             }
         }
         let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
@@ -98,8 +119,29 @@ impl Plan<'_> {
             mbu: (streamed / roofline.bandwidth) / totals.expected.time,
             totals,
             operators,
+            layers,
         }
     }
+}
+
+/// The row of a kind of operator, which is added if there is none.
+fn row(rows: &mut Vec<OpRow>, kind: OpKind, path: ComputePath) -> &mut OpRow {
+    let found = rows.iter().position(|row| row.kind == kind);
+    let index = found.unwrap_or_else(|| {
+        rows.push(OpRow { kind, count: 0, totals: StepTotals::nothing(), path });
+        rows.len() - 1
+    });
+    &mut rows[index]
+}
+
+/// The row of a part of layers, which is added if there is none.
+fn layer_row(rows: &mut Vec<LayerRow>, part: LayerPart) -> &mut LayerRow {
+    let found = rows.iter().position(|row| row.part == part);
+    let index = found.unwrap_or_else(|| {
+        rows.push(LayerRow { part, totals: StepTotals::nothing(), operators: Vec::new() });
+        rows.len() - 1
+    });
+    &mut rows[index]
 }
 
 /// The peak of the layers' matmuls, or a higher one that other operators use: experts in a narrower format, attention beside

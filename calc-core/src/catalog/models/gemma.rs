@@ -6,7 +6,7 @@ use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 pub(super) static MODELS: [CatalogModel; 7] = [
     CatalogModel {
@@ -20,6 +20,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 2304,
             n_layers: 26,
+            order: text("13(wd,fd)"),
             vocab_size: 256_000,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -72,6 +73,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 3584,
             n_layers: 42,
+            order: text("21(wd,fd)"),
             vocab_size: 256_000,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -124,6 +126,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 4608,
             n_layers: 46,
+            order: text("23(wd,fd)"),
             vocab_size: 256_000,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -176,6 +179,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 1152,
             n_layers: 26,
+            order: text("4(5wd,fd),2wd"),
             vocab_size: 262_144,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -228,6 +232,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 2560,
             n_layers: 34,
+            order: text("5(5wd,fd),4wd"),
             vocab_size: 262_208,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -280,6 +285,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 3840,
             n_layers: 48,
+            order: text("8(5wd,fd)"),
             vocab_size: 262_208,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -332,6 +338,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
         arch: ModelArch {
             hidden_size: 5376,
             n_layers: 62,
+            order: text("10(5wd,fd),2wd"),
             vocab_size: 262_208,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {

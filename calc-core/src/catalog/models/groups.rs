@@ -9,7 +9,7 @@ use crate::model_arch::{
     ModelArch, Moe, NormKind, QkNorm, Recurrent,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 /// Source of all rows.
 const SOURCE: &str = "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)";
@@ -26,6 +26,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text("16(3rd,fd)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -83,6 +84,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 40,
+            order: text("10(3re,fe)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -148,6 +150,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 48,
+            order: text("12(3re,fe)"),
             vocab_size: 248_320,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -213,6 +216,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 2816,
             n_layers: 30,
+            order: text("5(5wde,f1de)"),
             vocab_size: 262_144,
             tied_embeddings: true,
             attention: List::Borrowed(&[
@@ -280,6 +284,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 5376,
             n_layers: 60,
+            order: text("10(5wd,f1d)"),
             vocab_size: 262_144,
             tied_embeddings: true,
             attention: List::Borrowed(&[
@@ -341,6 +346,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 7168,
             n_layers: 61,
+            order: text("3fd,58fe"),
             vocab_size: 129_280,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -410,6 +416,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 6144,
             n_layers: 78,
+            order: text("3fd,75fe"),
             vocab_size: 154_880,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -479,6 +486,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 48,
+            order: text("12(3we,fe)"),
             vocab_size: 202_048,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -536,6 +544,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 62,
+            order: text(""),
             vocab_size: 200_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -591,6 +600,7 @@ pub(super) static MODELS: [CatalogModel; 10] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 88,
+            order: text("r,3(e,r),f,4(e,r),f,3(e,r),5(e,r,f,e,r,e,r,e,r,e,r),f,e,4(r,e)"),
             vocab_size: 131_072,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {

@@ -8,7 +8,7 @@ use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 /// Also a static of its own, [`super::USUAL`].
 pub(super) const LLAMA_3_1_8B: CatalogModel = CatalogModel {
@@ -27,6 +27,7 @@ pub(super) const LLAMA_3_1_8B: CatalogModel = CatalogModel {
     arch: ModelArch {
         hidden_size: 4096,
         n_layers: 32,
+        order: text(""),
         vocab_size: 128_256,
         tied_embeddings: false,
         attention: List::Borrowed(&[Attention {
@@ -81,6 +82,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 22,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -133,6 +135,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -185,6 +188,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 40,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -237,6 +241,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -289,6 +294,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -341,6 +347,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -401,6 +408,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -456,6 +464,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 16384,
             n_layers: 126,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -508,6 +517,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 16,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -560,6 +570,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 28,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -612,6 +623,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 576,
             n_layers: 30,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -664,6 +676,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 960,
             n_layers: 32,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -716,6 +729,7 @@ pub(super) static MODELS: [CatalogModel; 14] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 24,
+            order: text(""),
             vocab_size: 49_152,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {

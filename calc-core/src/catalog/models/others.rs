@@ -9,7 +9,7 @@ use crate::model_arch::{
     NormKind, QkNorm, Recurrent,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 pub(super) static MODELS: [CatalogModel; 20] = [
     CatalogModel {
@@ -23,6 +23,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 2560,
             n_layers: 32,
+            order: text(""),
             vocab_size: 51_200,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -75,6 +76,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -127,6 +129,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 40,
+            order: text(""),
             vocab_size: 100_352,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -179,6 +182,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 32,
+            order: text(""),
             vocab_size: 200_064,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -231,6 +235,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -283,6 +288,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_768,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -335,6 +341,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -398,6 +405,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 6144,
             n_layers: 56,
+            order: text(""),
             vocab_size: 32_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -465,6 +473,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 27,
+            order: text("fd,26fe"),
             vocab_size: 102_400,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -542,6 +551,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 7168,
             n_layers: 61,
+            order: text("3fd,58fe"),
             vocab_size: 129_280,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -611,6 +621,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 2880,
             n_layers: 24,
+            order: text("12(we,fe)"),
             vocab_size: 201_088,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -674,6 +685,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 2880,
             n_layers: 36,
+            order: text("18(we,fe)"),
             vocab_size: 201_088,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -737,6 +749,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 768,
             n_layers: 12,
+            order: text(""),
             vocab_size: 50_257,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -789,6 +802,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 768,
             n_layers: 12,
+            order: text(""),
             vocab_size: 50_272,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -841,6 +855,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 32,
+            order: text(""),
             vocab_size: 50_272,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -893,6 +908,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 4544,
             n_layers: 32,
+            order: text(""),
             vocab_size: 65_024,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -945,6 +961,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -997,6 +1014,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 3072,
             n_layers: 32,
+            order: text(""),
             vocab_size: 256_000,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -1049,6 +1067,9 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(
+                "fd2,5fd,2d2,3fd,d1,30fd,d3,2d2,d3,d,d3,d2,3d3,fd,2(d3,2d4),d4,2d3,2d5,2d4,2d5,d4,2d5,9fd",
+            ),
             vocab_size: 128_256,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -1108,6 +1129,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
         arch: ModelArch {
             hidden_size: 2688,
             n_layers: 52,
+            order: text("r,5(e,r,e,r,f,e,r),3(e,r),f,e,4(r,e)"),
             vocab_size: 131_072,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {

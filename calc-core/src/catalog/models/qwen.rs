@@ -8,7 +8,7 @@ use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, Moe, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
-use crate::text::List;
+use crate::text::{List, text};
 
 pub(super) static MODELS: [CatalogModel; 16] = [
     CatalogModel {
@@ -26,6 +26,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 896,
             n_layers: 24,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -82,6 +83,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 1536,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -138,6 +140,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -196,6 +199,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 3584,
             n_layers: 28,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -253,6 +257,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 48,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -310,6 +315,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -362,6 +368,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 8192,
             n_layers: 80,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -414,6 +421,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 1024,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -466,6 +474,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 28,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -518,6 +527,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2560,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: true,
             attention: List::Borrowed(&[Attention {
@@ -570,6 +580,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 36,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -622,6 +633,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 40,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -674,6 +686,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 5120,
             n_layers: 64,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -726,6 +739,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 2048,
             n_layers: 48,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -789,6 +803,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 4096,
             n_layers: 94,
+            order: text(""),
             vocab_size: 151_936,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {
@@ -852,6 +867,7 @@ pub(super) static MODELS: [CatalogModel; 16] = [
         arch: ModelArch {
             hidden_size: 3584,
             n_layers: 28,
+            order: text(""),
             vocab_size: 152_064,
             tied_embeddings: false,
             attention: List::Borrowed(&[Attention {

@@ -11,7 +11,7 @@ use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::{Layers, NormCount};
 use crate::error::in_range;
-use crate::model_arch::{Attention, DenseLayers, MAX_WIDTH};
+use crate::model_arch::{Attention, DenseLayers, LayerGroup, LayerPart, MAX_WIDTH};
 
 /// Widths are rounded up to a multiple of this.
 const MULTIPLE: u64 = 256;
@@ -35,6 +35,7 @@ pub(super) fn read(
     let mut attention: Vec<Attention> = Vec::new();
     let mut dense: Vec<DenseLayers> = Vec::new();
     for block in &blocks.0 {
+        let mut layer = Vec::new();
         let irregular = || unsupported(reader, Unsupported::IrregularLayers);
         let block = block.value().ok_or_else(irregular)?;
         let parts = (block.attention.value(), block.ffn.value());
@@ -44,16 +45,17 @@ pub(super) fn read(
                 .and_then(|part| part.n_heads_in_group.value())
                 .filter(|group| **group > 0 && heads.n_heads.is_multiple_of(**group))
                 .map(|group| heads.n_heads / group);
-            add_attention(
-                &mut attention,
-                Attention { n_kv_heads: kv.ok_or_else(irregular)?, ..heads },
-            );
+            let one = Attention { n_kv_heads: kv.ok_or_else(irregular)?, ..heads };
+            let index = add_attention(&mut attention, one);
+            layer.push(LayerPart::of(LayerGroup::Attention(index)));
         }
         if !is_off(mlp) {
             let width = plain(mlp).and_then(|part| width(part, frame.hidden_size));
             let width = in_range("ffn_mult", width.ok_or_else(irregular)?, 1, MAX_WIDTH);
-            add_dense(&mut dense, width.map_err(ConfigError::Value)?);
+            let index = add_dense(&mut dense, width.map_err(ConfigError::Value)?);
+            layer.push(LayerPart::of(LayerGroup::Dense(index)));
         }
+        reader.order.parts.push(layer);
     }
     // A norm precedes each part that a block has.
     let mixers: u64 = attention.iter().map(Attention::layers).sum();
@@ -93,18 +95,23 @@ fn width(part: &BlockPart, hidden: u64) -> Option<u64> {
     in_limits.then_some((exact as u64).div_ceil(MULTIPLE) * MULTIPLE)
 }
 
-/// Counts a layer with the group that has the same heads.
-fn add_attention(groups: &mut Vec<Attention>, one: Attention) {
-    match groups.iter_mut().find(|group| group.n_kv_heads == one.n_kv_heads) {
+/// Counts a layer with the group that has the same heads; returns the group's index.
+fn add_attention(groups: &mut Vec<Attention>, one: Attention) -> usize {
+    let found = groups.iter().position(|group| group.n_kv_heads == one.n_kv_heads);
+    let index = found.unwrap_or(groups.len());
+    match groups.get_mut(index) {
         Some(group) => group.full_layers += 1,
         None => groups.push(Attention { full_layers: 1, ..one }),
     }
+    index
 }
 
-/// Counts a layer with the group that has the same width.
-fn add_dense(groups: &mut Vec<DenseLayers>, width: u64) {
-    match groups.iter_mut().find(|group| group.width == width) {
+/// Counts a layer with the group that has the same width; returns the group's index.
+fn add_dense(groups: &mut Vec<DenseLayers>, width: u64) -> usize {
+    let index = groups.iter().position(|group| group.width == width).unwrap_or(groups.len());
+    match groups.get_mut(index) {
         Some(group) => group.layers += 1,
         None => groups.push(DenseLayers { layers: 1, width }),
     }
+    index
 }

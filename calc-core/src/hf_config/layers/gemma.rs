@@ -144,6 +144,7 @@ fn groups(
     let own = kinds.len() - usize::try_from(shared).unwrap_or(0);
     let (first, last) = kinds.split_at(own);
     let mut found = Vec::new();
+    reader.order.groups_in_sequence = true;
     for (kinds, is_shared) in [(first, false), (last, true)] {
         let source = |group: Attention| {
             if is_shared { KvSource::EarlierLayer } else { group.kv_source }

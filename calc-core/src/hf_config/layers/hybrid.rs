@@ -1,6 +1,5 @@
 //! Mamba between, beside or instead of attention.
 
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -8,7 +7,7 @@ use super::super::attention::{self, Frame, unsupported};
 use super::super::entry::{Entry, Found};
 use super::super::feed_forward::{self, FeedForward};
 use super::super::fields::{HfConfig, Named};
-use super::super::reader::{Reader, value};
+use super::super::reader::Reader;
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, kinds_by_list, only};
@@ -22,104 +21,15 @@ const CHUNK_FIELDS: [&str; 2] = ["chunk_size", "mamba_chunk_size"];
 
 /// Defaults of Mamba-2's sizes in a family.
 #[derive(Debug, Clone, Copy)]
-struct Mamba2Defaults {
-    heads: u64,
-    state: u64,
-    groups: u64,
-    kernel: u64,
-}
-
-/// Nemotron-H and Nemotron 3: a pattern of letters, one part per layer.
-pub(super) fn nemotron_h(
-    reader: &mut Reader<'_>,
-    rules: &Rules,
-    frame: &Frame,
-) -> Result<Layers, ConfigError> {
-    let text = reader.text;
-    let parts = pattern(reader, frame.n_layers)?;
-    let of = |part: char| parts.iter().filter(|other| **other == part).count() as u64;
-    let mut found = Vec::new();
-    if of('*') > 0 {
-        let heads = attention::heads(reader, rules, frame)?;
-        found.push(Attention { full_layers: of('*'), ..heads });
-    } else {
-        text.settle(&[
-            "num_attention_heads",
-            "num_key_value_heads",
-            "head_dim",
-            "attention_head_dim",
-        ]);
-    }
-    let defaults = Mamba2Defaults { heads: 128, state: 128, groups: 8, kernel: 4 };
-    let mut group = mamba2_sizes(reader, defaults, None)?;
-    group.layers = of('M');
-    text.settle(&[
-        "expand",
-        "mamba_expand",
-        "mtp_layers_block_type",
-        "mtp_hybrid_override_pattern",
-    ]);
-    // The shared experts are one MLP of the stated width.
-    text.settle(&["n_shared_experts"]);
-    let mut moe = Vec::new();
-    if of('E') > 0 {
-        let Some(experts) = &rules.experts else {
-            return Err(unsupported(reader, Unsupported::InterleavedExperts));
-        };
-        let latent = Reader::count(&text.named("moe_latent_size", &text.moe_latent_size))?;
-        let read = feed_forward::mixture(reader, experts, of('E'))?;
-        moe.extend(read.map(|one| Moe { latent: latent.filter(|&width| width > 0), ..one }));
-    }
-    let mut dense = Vec::new();
-    if of('-') > 0 {
-        let width = reader.size(HfConfig::width, None)?;
-        dense.push(DenseLayers { layers: of('-'), width });
-    } else {
-        text.settle(&["intermediate_size"]);
-    }
-    let recurrent =
-        Some(Recurrent::Mamba2(group)).filter(|group| group.layers() > 0).into_iter().collect();
-    let feed_forward = FeedForward { dense, bias: false, moe };
-    let norms = NormCount::Total { add: frame.n_layers, post: 0 };
-    Ok(Layers { recurrent, norms, ..Layers::of(found, feed_forward) })
-}
-
-/// The letter of each layer: M for Mamba-2, * for attention, - for an MLP, E for experts.
-fn pattern(reader: &Reader<'_>, n_layers: u64) -> Result<Vec<char>, ConfigError> {
-    let text = reader.text;
-    let field = text.named("hybrid_override_pattern", &text.hybrid_override_pattern);
-    let list = text.named("layers_block_type", &text.layers_block_type);
-    let (name, letters): (_, Option<Vec<char>>) = match (Reader::text_of(&field)?, value(&list)?) {
-        (Some(letters), _) => {
-            text.settle(&["layers_block_type"]);
-            (field.name, Some(letters.chars().filter(|letter| *letter != '|').collect()))
-        }
-        (None, Some(names)) => {
-            let letter = |name: &String| match &**name {
-                "mamba" | "linear_attention" => Some('M'),
-                "attention" | "full_attention" => Some('*'),
-                "mlp" => Some('-'),
-                "moe" => Some('E'),
-                _ => None,
-            };
-            (list.name, names.iter().map(letter).collect())
-        }
-        (None, None) => return Err(ConfigError::Missing { field: "hybrid_override_pattern" }),
-    };
-    let letters = letters.filter(|all| all.iter().all(|letter| "M*-E".contains(*letter)));
-    let Some(letters) = letters else {
-        return Err(unsupported(reader, Unsupported::HybridLayers));
-    };
-    let entries = letters.len() as u64;
-    if entries == n_layers {
-        Ok(letters)
-    } else {
-        Err(ConfigError::ListLength { field: name, entries, layers: n_layers })
-    }
+pub(super) struct Mamba2Defaults {
+    pub(super) heads: u64,
+    pub(super) state: u64,
+    pub(super) groups: u64,
+    pub(super) kernel: u64,
 }
 
 /// Sizes of Mamba-2; `inner` is the inner width where the family states it apart.
-fn mamba2_sizes(
+pub(super) fn mamba2_sizes(
     reader: &mut Reader<'_>,
     defaults: Mamba2Defaults,
     inner: Option<u64>,
@@ -274,10 +184,13 @@ pub(super) fn jamba(
     let n = frame.n_layers;
     let period = count_of(reader, "attn_layer_period", &text.attn_layer_period, 8)?;
     let offset = count_of(reader, "attn_layer_offset", &text.attn_layer_offset, 4)?;
-    let full_layers = placed(n, period, offset);
+    let full = placed(n, period, offset);
+    let full_layers = number(&full);
+    let kind = |is_full: &bool| if *is_full { Kind::Full } else { Kind::Recurrent };
+    reader.order.mixers = full.iter().map(kind).collect();
     let period = count_of(reader, "expert_layer_period", &text.expert_layer_period, 2)?;
     let offset = count_of(reader, "expert_layer_offset", &text.expert_layer_offset, 1)?;
-    let sparse = placed(n, period, offset);
+    let with_experts = placed(n, period, offset);
     let heads = attention::heads(reader, rules, frame)?;
     let inner = expanded(reader, frame)?;
     let rank = number_or_auto(&text.dt_rank())?.unwrap_or(frame.hidden_size.div_ceil(16));
@@ -298,7 +211,8 @@ pub(super) fn jamba(
     let width = reader.size(HfConfig::width, None)?;
     let (experts, used) = (text.experts(), text.experts_used());
     let n_experts = reader.count_or(&experts, 16)?;
-    let sparse = if n_experts > 1 { sparse } else { 0 };
+    let sparse = if n_experts > 1 { number(&with_experts) } else { 0 };
+    reader.order.experts = with_experts;
     let moe = Moe {
         layers: sparse,
         n_experts,
@@ -316,9 +230,13 @@ pub(super) fn jamba(
     Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
 }
 
-/// Number of layers i of n with i % period = offset.
-fn placed(n: u64, period: u64, offset: u64) -> u64 {
-    (0..n).filter(|i| i.checked_rem(period) == Some(offset)).count() as u64
+/// The layers i of n with i % period = offset.
+fn placed(n: u64, period: u64, offset: u64) -> Vec<bool> {
+    feed_forward::each(n, |i| i.checked_rem(period) == Some(offset))
+}
+
+fn number(flags: &[bool]) -> u64 {
+    flags.iter().filter(|flag| **flag).count() as u64
 }
 
 /// Mamba: layers of Mamba-1 alone.

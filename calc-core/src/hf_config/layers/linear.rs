@@ -75,6 +75,9 @@ pub(super) fn kimi_linear(
     let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?
         .ok_or(ConfigError::Missing { field: "full_attn_layers" })?;
     let full_layers = full.iter().filter(|&&layer| layer <= frame.n_layers).count() as u64;
+    // The file counts layers from 1.
+    let kind = |layer| if full.contains(&layer) { Kind::Full } else { Kind::Recurrent };
+    reader.order.mixers = (1..=frame.n_layers).map(kind).collect();
     let heads = named("num_heads", &linear.num_heads)?.unwrap_or(32);
     let head_dim = named("head_dim", &linear.head_dim)?.unwrap_or(128);
     let mut attention = attention::heads(reader, rules, frame)?;

@@ -11,7 +11,7 @@ use super::super::refusal::ConfigError;
 use super::super::rules::Rules;
 use super::{Kind, Layers, count, count_of, kinds, only};
 use crate::error::in_range;
-use crate::model_arch::{Attention, DenseLayers, Indexer, MAX_COUNT, Moe};
+use crate::model_arch::{Attention, DenseLayers, Indexer, LayerGroup, LayerPart, MAX_COUNT, Moe};
 
 /// DeepSeek V3.2 and GLM-5: latent attention to the tokens that an indexer selects in each layer.
 pub(super) fn deepseek_sparse(
@@ -91,15 +91,12 @@ fn interleaved(reader: &mut Reader<'_>, n: u64) -> Result<FeedForward, ConfigErr
         count_of(reader, "intermediate_size_mlp", &text.intermediate_size_mlp, 16_384)?;
     let step = count_of(reader, "interleave_moe_layer_step", &text.interleave_moe_layer_step, 1)?;
     let listed = value(&text.named("moe_layers", &text.moe_layers))?;
-    let layers = match listed {
-        Some(list) => {
-            let mut inside: Vec<u64> = list.iter().copied().filter(|&layer| layer < n).collect();
-            inside.sort_unstable();
-            inside.dedup();
-            inside.len() as u64
-        }
-        None => n.checked_div(step).unwrap_or(0),
-    };
+    let sparse = feed_forward::each(n, |layer| match listed {
+        Some(list) => list.contains(&layer),
+        None => (layer + 1).checked_rem(step) == Some(0),
+    });
+    let layers = sparse.iter().filter(|has_experts| **has_experts).count() as u64;
+    reader.order.experts = sparse;
     let (experts, used) = (text.experts(), text.experts_used());
     let moe = Moe {
         layers,
@@ -140,7 +137,13 @@ pub(super) fn minimax_m3(
                     layers: n,
                 });
             }
-            Some(flags) => flags.iter().filter(|flag| **flag != 0).count() as u64,
+            Some(flags) => {
+                // Layers with an indexer are the first group, others the second.
+                let group = |flag: &u64| LayerGroup::Attention(usize::from(*flag == 0));
+                let part = |flag| Vec::from([LayerPart::of(group(flag))]);
+                reader.order.parts = flags.iter().map(part).collect();
+                flags.iter().filter(|flag| **flag != 0).count() as u64
+            }
             None => n,
         };
         let block = count_of(reader, "sparse_block_size", &sparse.sparse_block_size, 128)?;
@@ -165,6 +168,10 @@ pub(super) fn minimax_m3(
     let mut feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
     if let Some(group) = feed_forward.dense.first_mut() {
         group.width = width;
+    }
+    for (parts, has_experts) in reader.order.parts.iter_mut().zip(&reader.order.experts) {
+        let mlp = if *has_experts { LayerGroup::Experts(0) } else { LayerGroup::Dense(0) };
+        parts.push(LayerPart::of(mlp));
     }
     Ok(Layers::of(attention, feed_forward))
 }

@@ -4,17 +4,17 @@ use calc_core::model_arch::{
     Attention, Decay, DeltaNet, DenseLayers, Indexer, KvSource, Mamba1, Mamba2, Mla, ModelArch,
     Moe, Projection, Recurrent, ShortConv, Table,
 };
-use calc_core::text::List;
+use calc_core::text::{List, Text};
 
 use super::numbers::{BIASES, GROUP, LAYOUTS, MLPS, NORMS, NUMBER, QK_NORMS, Row, nth, numbers};
 use super::{towers, version_1};
 
 /// Version of the form that is written; version 1 is read, too.
 const VERSION: u64 = 2;
+/// Number of parts of numbers; the order of the layers, where it is known, and the towers follow them.
+const PARTS: usize = 11;
 /// Separator of the rows of a part.
 const ROW: char = '_';
-/// Number of parts without those of towers.
-const PARTS: usize = 11;
 /// Upper limit of the towers of a model.
 const MOST_TOWERS: usize = 4;
 /// Upper limit of the rows of a part.
@@ -47,10 +47,27 @@ pub fn geometry(arch: &ModelArch) -> String {
         arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
     ];
     let parts = parts.map(|rows| joined(rows.into_iter().map(row), ROW));
-    // A model without towers has no part for them, as before there were any.
     let towers =
         arch.towers.iter().map(|tower| joined(towers::rows(tower).into_iter().map(row), ROW));
-    joined(parts.into_iter().chain(towers), GROUP)
+    // A model without towers has no parts for them, and without an order none for it, as before there were any.
+    let order = Some(written_order(&arch.order));
+    let order = order.filter(|order| !order.is_empty() || !arch.towers.is_empty());
+    joined(parts.into_iter().chain(order).chain(towers), GROUP)
+}
+
+/// The order of the layers without commas and parentheses, which a link would escape.
+fn written_order(order: &str) -> String {
+    order.replace(',', "-").replace(['(', ')'], "_")
+}
+
+/// Parses the text of [`written_order`]; underscores open and close in turn.
+fn read_order(word: &str) -> Text {
+    let pieces = word.split('_').enumerate().map(|(place, piece)| match place {
+        0 => piece.to_owned(),
+        _ if place % 2 == 1 => format!("({piece}"),
+        _ => format!("){piece}"),
+    });
+    Text::from(pieces.collect::<String>().replace('-', ","))
 }
 
 fn joined(parts: impl Iterator<Item = String>, separator: char) -> String {
@@ -130,8 +147,10 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     if text.starts_with("1.") {
         return version_1::read(text);
     }
-    let mut parts: Vec<Vec<Vec<u64>>> = text.split(GROUP).map(rows).collect::<Option<_>>()?;
-    let towers = parts.split_off(PARTS.min(parts.len()));
+    let mut words = text.split(GROUP);
+    let parts: Vec<Vec<Vec<u64>>> = words.by_ref().take(PARTS).map(rows).collect::<Option<_>>()?;
+    let order = words.next().map(read_order).unwrap_or_default();
+    let towers: Vec<Vec<Vec<u64>>> = words.map(rows).collect::<Option<_>>()?;
     if towers.len() > MOST_TOWERS {
         return None;
     }
@@ -149,6 +168,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     let arch = ModelArch {
         hidden_size: sizes.next(),
         n_layers: sizes.next(),
+        order,
         vocab_size: sizes.next(),
         tied_embeddings,
         attention: each(&attention, read_attention)?,
@@ -174,7 +194,8 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         draft_layers: context.next(),
     };
     let is_read = [sizes, small, kinds, context].iter().all(Row::is_read);
-    (is_read && arch.check().is_ok()).then_some(arch)
+    let is_ordered = arch.order.is_empty() || arch.sections().is_some();
+    (is_read && is_ordered && arch.check().is_ok()).then_some(arch)
 }
 
 fn only(rows: &[Vec<u64>]) -> Option<Row<'_>> {

@@ -47,6 +47,7 @@ pub(super) fn read(text: &str) -> Option<ModelArch> {
     let arch = ModelArch {
         hidden_size,
         n_layers,
+        order: calc_core::text::Text::default(),
         vocab_size,
         tied_embeddings: flag(tied)?,
         attention: vec![Attention {
