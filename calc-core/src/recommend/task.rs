@@ -46,9 +46,12 @@ pub type RunShape = fn(&ShapeTask<'_>, &Roofs, &Scheme) -> Result<Outcome, Error
 
 /// The work to run.
 #[derive(Debug, Clone, Copy)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a request has one task, which is not kept in a list"
+#[cfg_attr(
+    target_pointer_width = "64",
+    expect(
+        clippy::large_enum_variant,
+        reason = "a request has one task, which is not kept in a list"
+    )
 )]
 pub enum Task<'a> {
     Shape(ShapeTask<'a>),
