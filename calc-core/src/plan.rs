@@ -12,7 +12,7 @@ mod totals;
 pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
-pub use request::{EstimateRequest, serving_engine};
+pub use request::{Draft, EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
 
 use crate::calibration::Tuned;
@@ -28,7 +28,7 @@ use crate::parallel::link_time;
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
-use crate::weight_size::{WEIGHT_GB, WeightSize};
+use crate::weight_size::{WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
 use memory::weight_scale;
@@ -53,8 +53,10 @@ pub struct Plan<'a> {
     /// Storage format of every role.
     pub precision: Precision,
     pub paths: Paths,
-    /// Factor on all weight bytes, see [`WeightSize`].
-    pub weight_scale: f64,
+    /// Factors on the weight bytes, see [`WeightSize`].
+    pub weight_scale: WeightScale,
+    /// The same for the draft model.
+    draft_scale: WeightScale,
     part: Option<ModelArch>,
     link: Option<Link>,
     /// The factors of the device with the selected engine.
@@ -89,11 +91,17 @@ impl<'a> Plan<'a> {
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
-        let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
+        let draft_scale = WeightScale::NONE;
+        let mut plan =
+            Self { request, roofs, precision, paths, weight_scale, draft_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
             let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;
-            plan.weight_scale = Bytes::from_gb(gb) / plan.streamed();
+            plan.weight_scale = WeightScale::alike(Bytes::from_gb(gb) / plan.streamed());
+        }
+        if let Some((model, precision)) = plan.draft_stored() {
+            let size = request.draft.and_then(|draft| draft.files).copied().map(WeightSize::Parts);
+            plan.draft_scale = memory::weight_scale(model, &precision, size)?;
         }
         Ok(plan)
     }
@@ -136,7 +144,7 @@ impl<'a> Plan<'a> {
 
     fn times(&self, op: &OpInstances, setting: Setting) -> OpTimes {
         let mut cost = op.cost;
-        cost.traffic.weights = cost.traffic.weights * self.weight_scale;
+        cost.traffic.weights = cost.traffic.weights * self.weight_scale.of(op.kind, op.path);
         let path = self.path(op.path);
         let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
         let time = roofline.op_time(&cost);
@@ -164,7 +172,8 @@ impl<'a> Plan<'a> {
         visit: &mut impl FnMut(OpInstances, ComputePath, KernelTime),
     ) {
         self.lowering().step(step, &mut |mut op| {
-            op.cost.traffic.weights = op.cost.traffic.weights * self.weight_scale;
+            let scale = self.weight_scale.of(op.kind, op.path);
+            op.cost.traffic.weights = op.cost.traffic.weights * scale;
             let path = self.path(op.path);
             let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
             let time = roofline.op_time(&op.cost);
@@ -216,9 +225,10 @@ impl<'a> Plan<'a> {
 
     /// The request for the draft model, if there is one.
     fn draft_request(&self) -> Option<EstimateRequest<'a>> {
-        let model = self.request.draft?;
+        let Draft { model, files } = self.request.draft?;
         self.request.workload.speculation?;
+        let weight_size = files.copied().map(WeightSize::Parts);
         let workload = self.request.workload.alone();
-        Some(EstimateRequest { model, workload, draft: None, weight_size: None, ..self.request })
+        Some(EstimateRequest { model, workload, draft: None, weight_size, ..self.request })
     }
 }

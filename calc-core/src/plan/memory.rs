@@ -4,12 +4,12 @@ use super::Plan;
 use super::request::EstimateRequest;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes,
+    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, part_bytes, stage_share, weight_bytes,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
 use crate::units::Bytes;
-use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightSize};
+use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
 impl Plan<'_> {
@@ -23,11 +23,11 @@ impl Plan<'_> {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
         let place = (device, self.tuned.engine, memory_limit);
-        let largest = (self.largest_step(workload), self.weight_scale);
+        let largest = (self.largest_step(workload), &self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
         let draft = self.draft_stored().map(|(model, precision)| {
             let workload = workload.alone();
-            let largest = (self.largest_step(&workload), 1.0);
+            let largest = (self.largest_step(&workload), &self.draft_scale);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             DraftMemory { weights, kv_cache, activations }
@@ -49,7 +49,7 @@ impl Plan<'_> {
     }
 
     /// The draft model and its formats, as its own plan has them.
-    fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
+    pub(super) fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
         let EstimateRequest { device, model, engine, precision, .. } = self.draft_request()?;
         let filled = precision.filled(engine, device, model, &self.roofs);
         let precision = filled.resolve_model(model, &self.roofs);
@@ -57,25 +57,32 @@ impl Plan<'_> {
     }
 }
 
-/// Ratio of the known weight bytes to those computed from the formats.
+/// Factors that make the weight bytes of the formats the known ones.
 pub(super) fn weight_scale(
     model: &ModelArch,
     precision: &Precision,
     size: Option<WeightSize>,
-) -> Result<f64, Error> {
+) -> Result<WeightScale, Error> {
     let computed = weight_bytes(model, precision);
     let known = match size {
         // `Plan::new` scales by the streamed bytes, because that needs the kernels of a step.
-        None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
-        Some(WeightSize::Total(bytes)) => {
-            // A file may have at most as many bits per weight as `weight_bits` allows.
-            let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
-            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?)
+        None | Some(WeightSize::Streamed(_)) => return Ok(WeightScale::NONE),
+        Some(WeightSize::Total(bytes)) => checked(model, bytes)?,
+        Some(WeightSize::Parts(files)) => {
+            checked(model, files.total())?;
+            let head = precision.lm_head.stored_bytes(model.vocab_size, model.hidden_size);
+            return Ok(WeightScale::of_parts(&files, &part_bytes(model, precision, 1), head));
         }
         Some(WeightSize::BitsPerWeight(bits)) => Bytes::from_bits(
             real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?
                 * model.n_params() as f64,
         ),
     };
-    Ok(known / computed)
+    Ok(WeightScale::alike(known / computed))
+}
+
+/// A size of all weights within its range: a file may have at most as many bits per weight as `weight_bits` allows.
+fn checked(model: &ModelArch, bytes: Bytes) -> Result<Bytes, Error> {
+    let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
+    Ok(Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?))
 }

@@ -8,7 +8,7 @@ use crate::parallel::{Parallel, check_split};
 use crate::precision::PrecisionChoice;
 use crate::software::reads_cache;
 use crate::units::Bytes;
-use crate::weight_size::WeightSize;
+use crate::weight_size::{PartBytes, WeightSize};
 use crate::workload::Workload;
 
 /// The inputs of an estimate.
@@ -25,10 +25,18 @@ pub struct EstimateRequest<'a> {
     /// Known size of the weights, which replaces the size computed from geometry and formats.
     pub weight_size: Option<WeightSize>,
     /// Draft model of speculative decoding; without one, drafts are free.
-    pub draft: Option<&'a ModelArch>,
+    pub draft: Option<Draft<'a>>,
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
+}
+
+/// A draft model.
+#[derive(Debug, Clone, Copy)]
+pub struct Draft<'a> {
+    pub model: &'a ModelArch,
+    /// Bytes of its weights, if they are known from its files.
+    pub files: Option<&'a PartBytes>,
 }
 
 impl EstimateRequest<'_> {

@@ -1,6 +1,7 @@
 //! Components of the Model view.
 
 pub mod view;
+pub mod weight_files;
 
 pub mod drafter;
 pub mod editor;
@@ -18,5 +19,6 @@ pub mod memory;
 pub mod operator_chart;
 pub mod operator_row;
 pub mod operator_table;
+pub mod tensors;
 
 pub use super::model_context::ModelContext;

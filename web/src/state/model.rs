@@ -8,6 +8,7 @@ pub mod inputs;
 pub mod question;
 pub mod refused;
 pub mod roles;
+pub mod tensors;
 pub mod url;
 
 pub mod answer;

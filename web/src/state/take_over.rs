@@ -13,6 +13,8 @@ use super::inputs::View;
 use super::place::OwnCalibration;
 use super::session::{Session, Step};
 use super::url::Note;
+use super::weights::listing::{self, Found};
+use super::weights::{Advance, Range, ReadableFile, Reading};
 
 /// An opened file, ready to be applied.
 #[derive(Debug)]
@@ -44,6 +46,59 @@ in_chunk! {
     /// Returns the reason if the file is invalid or the chunk could not be fetched.
     pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<OpenedFile, Refused> {
         files::open(name, text, unread).map(|opened| OpenedFile { opened, take })
+    }
+}
+
+/// The next step of reading weight files.
+#[derive(Debug)]
+pub enum WeightStep {
+    /// Bytes that the reading needs.
+    Read(Box<Reading>, Range),
+    Opened(OpenedFile),
+}
+
+impl From<Advance> for WeightStep {
+    fn from(step: Advance) -> Self {
+        match step {
+            Advance::Read(reading, range) => Self::Read(reading, range),
+            Advance::Opened(model) => {
+                Self::Opened(OpenedFile { opened: Opened::Model(model), take })
+            }
+        }
+    }
+}
+
+in_chunk! {
+    weights,
+    /// Begins to read a model by the headers of its files. The chunk holds the readers of GGUF and safetensors.
+    ///
+    /// # Errors
+    /// Returns the reason if these are not the files of one model, or the chunk could not be fetched.
+    pub fn begin_weights(title: &str, files: Vec<ReadableFile>, unread: Unread) -> Result<WeightStep, Refused> {
+        let reading = Reading::new(title, files, unread)?;
+        Box::new(reading).advance(&[]).map(WeightStep::from)
+    }
+}
+
+in_chunk! {
+    weights,
+    /// Gives a reading the bytes that it asked for.
+    ///
+    /// # Errors
+    /// Returns the first mistake of a file, or that the chunk could not be fetched.
+    pub fn next_weights(reading: Box<Reading>, bytes: &[u8]) -> Result<WeightStep, Refused> {
+        reading.advance(bytes).map(WeightStep::from)
+    }
+}
+
+in_chunk! {
+    weights,
+    /// Finds the files of a model in the hub's list of a repository.
+    ///
+    /// # Errors
+    /// Returns the reason if there is none, or the chunk could not be fetched.
+    pub fn find_weights(id: &str, list: &str, wanted: Option<&str>) -> Result<Found, Refused> {
+        listing::find(id, list, wanted)
     }
 }
 

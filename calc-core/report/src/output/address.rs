@@ -217,7 +217,7 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
     match inputs.weight_size {
         None => {}
         Some(WeightSize::BitsPerWeight(bits)) => pairs.push((key::WEIGHT_BITS, number(bits))),
-        Some(WeightSize::Total(_)) => lacks.push("weight_gb"),
+        Some(WeightSize::Total(_) | WeightSize::Parts(_)) => lacks.push("weight_gb"),
         Some(WeightSize::Streamed(_)) => lacks.push("streamed_gb"),
     }
     if let Some(speculation) = w.speculation {

@@ -22,7 +22,7 @@ const SOURCE: &str = "the address of this page";
 pub use report::output::address::KeyedValue as Pair;
 
 /// Keys of a custom model, which are in the fragment and not in the query.
-const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
+const CARRIED: [&str; 4] = ["file", "geometry", "stored", "bytes"];
 
 /// Whether a key belongs to a custom model.
 pub fn is_in_fragment(key: &str) -> bool {
@@ -52,6 +52,8 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
             pairs.push(("geometry", word::geometry(&model.arch)));
             pairs.push(("stored", word::stored(&model.stored)));
+            let bytes = model.weights.as_ref();
+            pairs.extend(bytes.map(|weights| ("bytes", word::file_weights(weights))));
         }
     }
     for field in Field::ALL {
@@ -147,6 +149,16 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                     .to_owned())
             }
         },
+        "bytes" => match word::read_file_weights(value) {
+            Some(weights) => {
+                file(inputs).weights = Some(weights);
+                Ok(())
+            }
+            None => Err(
+                "which are no bytes that this page wrote. The page computes them from the formats."
+                    .to_owned(),
+            ),
+        },
         "tied" => match value {
             "0" | "1" => {
                 inputs.tied = Some(value == "1");
@@ -168,6 +180,7 @@ fn file(inputs: &mut ModelInputs) -> &mut FileModel {
             arch: model.arch.clone(),
             stored: model.stored.choice(),
             notes: Vec::new(),
+            weights: None,
         }));
     }
     match &mut inputs.base {
@@ -278,6 +291,7 @@ mod tests {
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),
             ("stored", "bf17", "no formats"),
+            ("bytes", "1.0-Q4", "no bytes"),
             ("tied", "yes", "0 or 1"),
             ("tk", "minutes", "neither user nor s"),
         ] {

@@ -3,6 +3,7 @@
 mod geometry;
 mod numbers;
 mod version_1;
+mod weights;
 
 use calc_core::catalog;
 
@@ -12,6 +13,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
 pub use geometry::{geometry, read_geometry};
+pub use weights::{FileWeights, RoleSum, file_weights, read_file_weights};
 
 use super::import_notes;
 use crate::input::named_model::NamedModel;
@@ -30,6 +32,8 @@ pub struct FileModel {
     pub stored: PrecisionChoice,
     /// Notes on assumed, omitted and rounded fields.
     pub notes: Vec<String>,
+    /// Contents of its weight files, if it was read from them.
+    pub weights: Option<FileWeights>,
 }
 
 impl FileModel {
@@ -44,6 +48,7 @@ impl FileModel {
             arch: read_geometry(&geometry(&model.arch))?,
             stored: model.stored,
             notes: notes.iter().map(|note| one_line(note)).collect(),
+            weights: None,
         })
     }
 }

@@ -137,7 +137,7 @@ impl EstimateInputs {
             precision: self.precision,
             workload: self.workload,
             weight_size: self.weight_size,
-            draft: self.draft.as_ref().map(|draft| &*draft.arch),
+            draft: self.draft.as_ref().map(NamedModel::draft),
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
         })
