@@ -31,7 +31,7 @@ use crate::units::{Bytes, Seconds};
 use crate::weight_size::{WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
-use memory::weight_scale;
+use memory::{StoredDraft, weight_scale};
 use totals::OpTimes;
 
 /// The peak that each group of matmuls runs on.
@@ -55,8 +55,7 @@ pub struct Plan<'a> {
     pub paths: Paths,
     /// Factors on the weight bytes, see [`WeightSize`].
     pub weight_scale: WeightScale,
-    /// The same for the draft model.
-    draft_scale: WeightScale,
+    draft: Option<StoredDraft<'a>>,
     part: Option<ModelArch>,
     link: Option<Link>,
     /// The factors of the device with the selected engine.
@@ -86,22 +85,18 @@ impl<'a> Plan<'a> {
             lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
             carrier,
         };
-        let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
+        let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
-        let draft_scale = WeightScale::NONE;
+        let draft = memory::stored_draft(&request, &roofs)?;
         let mut plan =
-            Self { request, roofs, precision, paths, weight_scale, draft_scale, part, link, tuned };
+            Self { request, roofs, precision, paths, weight_scale, draft, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
             let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;
             plan.weight_scale = WeightScale::alike(Bytes::from_gb(gb) / plan.streamed());
-        }
-        if let Some((model, precision)) = plan.draft_stored() {
-            let size = request.draft.and_then(|draft| draft.files).copied().map(WeightSize::Parts);
-            plan.draft_scale = memory::weight_scale(model, &precision, size)?;
         }
         Ok(plan)
     }
@@ -211,8 +206,8 @@ impl<'a> Plan<'a> {
     }
 
     /// True if devices exchange data over a link of unknown bandwidth.
-    pub fn link_unknown(&self) -> bool {
-        self.link.is_none() && self.request.workload.parallel.exchanges()
+    pub const fn link_unknown(&self) -> bool {
+        self.request.lacks_link()
     }
 
     /// The plan of the draft model, alone on one device, if there is one.
@@ -220,15 +215,6 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// The errors of the draft model's own estimate.
     pub fn draft(&self) -> Result<Option<Self>, Error> {
-        self.draft_request().map(Self::new).transpose()
-    }
-
-    /// The request for the draft model, if there is one.
-    fn draft_request(&self) -> Option<EstimateRequest<'a>> {
-        let Draft { model, files } = self.request.draft?;
-        self.request.workload.speculation?;
-        let weight_size = files.copied().map(WeightSize::Parts);
-        let workload = self.request.workload.alone();
-        Some(EstimateRequest { model, workload, draft: None, weight_size, ..self.request })
+        self.request.draft_alone().map(Self::new).transpose()
     }
 }

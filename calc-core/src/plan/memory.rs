@@ -8,6 +8,7 @@ use crate::footprint::{
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
+use crate::roofline::Roofs;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -25,9 +26,9 @@ impl Plan<'_> {
         let place = (device, self.tuned.engine, memory_limit);
         let largest = (self.largest_step(workload), &self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
-        let draft = self.draft_stored().map(|(model, precision)| {
+        let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
-            let largest = (self.largest_step(&workload), &self.draft_scale);
+            let largest = (self.largest_step(&workload), &scale);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             DraftMemory { weights, kv_cache, activations }
@@ -42,19 +43,31 @@ impl Plan<'_> {
         let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
         let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft_stored().map_or(Bytes::ZERO, |(model, precision)| {
+        let draft = self.draft.map_or(Bytes::ZERO, |StoredDraft { model, precision, .. }| {
             kv_cache_bytes(model, &precision, batch, tokens)
         });
         own + draft
     }
+}
 
-    /// The draft model and its formats, as its own plan has them.
-    pub(super) fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
-        let EstimateRequest { device, model, engine, precision, .. } = self.draft_request()?;
-        let filled = precision.filled(engine, device, model, &self.roofs);
-        let precision = filled.resolve_model(model, &self.roofs);
-        Some((model, precision))
-    }
+/// The draft model with its formats and the size of its weights, as its own plan has them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredDraft<'a> {
+    model: &'a ModelArch,
+    precision: Precision,
+    scale: WeightScale,
+}
+
+/// The draft model of a request, if it has one.
+pub(super) fn stored_draft<'a>(
+    request: &EstimateRequest<'a>,
+    roofs: &Roofs,
+) -> Result<Option<StoredDraft<'a>>, Error> {
+    let Some(alone) = request.draft_alone() else { return Ok(None) };
+    let EstimateRequest { device, model, engine, precision, weight_size, .. } = alone;
+    let precision = precision.filled(engine, device, model, roofs).resolve_model(model, roofs);
+    let scale = weight_scale(model, &precision, weight_size)?;
+    Ok(Some(StoredDraft { model, precision, scale }))
 }
 
 /// Factors that make the weight bytes of the formats the known ones.

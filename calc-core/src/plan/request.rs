@@ -40,6 +40,19 @@ pub struct Draft<'a> {
 }
 
 impl EstimateRequest<'_> {
+    /// The request for the draft model alone on one device, if there is one.
+    pub(crate) fn draft_alone(&self) -> Option<Self> {
+        let Draft { model, files } = self.draft?;
+        self.workload.speculation?;
+        let weight_size = files.copied().map(WeightSize::Parts);
+        Some(Self { model, workload: self.workload.alone(), draft: None, weight_size, ..*self })
+    }
+
+    /// True if devices exchange data over a link of unknown bandwidth.
+    pub const fn lacks_link(&self) -> bool {
+        self.device.link.is_none() && self.workload.parallel.exchanges()
+    }
+
     /// The engine of the request, or the one that serves it.
     pub fn engine(&self) -> Engine {
         let Self { device, model, workload, .. } = *self;

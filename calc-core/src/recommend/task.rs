@@ -156,6 +156,14 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// True if devices exchange data over a link of unknown bandwidth.
+    pub const fn lacks_link(&self) -> bool {
+        match self {
+            Self::Shape(_) => false,
+            Self::Model(task) => task.request.lacks_link(),
+        }
+    }
+
     /// The device of the task.
     pub const fn device(&self) -> &'a Device {
         match self {

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod formats;
 pub mod import;
 pub mod inputs_panel;
+pub mod link_field;
 pub mod model_field;
 pub mod number;
 

@@ -5,6 +5,7 @@ pub mod file_name;
 pub mod geometry;
 pub mod hub;
 pub mod inputs;
+pub mod link;
 pub mod question;
 pub mod refused;
 pub mod roles;

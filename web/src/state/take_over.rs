@@ -1,4 +1,8 @@
 //! Applies an opened file to the page. Loaded with the file reader.
+#![cfg_attr(
+    feature = "lazy",
+    expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
+)]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -68,37 +72,32 @@ impl From<Advance> for WeightStep {
     }
 }
 
-in_chunk! {
-    weights,
-    /// Begins to read a model by the headers of its files. The chunk holds the readers of GGUF and safetensors.
-    ///
-    /// # Errors
-    /// Returns the reason if these are not the files of one model, or the chunk could not be fetched.
-    pub fn begin_weights(title: &str, files: Vec<ReadableFile>, unread: Unread) -> Result<WeightStep, Refused> {
-        let reading = Reading::new(title, files, unread)?;
-        Box::new(reading).advance(&[]).map(WeightStep::from)
-    }
-}
-
-in_chunk! {
-    weights,
+/// The functions of the chunk with the readers of GGUF and safetensors.
+#[derive(Debug, Clone, Copy)]
+pub struct WeightsReader {
+    /// Begins to read a model by the headers of its files, with a title for it.
+    pub begin: fn(&str, Vec<ReadableFile>, Unread) -> Result<WeightStep, Refused>,
     /// Gives a reading the bytes that it asked for.
-    ///
-    /// # Errors
-    /// Returns the first mistake of a file, or that the chunk could not be fetched.
-    pub fn next_weights(reading: Box<Reading>, bytes: &[u8]) -> Result<WeightStep, Refused> {
-        reading.advance(bytes).map(WeightStep::from)
-    }
+    pub next: fn(Box<Reading>, &[u8]) -> Result<WeightStep, Refused>,
+    /// Finds the files of a model in the hub's list of a repository.
+    pub find: fn(&str, &str, Option<&str>) -> Result<Found, Refused>,
 }
 
 in_chunk! {
     weights,
-    /// Finds the files of a model in the hub's list of a repository.
+    /// Returns the readers of weight files.
     ///
     /// # Errors
-    /// Returns the reason if there is none, or the chunk could not be fetched.
-    pub fn find_weights(id: &str, list: &str, wanted: Option<&str>) -> Result<Found, Refused> {
-        listing::find(id, list, wanted)
+    /// The chunk could not be fetched.
+    pub fn weights_reader() -> Result<WeightsReader, Refused> {
+        Ok(WeightsReader {
+            begin: |title, files, unread| {
+                let reading = Reading::new(title, files, unread)?;
+                Box::new(reading).advance(&[]).map(WeightStep::from)
+            },
+            next: |reading, bytes| reading.advance(bytes).map(WeightStep::from),
+            find: listing::find,
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::state::model::hub::{self, Asked};
 use crate::state::model::refused::RefusedFile;
 use crate::state::program;
 use crate::state::session::{Session, Step};
-use crate::state::take_over::{OpenedFile, find_weights, open_file};
+use crate::state::take_over::{OpenedFile, open_file, weights_reader};
 use crate::state::weights::listing::Found;
 use crate::state::weights::{is_of_weights, title_of};
 
@@ -173,7 +173,7 @@ fn HubField(
             />
         </div>
         <button type="button" class="chip" on:click=on(on_fetch)>"Fetch config.json from huggingface.co"</button>
-        <button type="button" class="chip" on:click=on(move |_| ask(None))>"Read weight headers from huggingface.co"</button>
+        <button type="button" class="chip" on:click=on(move |_| ask(None))>"Read weights from huggingface.co"</button>
         <p class="brief" id="hub-contacts">
             "A click contacts huggingface.co, and for weights its storage under hf.co. Of weights, only headers are fetched."
         </p>
@@ -201,7 +201,8 @@ async fn of_hub(
     let Asked { id, file } = hub::asked(typed)?;
     let list = fetch(&hub::list_address(&id)).await;
     let list = list.map_err(|status| format!("{id}: {}", hub::refusal_of_weights(status)))?;
-    match find_weights(&id, &list, chosen.or(file).as_deref()).await? {
+    let find = weights_reader().await?.find;
+    match find(&id, &list, chosen.or(file).as_deref())? {
         Found::Several(models) => {
             drop(offered.try_set(models));
             Ok(None)

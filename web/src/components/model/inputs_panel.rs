@@ -8,6 +8,7 @@ use super::editor::Editor;
 use super::engine::EngineField;
 use super::formats::FormatField;
 use super::import::{DropTarget, Import};
+use super::link_field::LinkField;
 use super::model_field::ModelField;
 use super::number::ModelNumber;
 use crate::components::chunk::LazyPart;
@@ -70,6 +71,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                                 Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
                             ])}
                         </div>
+                        <LinkField/>
                         <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
                         <Drafter/>
                     }

@@ -32,12 +32,12 @@ fn section(table: TensorTable) -> impl IntoView {
 }
 
 fn row(row: RoleText) -> impl IntoView {
-    let RoleText { role, tensors, parameters, size, bits, types, bytes } = row;
+    let RoleText { role, tensors, parameters, count, size, bits, types, bytes } = row;
     view! {
         <tr>
             <th scope="row">{role}</th>
             <td>{tensors}</td>
-            <td>{parameters}</td>
+            <td title=parameters>{count}</td>
             <td title=format!("{bytes} B")>{size}</td>
             <td>{bits}</td>
             <td class="types">{types}</td>

@@ -11,7 +11,7 @@ use web_sys::File;
 use crate::state::files::Refused;
 use crate::state::model::hub;
 use crate::state::program;
-use crate::state::take_over::{OpenedFile, WeightStep, begin_weights, next_weights};
+use crate::state::take_over::{OpenedFile, WeightStep, weights_reader};
 use crate::state::weights::{Range, ReadableFile};
 
 /// Where the files of a model are.
@@ -52,7 +52,8 @@ pub async fn open(
     LAST.set(Some((title.to_owned(), source.clone())));
     let files = source.listed();
     let all = files.len();
-    let mut step = begin_weights(title, files, unread).await?;
+    let reader = weights_reader().await?;
+    let mut step = (reader.begin)(title, files, unread)?;
     let mut read = 0;
     loop {
         match step {
@@ -63,7 +64,7 @@ pub async fn open(
                     tell(format!("Reading the header of file {read} of {all}"));
                 }
                 let bytes = source.bytes(&range).await?;
-                step = next_weights(reading, &bytes).await?;
+                step = (reader.next)(reading, &bytes)?;
             }
         }
     }

@@ -14,6 +14,7 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
 use report::input::model_file::word::{FileModel, FileWeights};
 use report::input::named_model::{NamedModel, folder, is_half};
+use report::input::request::link::ChosenLink;
 use report::output::verdict::{badge, badge_meaning};
 
 use super::fields::{Field, real};
@@ -165,6 +166,8 @@ pub struct ModelInputs {
     pub drafter: Option<&'static CatalogModel>,
     /// Engine whose factors and defaults apply; `None`: the usual one of the device.
     pub engine: Option<Engine>,
+    /// Link between several devices; `None`: the device's own.
+    pub link: Option<Arc<ChosenLink>>,
     /// Scheme that the Plan view shows; `None`: the recommended one.
     pub scheme: Option<&'static Scheme>,
     /// Texts of the user's claim, by key; parsed in `check`.
@@ -183,6 +186,7 @@ impl Default for ModelInputs {
             formats: Formats::default(),
             drafter: None,
             engine: None,
+            link: None,
             scheme: None,
             claim: Default::default(),
             filter: Default::default(),
@@ -237,6 +241,12 @@ impl ModelInputs {
         for field in Field::geometry() {
             self.set_text(field, String::new());
         }
+    }
+
+    /// Whether the model is split over several devices, by the numbers as typed.
+    pub fn has_several_devices(&self) -> bool {
+        let split = [Field::Tensor, Field::Pipeline, Field::Expert];
+        split.into_iter().any(|field| self.text(field).trim() != field.spec().usual)
     }
 
     /// Whether the user changed the geometry.

@@ -1,7 +1,10 @@
 //! Parsed inputs of the Model view: a model with workload and formats on a device.
 
+use std::borrow::Cow;
+
 use calc_core::calibration::Engine;
 use calc_core::catalog::models::CatalogModel;
+use calc_core::device::Device;
 use calc_core::error::Error;
 use calc_core::estimate::{Draft, Estimate, EstimateRequest, PartBytes, WeightSize, estimate};
 use calc_core::model_arch::ModelArch;
@@ -22,6 +25,8 @@ use crate::state::place::Place;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelQuestion<'a> {
     pub place: Place<'a>,
+    /// The device with the link that the user chose.
+    pub device: Cow<'a, Device>,
     /// Geometry of the model.
     pub arch: ModelArch,
     /// Formats, with the user's choices applied to the stored ones.
@@ -81,6 +86,10 @@ impl<'a> ModelQuestion<'a> {
         let speculation = draft.map(|draft_tokens| Speculation { draft_tokens, acceptance });
         Ok(Self {
             place,
+            device: match &inputs.link {
+                Some(link) => Cow::Owned(link.on(place.device.clone())),
+                None => Cow::Borrowed(place.device),
+            },
             arch,
             precision: inputs.formats.over(&inputs.base.stored()),
             stored: inputs.base.stored(),
@@ -126,7 +135,7 @@ impl<'a> ModelQuestion<'a> {
     /// The core's request, with another workload.
     pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
         EstimateRequest {
-            device: self.place.device,
+            device: &self.device,
             mode: self.place.mode,
             memory_limit: self.limit,
             model: &self.arch,

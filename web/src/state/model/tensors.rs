@@ -17,8 +17,9 @@ pub struct TensorTable {
 /// The tensors of the model's files; `None` for a model that was not read from weight files.
 pub fn table(inputs: &ModelInputs) -> Option<TensorTable> {
     let weights = inputs.base.weights()?;
-    let bytes: u64 = weights.groups.iter().map(|group| group.sum.bytes).sum();
-    let tensors: u64 = weights.groups.iter().map(|group| group.sum.tensors).sum();
+    let groups = weights.groups();
+    let bytes: u64 = groups.iter().map(|group| group.sum.bytes).sum();
+    let tensors: u64 = groups.iter().map(|group| group.sum.tensors).sum();
     let is_taken =
         inputs.file_parts().is_some() && !inputs.formats.changes_weights(&inputs.base.stored());
     let taken = if is_taken {

@@ -7,6 +7,7 @@ use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
 use report::input::model_file::word::{self, FileModel};
+use report::input::request::link;
 use report::output::address::key;
 
 use super::fields::Field;
@@ -53,7 +54,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push(("geometry", word::geometry(&model.arch)));
             pairs.push(("stored", word::stored(&model.stored)));
             let bytes = model.weights.as_ref();
-            pairs.extend(bytes.map(|weights| ("bytes", word::file_weights(weights))));
+            pairs.extend(bytes.map(|weights| ("bytes", weights.word().to_owned())));
         }
     }
     for field in Field::ALL {
@@ -62,6 +63,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push((field.spec().id, text.to_owned()));
         }
     }
+    pairs.extend(inputs.link.as_ref().map(|link| (key::LINK, link.key.to_string())));
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
     pairs.extend(inputs.scheme.map(|scheme| (key::SCHEME, scheme.key.to_owned())));
     pairs.extend(inputs.drafter.map(|model| (key::DRAFT_MODEL, model.key.to_owned())));
@@ -119,6 +121,13 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 "which is no engine; there are {}. The page uses the usual one of the device.",
                 Engine::ALL.map(|(key, _)| key).join(", ")
             )),
+        },
+        key::LINK => match link::read(value) {
+            Ok(link) => {
+                inputs.link = Some(Arc::new(link));
+                Ok(())
+            }
+            Err(error) => Err(format!("but {error}. The page uses the device's own link.")),
         },
         key::SCHEME => match schemes::scheme(value) {
             Some(scheme) => {
@@ -261,6 +270,7 @@ mod tests {
         let mut inputs = ModelInputs::default();
         inputs.tied = Some(true);
         inputs.engine = Some(Engine::Vllm);
+        inputs.link = link::read("12.5,8").ok().map(Arc::new);
         inputs.scheme = schemes::scheme("half");
         inputs.claim = ["60", "50", "user"].map(str::to_owned);
         for (index, field) in Field::ALL.into_iter().enumerate() {
@@ -273,7 +283,7 @@ mod tests {
         }
         assert_eq!(
             round_trip(&inputs).split_whitespace().count(),
-            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 3
+            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 4
         );
         inputs.set_text(Field::Batch, "many".into());
         inputs.set_text(Field::Prompt, String::new());
@@ -287,6 +297,7 @@ mod tests {
             ("model", "", "no model"),
             ("weights", "int4_g", "int4_g128"),
             ("scheme", "int5", "no scheme"),
+            ("link", "infiniband", "pcie_4_x16"),
             ("engine", "vllm2", "tensorrt-llm, tensorrt-edge-llm, vllm"),
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),

@@ -13,7 +13,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
 pub use geometry::{geometry, read_geometry};
-pub use weights::{FileWeights, RoleSum, file_weights, read_file_weights};
+pub use weights::{FileWeights, RoleSum, read_file_weights};
 
 use super::import_notes;
 use crate::input::named_model::NamedModel;

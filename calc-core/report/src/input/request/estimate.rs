@@ -16,6 +16,7 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
+use super::link::ChosenLink;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
     in_force, link, memory, power_mode, precision_fields, unread_field,
@@ -59,6 +60,8 @@ pub struct EstimateInputs {
     pub usual: Vec<UsualValue>,
     /// Notes on ambiguous names of devices and formats, and the one chosen for each.
     pub taken: Vec<String>,
+    /// The link between the devices, if the request names one; `device` has it.
+    pub link: Option<ChosenLink>,
 }
 
 impl EstimateInputs {
@@ -86,7 +89,8 @@ impl EstimateInputs {
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
-        let taken = open.into_iter().chain(taken).chain(link).collect();
+        let said = link.as_ref().map(ChosenLink::said);
+        let taken = open.into_iter().chain(taken).chain(said).collect();
         let draft =
             fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -115,6 +119,7 @@ impl EstimateInputs {
             calibration,
             usual,
             taken,
+            link,
         })
     }
 

@@ -122,6 +122,16 @@ impl RecommendInputs {
         }
     }
 
+    /// Whether the devices exchange data over a link that nobody published.
+    pub fn lacks_link(&self) -> bool {
+        match &self.subject {
+            Subject::Model(model) => {
+                self.device.link.is_none() && model.workload.parallel.exchanges()
+            }
+            Subject::Shape { .. } => false,
+        }
+    }
+
     /// The request in the types of `calc-core`.
     ///
     /// # Errors

@@ -254,6 +254,9 @@ fn loss_basis(inputs: &RecommendInputs, answer: &Recommendation) -> Option<Strin
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
+    if inputs.lacks_link() {
+        notes.push(advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
+    }
     notes.extend(memory::notes(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
     notes.extend(loss_basis(inputs, answer));

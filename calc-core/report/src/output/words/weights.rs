@@ -20,6 +20,8 @@ pub struct RoleText {
     pub tensors: String,
     /// Number of weights.
     pub parameters: String,
+    /// The number with its digits in groups.
+    pub count: String,
     /// Exact size [byte].
     pub bytes: String,
     /// The size with a prefix.
@@ -36,14 +38,16 @@ const UNKNOWN: &str = "unknown";
 /// Every role that the files have, in the order of roles.
 pub fn roles(weights: &FileWeights) -> Vec<RoleText> {
     let size = |bytes: u64| n::bytes(Bytes::new(bytes as f64));
+    let groups = weights.groups();
     let one = |role: Role| {
-        let own = || weights.groups.iter().filter(|group| group.role == role);
+        let own = || groups.iter().filter(|group| group.role == role);
         let all = own().fold(Sum::EMPTY, |all, group| all.and(&group.sum));
         let types = own().map(|group| format!("{} {}", group.kind, size(group.sum.bytes)));
         (all.tensors > 0).then(|| RoleText {
             role: role.key().replace('_', " "),
             tensors: all.tensors.to_string(),
             parameters: parameters(&all),
+            count: all.parameters.map_or_else(|| UNKNOWN.into(), n::count),
             bytes: all.bytes.to_string(),
             size: size(all.bytes),
             bits: bits(&all),

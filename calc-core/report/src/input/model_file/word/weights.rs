@@ -14,12 +14,18 @@ const LONGEST: usize = 16;
 const VERSION: &str = "1";
 
 /// Contents of a model's weight files, by their headers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct FileWeights {
-    /// Sums by role and type, in the order of roles.
-    pub groups: Vec<RoleSum>,
+    /// The sums by role and type, as a word of a link: a page that only passes them on needs no code for them.
+    word: String,
     /// Bytes by role.
     pub bytes: WeightBytes,
+}
+
+impl PartialEq for FileWeights {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
 }
 
 /// The tensors of one role and one type.
@@ -39,19 +45,29 @@ impl FileWeights {
             kind: group.kind.name.to_owned(),
             sum: group.sum,
         };
-        Self::of_sums(groups.iter().map(one).collect())
+        Self::of_sums(&groups.iter().map(one).collect::<Vec<_>>())
     }
 
-    fn of_sums(groups: Vec<RoleSum>) -> Self {
+    fn of_sums(groups: &[RoleSum]) -> Self {
         let sums: Vec<(Role, Sum)> = groups.iter().map(|group| (group.role, group.sum)).collect();
-        Self { groups, bytes: WeightBytes::of_sums(&sums) }
+        Self { word: word(groups), bytes: WeightBytes::of_sums(&sums) }
+    }
+
+    /// The word of a link.
+    pub fn word(&self) -> &str {
+        &self.word
+    }
+
+    /// Sums by role and type, in the order of roles.
+    pub fn groups(&self) -> Vec<RoleSum> {
+        groups(&self.word).unwrap_or_default()
     }
 }
 
 /// Writes the sums as one word: for each the place of its role, its type, and tensors, bytes and parameters in base 16.
-pub fn file_weights(weights: &FileWeights) -> String {
+fn word(groups: &[RoleSum]) -> String {
     let mut word = VERSION.to_owned();
-    for RoleSum { role, kind, sum } in &weights.groups {
+    for RoleSum { role, kind, sum } in groups {
         let place = Role::ALL.iter().position(|known| known == role).unwrap_or_default();
         let parameters = sum.parameters.map_or_else(String::new, |count| format!("{count:x}"));
         let (tensors, bytes) = (sum.tensors, sum.bytes);
@@ -62,8 +78,12 @@ pub fn file_weights(weights: &FileWeights) -> String {
     word
 }
 
-/// Parses the word of [`file_weights`]; `None` for any other text.
+/// Parses the word of [`FileWeights::word`]; `None` for any other text.
 pub fn read_file_weights(text: &str) -> Option<FileWeights> {
+    groups(text).map(|groups| FileWeights::of_sums(&groups))
+}
+
+fn groups(text: &str) -> Option<Vec<RoleSum>> {
     let mut words = text.split(GROUP);
     if words.next() != Some(VERSION) {
         return None;
@@ -72,7 +92,7 @@ pub fn read_file_weights(text: &str) -> Option<FileWeights> {
     let bytes = groups.iter().try_fold(0_u64, |all, group| all.checked_add(group.sum.bytes));
     (1..=MOST).contains(&groups.len()).then_some(())?;
     bytes.filter(|&bytes| bytes > 0)?;
-    Some(FileWeights::of_sums(groups))
+    Some(groups)
 }
 
 fn group(word: &str) -> Option<RoleSum> {
@@ -105,7 +125,7 @@ mod tests {
             kind: kind.to_owned(),
             sum: Sum { tensors: 3, parameters, bytes },
         };
-        FileWeights::of_sums(vec![
+        FileWeights::of_sums(&[
             one(Role::Embedding, "Q4_K", 18_432_000, Some(32_768_000)),
             one(Role::LmHead, "Q6_K", 26_880_000, Some(32_768_000)),
             one(Role::Experts, "IQ3_S", 10_813_440, Some(25_165_824)),
@@ -117,9 +137,11 @@ mod tests {
     #[test]
     fn the_bytes_of_a_file_are_read_back_from_one_word() {
         let weights = some();
-        let word = file_weights(&weights);
+        let word = weights.word();
         assert!(word.len() < 200 && !word.contains(char::is_whitespace), "{word}");
-        assert_eq!(read_file_weights(&word), Some(weights));
+        let back = read_file_weights(word).expect("a word");
+        assert_eq!((back.groups(), back.bytes), (weights.groups(), weights.bytes));
+        assert_eq!((back.groups().len(), &*back.groups()[3].kind), (5, "F8_E4M3"));
         assert_eq!(some().bytes.parameters, None, "one type does not say its weights");
     }
 
