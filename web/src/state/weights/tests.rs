@@ -1,6 +1,15 @@
 //! Tests of reading weight files, which are written here.
 
 use super::*;
+use crate::state::advice::question::with_model;
+use crate::state::inputs::Inputs;
+use crate::state::model::inputs::ModelInputs;
+use crate::state::model::question::ModelQuestion;
+use crate::state::model::roles::Role;
+use crate::state::model::tensors::table;
+use crate::state::model::url;
+use calc_core::catalog;
+use calc_core::recommend::recommend;
 use written::{Gguf, Key, Written, safetensors, small_llama};
 
 #[path = "../../../../calc-core/weights/tests/written/mod.rs"]
@@ -162,4 +171,50 @@ fn a_geometry_that_is_not_understood_has_an_upper_bound() {
     assert!(!refused.reason.contains("--"), "{refused:?}");
     let (model, _) = files.open(Unread::UpperBound).expect("an upper bound");
     assert_eq!(model.model.name, "mine, upper bound");
+}
+
+/// Inputs with the model of a small GGUF file, and the bytes of its tensors.
+fn of_small_llama() -> (Inputs, f64) {
+    let (opened, _) =
+        none().weights("small.gguf", &small_llama().write()).open(Unread::Refuse).expect("a model");
+    let bytes = opened.model.weights.as_ref().expect("bytes").bytes.language_model;
+    let mut inputs = Inputs::default();
+    (opened.take)(&opened, &mut inputs);
+    (inputs, bytes.get())
+}
+
+#[test]
+fn memory_and_ranking_have_the_bytes_of_the_file() {
+    let (mut inputs, bytes) = of_small_llama();
+    inputs.goal.set_text(crate::state::goal::Bound::Loss, "99".to_owned());
+    let weights = |inputs: &Inputs| {
+        let question = ModelQuestion::read(&inputs.model, inputs.place()).expect("valid");
+        let memory = question.estimate().expect("valid").memory;
+        (memory.weights.get(), memory.total())
+    };
+    let (of_file, total) = weights(&inputs);
+    assert_eq!(of_file.to_bits(), bytes.to_bits());
+    let published = with_model(&inputs, |request| {
+        let found = recommend(request).expect("valid").ranked.into_iter();
+        found.filter(|row| row.scheme.key == "as_published").map(|row| row.outcome.memory).next()
+    });
+    assert_eq!(published, Some(Some(total)));
+    let shown = table(&inputs.model).expect("a table");
+    assert!(shown.caption.contains("have these bytes") && shown.rows.len() == 5, "{shown:?}");
+    inputs.model.set_format(Role::Weights, catalog::format("fp16").ok());
+    assert!(weights(&inputs).0 > bytes);
+    assert!(table(&inputs.model).expect("a table").caption.contains("other formats"));
+}
+
+#[test]
+fn a_link_keeps_the_bytes_of_the_file() {
+    let (inputs, _) = of_small_llama();
+    let mut back = ModelInputs::default();
+    for (key, value) in url::pairs(&inputs.model) {
+        assert_eq!(url::read(&mut back, key, &value), Some(Ok(())), "{key}={value}");
+    }
+    assert_eq!(back.file_parts(), inputs.model.file_parts());
+    assert_eq!(table(&back), table(&inputs.model));
+    back.set_text(crate::state::model::fields::Field::Layers, "3".to_owned());
+    assert_eq!(back.file_parts(), None, "another geometry has other weights");
 }
