@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use report::output::words::weights::RoleText;
 
+use super::ModelContext;
 use crate::components::erased::{block, memo};
 use crate::components::table_frame::{TableFrame, heads};
 use crate::state::model::tensors::{TensorTable, table};
-use crate::state::session::Session;
 
 /// Columns of the table.
 const COLUMNS: [&str; 6] = ["Role", "Tensors", "Weights", "Size", "Bits per weight", "Types"];
@@ -14,8 +14,8 @@ const COLUMNS: [&str; 6] = ["Role", "Tensors", "Weights", "Size", "Bits per weig
 /// The table of a model that was read from weight files; empty for others.
 #[component]
 pub fn Tensors() -> impl IntoView {
-    let session = expect_context::<Session>();
-    let table = memo(move |_| session.inputs.with(|inputs| table(&inputs.model)));
+    let inputs = expect_context::<ModelContext>().inputs;
+    let table = memo(move |_| inputs.with(|inputs| table(&inputs.model)));
     block(move || table.get().map(|table| section(table).into_any()).into_any())
 }
 
