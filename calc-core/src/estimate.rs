@@ -11,8 +11,9 @@ use crate::precision::Precision;
 use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
-pub use crate::plan::{EstimateRequest, PhaseEstimate};
-pub use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightSize};
+pub use crate::plan::{Draft, EstimateRequest, PhaseEstimate};
+pub use crate::weight_size::{PartBytes, WEIGHT_BITS, WEIGHT_GB, WeightSize};
+
 /// The estimate of a model on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
@@ -85,7 +86,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     Ok(Estimate {
         precision: plan.precision,
         paths: plan.paths,
-        weight_scale: plan.weight_scale,
+        weight_scale: plan.weight_scale.whole,
         bandwidth: plan.roofs.bandwidth,
         basis: plan.tuned.basis,
         chunks: plan.chunks(),

@@ -12,6 +12,7 @@ use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 use crate::software::largest_share;
 use crate::units::Bytes;
+use crate::weight_size::{PartBytes, WeightScale};
 use crate::workload::Workload;
 
 /// Bytes per logit, whatever the carrier: samplers read FP32.
@@ -149,22 +150,22 @@ pub fn reserve(class: DeviceClass) -> Bytes {
 }
 
 /// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
-/// activations; `scale` multiplies all weight bytes (see `weight_size::WeightSize`); `engine` and `limit` cap what may be used.
+/// activations; `scale` multiplies the weight bytes; `engine` and `limit` cap what may be used.
 pub(crate) fn footprint(
     (device, engine, limit): (&Device, Engine, Option<Bytes>),
     model: &ModelArch,
     precision: &Precision,
     workload: &Workload,
-    (prefill, scale): (Step, f64),
+    (prefill, scale): (Step, &WeightScale),
 ) -> MemoryFootprint {
     let split = &workload.parallel;
     let layers = stage_share(model, split);
-    let (embedding, lm_head) = embedding_weights(model, precision);
+    let parts = scaled(&part_bytes(model, precision, split.expert), scale);
+    let PartBytes { embedding, lm_head, .. } = parts;
     // One of the two end stages holds the larger of embedding and LM head.
     let ends = if split.pipeline > 1 { embedding.max(lm_head) } else { embedding + lm_head };
-    let weights = layer_weights(model, precision, split.expert) * layers + ends;
     MemoryFootprint {
-        weights: weights * scale,
+        weights: (parts.layers + parts.experts) * layers + ends,
         towers: model.tower_bytes(),
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
         activations: activation_bytes(model, precision, prefill, split.expert),
@@ -185,8 +186,27 @@ pub fn stage_share(model: &ModelArch, split: &Parallel) -> f64 {
 
 /// Bytes of all weights of a whole model on one device.
 pub fn weight_bytes(model: &ModelArch, precision: &Precision) -> Bytes {
+    part_bytes(model, precision, 1).total()
+}
+
+/// Bytes of the weights by part, with the experts of one of `expert_parallel` devices.
+pub(crate) fn part_bytes(
+    model: &ModelArch,
+    precision: &Precision,
+    expert_parallel: u64,
+) -> PartBytes {
     let (embedding, lm_head) = embedding_weights(model, precision);
-    layer_weights(model, precision, 1) + (embedding + lm_head)
+    let (layers, experts) = layer_weights(model, precision, expert_parallel);
+    PartBytes { embedding, lm_head, layers, experts }
+}
+
+fn scaled(parts: &PartBytes, scale: &WeightScale) -> PartBytes {
+    PartBytes {
+        embedding: parts.embedding * scale.embedding,
+        lm_head: parts.lm_head * scale.lm_head,
+        layers: parts.layers * scale.layers,
+        experts: parts.experts * scale.experts,
+    }
 }
 
 /// Mean bits per weight of a whole model, embeddings included.
@@ -209,20 +229,24 @@ fn embedding_weights(model: &ModelArch, precision: &Precision) -> (Bytes, Bytes)
     (stored(precision.embedding) + tables, lm_head)
 }
 
-/// Bytes of every layer matrix in its format, and of the vectors.
-fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> Bytes {
+/// Bytes of every layer matrix in its format with the vectors, and of the experts.
+fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> (Bytes, Bytes) {
     let share = 1.0 / expert_parallel as f64;
     // Biases of experts are stored with their experts.
     let elsewhere = model.n_expert_biases() as f64 * (1.0 - share);
     let small = model.n_vector_params() as f64 - elsewhere;
-    let mut sum = Bytes::new(small * precision.vectors.bytes_per_element());
+    let mut layers = Bytes::new(small * precision.vectors.bytes_per_element());
+    let mut experts = Bytes::ZERO;
     model.matrices(&mut |matrix| {
-        let (format, share) =
-            if matrix.expert { (precision.experts, share) } else { (precision.weights, 1.0) };
+        let (sum, format, share) = if matrix.expert {
+            (&mut experts, precision.experts, share)
+        } else {
+            (&mut layers, precision.weights, 1.0)
+        };
         let bytes = format.stored_bytes(matrix.rows, matrix.cols) * (matrix.count as f64 * share);
-        sum += bytes * precision.mixture.ratio(matrix.kind);
+        *sum += bytes * precision.mixture.ratio(matrix.kind);
     });
-    sum
+    (layers, experts)
 }
 
 /// Number of elements that a model keeps for one sequence.

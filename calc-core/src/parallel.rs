@@ -135,9 +135,8 @@ impl ModelArch {
 /// ```text
 /// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
 /// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
+/// pipeline n  A from each stage to the next, n - 1 times A / link + latency
 /// ```
-///
-/// A pipeline sends one message per stage, which is not counted.
 pub fn link_time(
     model: &ModelArch,
     parallel: &Parallel,
@@ -156,7 +155,7 @@ pub fn link_time(
         let exchange = send * (moe.experts_per_token as f64 / expert) + hop * (expert - 1.0);
         time += exchange * (2.0 * moe.layers as f64);
     }
-    time
+    time + (send + hop) * (parallel.pipeline as f64 - 1.0)
 }
 
 /// Number of all-reduces: one after each attention, recurrence and MLP; two per regular layer.

@@ -14,7 +14,7 @@ pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use images::ImageEstimate;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
-pub use request::{EstimateRequest, serving_engine};
+pub use request::{Draft, EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
 
 use crate::calibration::Tuned;
@@ -30,10 +30,10 @@ use crate::parallel::link_time;
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
-use crate::weight_size::{WEIGHT_GB, WeightSize};
+use crate::weight_size::{WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
-use memory::weight_scale;
+use memory::{StoredDraft, weight_scale};
 use totals::OpTimes;
 
 /// The peak that each group of matmuls runs on.
@@ -55,8 +55,9 @@ pub struct Plan<'a> {
     /// Storage format of every role.
     pub precision: Precision,
     pub paths: Paths,
-    /// Factor on all weight bytes, see [`WeightSize`].
-    pub weight_scale: f64,
+    /// Factors on the weight bytes, see [`WeightSize`].
+    pub weight_scale: WeightScale,
+    draft: Option<StoredDraft<'a>>,
     part: Option<ModelArch>,
     link: Option<Link>,
     /// The factors of the device with the selected engine.
@@ -86,16 +87,18 @@ impl<'a> Plan<'a> {
             lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
             carrier,
         };
-        let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
+        let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
-        let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
+        let draft = memory::stored_draft(&request, &roofs)?;
+        let mut plan =
+            Self { request, roofs, precision, paths, weight_scale, draft, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
             let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;
-            plan.weight_scale = Bytes::from_gb(gb) / plan.streamed();
+            plan.weight_scale = WeightScale::alike(Bytes::from_gb(gb) / plan.streamed());
         }
         Ok(plan)
     }
@@ -137,7 +140,7 @@ impl<'a> Plan<'a> {
     }
 
     fn times(&self, op: &OpInstances, setting: Setting) -> OpTimes {
-        self.times_scaled(op, setting, self.weight_scale)
+        self.times_scaled(op, setting, self.weight_scale.of(op.kind, op.path))
     }
 
     fn times_scaled(&self, op: &OpInstances, setting: Setting, weight_scale: f64) -> OpTimes {
@@ -170,7 +173,8 @@ impl<'a> Plan<'a> {
         visit: &mut impl FnMut(OpInstances, ComputePath, KernelTime),
     ) {
         self.lowering().step(step, &mut |mut op| {
-            op.cost.traffic.weights = op.cost.traffic.weights * self.weight_scale;
+            let scale = self.weight_scale.of(op.kind, op.path);
+            op.cost.traffic.weights = op.cost.traffic.weights * scale;
             let path = self.path(op.path);
             let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
             let time = roofline.op_time(&op.cost);
@@ -208,8 +212,8 @@ impl<'a> Plan<'a> {
     }
 
     /// True if devices exchange data over a link of unknown bandwidth.
-    pub fn link_unknown(&self) -> bool {
-        self.link.is_none() && self.request.workload.parallel.exchanges()
+    pub const fn link_unknown(&self) -> bool {
+        self.request.lacks_link()
     }
 
     /// The plan of the draft model, alone on one device, if there is one.
@@ -217,14 +221,6 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// The errors of the draft model's own estimate.
     pub fn draft(&self) -> Result<Option<Self>, Error> {
-        self.draft_request().map(Self::new).transpose()
-    }
-
-    /// The request for the draft model, if there is one.
-    fn draft_request(&self) -> Option<EstimateRequest<'a>> {
-        let model = self.request.draft?;
-        self.request.workload.speculation?;
-        let workload = self.request.workload.alone();
-        Some(EstimateRequest { model, workload, draft: None, weight_size: None, ..self.request })
+        self.request.draft_alone().map(Self::new).transpose()
     }
 }

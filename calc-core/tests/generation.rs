@@ -4,7 +4,7 @@ mod random;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
-use calc_core::estimate::{EstimateRequest, estimate};
+use calc_core::estimate::{Draft, EstimateRequest, estimate};
 use calc_core::lowering::Step;
 use calc_core::plan::{Plan, Span};
 use calc_core::precision::PrecisionChoice;
@@ -25,7 +25,8 @@ fn random_request(random: &mut Random) -> EstimateRequest<'static> {
         let speculation =
             Speculation { draft_tokens: 1 + random.below(8), acceptance: 0.7, own_layers: false };
         workload.speculation = Some(speculation);
-        draft = (random.below(2) == 0).then(|| &random.pick(&drafts).arch);
+        draft = (random.below(2) == 0)
+            .then(|| Draft { model: &random.pick(&drafts).arch, files: None });
     }
     let kv = random.pick(&[None, Some(&catalog::formats::FP8_E4M3), Some(&catalog::formats::INT8)]);
     let weights = random.pick(&catalog::formats::FORMATS);

@@ -7,7 +7,7 @@ use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
+use calc_core::estimate::{Draft, Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::model_arch::{Decay, DeltaNet, Indexer, ModelArch, Reach, Recurrent};
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
@@ -136,7 +136,7 @@ proptest! {
         let answer = estimate(EstimateRequest {
             device, mode: None, memory_limit: None, model, precision: PrecisionChoice::weights(weights), workload,
             weight_size: Some(WeightSize::Total(Bytes::new(size))),
-            draft: Some(model), engine: None, calibration: &Calibration::FITTED,
+            draft: Some(Draft { model, files: None }), engine: None, calibration: &Calibration::FITTED,
         });
         if let Ok(answer) = answer {
             prop_assert!(answer.end_to_end.high.get().is_finite() && answer.memory.total().get().is_finite());

@@ -6,7 +6,7 @@ use calc_core::catalog::schemes::SCHEMES;
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::check::{CheckRequest, Claim, ClaimVerdict, Work, check};
 use calc_core::device::{Device, PowerMode};
-use calc_core::estimate::{Estimate, EstimateRequest, PhaseEstimate, estimate};
+use calc_core::estimate::{Draft, Estimate, EstimateRequest, PhaseEstimate, estimate};
 use calc_core::expected::Expected;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
@@ -220,7 +220,7 @@ proptest! {
         };
         let asked = EstimateRequest {
             engine: engine.map(|(_, engine)| engine),
-            draft: Some(&model.arch),
+            draft: Some(Draft { model: &model.arch, files: None }),
             ..request(device, modes[place % modes.len()], &model.arch, precision, workload)
         };
         let Ok(answer) = estimate(asked) else { return Ok(()) };

@@ -9,7 +9,7 @@ use report::input::named_model::NamedModel;
 use report::input::request::{Files, RequestError};
 use report::input::weight_file::{ModelWeights, WeightFileError};
 use weights::error::HeaderError;
-use weights::files::{WeightFile, Weights, siblings};
+use weights::files::{WeightFile, of_one_model, siblings};
 use weights::read::{ReadError, read};
 use weights::safetensors::Index;
 
@@ -20,8 +20,6 @@ const GGUF: &str = ".gguf";
 const SAFETENSORS: &str = ".safetensors";
 /// Name of the index of a model in several files.
 const INDEX: &str = "model.safetensors.index.json";
-/// Part of the names of GGUF files with towers and projectors.
-const TOWERS: &str = "mmproj";
 /// Most files that a model may have.
 const MOST_FILES: usize = 4096;
 
@@ -123,21 +121,11 @@ fn listed(path: &Path) -> Result<Vec<String>, WeightFileError> {
 
 /// The files of the only GGUF model among these.
 fn one_model(names: Vec<String>) -> Result<Vec<String>, WeightFileError> {
-    let is_tower = |name: &&String| name.to_ascii_lowercase().contains(TOWERS);
-    let models: Vec<&String> = names.iter().filter(|name| !is_tower(name)).collect();
-    let first =
-        models.first().map(|first| siblings(first).unwrap_or_else(|| vec![(*first).clone()]));
-    let others =
-        models.iter().any(|name| first.as_ref().is_some_and(|first| !first.contains(name)));
-    if others {
-        let list: Vec<&str> = models.iter().take(6).map(|name| name.as_str()).collect();
-        let reason = format!(
-            "it is a folder with several GGUF models: {}; name one of them",
-            list.join(", ")
-        );
-        return Err(unreadable(reason));
-    }
-    Ok(names)
+    let several = of_one_model(&names).err().map(|models| {
+        let list: Vec<&str> = models.into_iter().take(6).collect();
+        format!("it is a folder with several GGUF models: {}; name one of them", list.join(", "))
+    });
+    several.map_or(Ok(names), |reason| Err(unreadable(reason)))
 }
 
 fn headers(folder: &Path, names: &[String]) -> Result<Vec<WeightFile>, WeightFileError> {
@@ -165,21 +153,12 @@ fn header(path: &Path, inside: &str) -> Result<WeightFile, WeightFileError> {
     }
 }
 
-/// Joins the files; the number of layers in a config.json tells extra layers from those of the model.
 fn joined(
     headers: Vec<WeightFile>,
     config: Option<String>,
 ) -> Result<ModelWeights, WeightFileError> {
-    let layers = config.as_deref().and_then(layers);
     let refused = |error: HeaderError| WeightFileError::header("", error);
-    let weights = Weights::join(headers, layers).map_err(refused)?;
-    Ok(ModelWeights { weights, config })
-}
-
-fn layers(config: &str) -> Option<u64> {
-    let config: serde_json::Value = serde_json::from_str(config).ok()?;
-    let outer = config.get("num_hidden_layers");
-    outer.or_else(|| config.get("text_config")?.get("num_hidden_layers"))?.as_u64()
+    ModelWeights::join(headers, config).map_err(refused)
 }
 
 fn config_beside(path: &Path) -> Option<String> {

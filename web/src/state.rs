@@ -36,6 +36,7 @@ pub mod stale;
 mod style_sheet;
 pub mod trust;
 pub mod url;
+pub mod weights;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod colors;

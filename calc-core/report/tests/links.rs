@@ -37,10 +37,35 @@ fn a_named_link_replaces_that_of_the_catalog_and_is_said() {
 }
 
 #[test]
+fn a_link_is_stated_by_bandwidth_and_latency_too() {
+    let time = |link: &str, split: &str| {
+        answer(&json!({split: 2, "link": link})).unwrap_or_else(|why| panic!("{why}")).0
+    };
+    let same = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} s and {b} s");
+    same(time("25,5", "tensor_parallel"), time("pcie_4_x16", "tensor_parallel"));
+    same(time("25", "tensor_parallel"), time("25, 5", "tensor_parallel"));
+    // A pipeline of two hands 8 kB over once: 300 µs and 6.6 µs by 10GbE, 5 µs and 18 ns by NVLink 4.
+    let (slow, fast) = (time("10gbe", "pipeline_parallel"), time("nvlink4", "pipeline_parallel"));
+    assert!((3.0e-4..3.1e-4).contains(&(slow - fast)), "{slow} s and {fast} s");
+}
+
+#[test]
+fn a_ranking_without_a_published_link_says_so() {
+    let request =
+        r#"{"hardware": "gb10", "model": "llama-3.1-8b", "prompt": 64, "tensor_parallel": 2}"#;
+    let fields = Fields::from_line(request).expect("an object");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+    let said = report::output::json::recommend::pretty(&inputs);
+    assert!(said.contains("Nobody published the link between these devices"), "{said}");
+    assert!(said.contains("\"rank\": 1"), "{said}");
+}
+
+#[test]
 fn a_link_that_nothing_uses_or_nobody_knows_is_refused() {
     for (request, expected) in [
-        (json!({"link": "nvlink4"}), "link does not apply to devices that exchange nothing"),
-        (json!({"link": "nvlink4", "pipeline_parallel": 2}), "link does not apply to devices"),
+        (json!({"link": "nvlink4"}), "link does not apply to one device"),
+        (json!({"link": "0", "tensor_parallel": 2}), "link must be from 0.001 to 100000; got 0"),
+        (json!({"link": "5,x", "tensor_parallel": 2}), "link must be one of nvlink5"),
         (
             json!({"link": "infiniband", "tensor_parallel": 2}),
             "link must be one of nvlink5, nvlink4",

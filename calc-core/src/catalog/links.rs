@@ -51,6 +51,9 @@ const fn pcie(key: &'static str, name: &'static str, one_direction_gb: f64) -> L
     LinkPreset { provenance, source: PCIE, ..preset(key, name, one_direction_gb, HOP) }
 }
 
+/// Latency of a hop where nobody states it; assumed.
+pub const USUAL_LATENCY: Seconds = HOP;
+
 /// The presets, fastest kind first.
 pub static LINKS: [LinkPreset; 20] = [
     nvlink("nvlink5", "NVLink 5", 1800.0),

@@ -4,12 +4,14 @@ use super::Plan;
 use super::request::EstimateRequest;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, table_bytes, weight_bytes,
+    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, part_bytes, stage_share, table_bytes,
+    weight_bytes,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
+use crate::roofline::Roofs;
 use crate::units::Bytes;
-use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightSize};
+use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
 impl Plan<'_> {
@@ -23,13 +25,13 @@ impl Plan<'_> {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
         let place = (device, self.tuned.engine, memory_limit);
-        let largest = (self.largest_step(workload), self.weight_scale);
+        let largest = (self.largest_step(workload), &self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
         let encoder = self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
         let activations = own.activations.max(encoder);
-        let draft = self.draft_stored().map(|(model, precision)| {
+        let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
-            let largest = (self.largest_step(&workload), 1.0);
+            let largest = (self.largest_step(&workload), &scale);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             let shared =
@@ -46,7 +48,7 @@ impl Plan<'_> {
         let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
         let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft_stored().map_or(Bytes::ZERO, |(model, precision)| {
+        let draft = self.draft.map_or(Bytes::ZERO, |StoredDraft { model, precision, .. }| {
             kv_cache_bytes(model, &precision, batch, tokens)
         });
         own + draft
@@ -56,35 +58,54 @@ impl Plan<'_> {
     fn has_own_drafts(&self) -> bool {
         self.request.workload.speculation.is_some_and(|speculation| speculation.own_layers)
     }
-
-    /// The draft model and its formats, as its own plan has them.
-    fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
-        let EstimateRequest { device, model, engine, precision, .. } = self.draft_request()?;
-        let filled = precision.filled(engine, device, model, &self.roofs);
-        let precision = filled.resolve_model(model, &self.roofs);
-        Some((model, precision))
-    }
 }
 
-/// Ratio of the known weight bytes to those computed from the formats.
+/// The draft model with its formats and the size of its weights, as its own plan has them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredDraft<'a> {
+    model: &'a ModelArch,
+    precision: Precision,
+    scale: WeightScale,
+}
+
+/// The draft model of a request, if it has one.
+pub(super) fn stored_draft<'a>(
+    request: &EstimateRequest<'a>,
+    roofs: &Roofs,
+) -> Result<Option<StoredDraft<'a>>, Error> {
+    let Some(alone) = request.draft_alone() else { return Ok(None) };
+    let EstimateRequest { device, model, engine, precision, weight_size, .. } = alone;
+    let precision = precision.filled(engine, device, model, roofs).resolve_model(model, roofs);
+    let scale = weight_scale(model, &precision, weight_size)?;
+    Ok(Some(StoredDraft { model, precision, scale }))
+}
+
+/// Factors that make the weight bytes of the formats the known ones.
 pub(super) fn weight_scale(
     model: &ModelArch,
     precision: &Precision,
     size: Option<WeightSize>,
-) -> Result<f64, Error> {
+) -> Result<WeightScale, Error> {
     let computed = weight_bytes(model, precision);
     let known = match size {
         // `Plan::new` scales by the streamed bytes, because that needs the kernels of a step.
-        None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
-        Some(WeightSize::Total(bytes)) => {
-            // A file may have at most as many bits per weight as `weight_bits` allows.
-            let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
-            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?)
+        None | Some(WeightSize::Streamed(_)) => return Ok(WeightScale::NONE),
+        Some(WeightSize::Total(bytes)) => checked(model, bytes)?,
+        Some(WeightSize::Parts(files)) => {
+            checked(model, files.total())?;
+            let head = precision.lm_head.stored_bytes(model.vocab_size, model.hidden_size);
+            return Ok(WeightScale::of_parts(&files, &part_bytes(model, precision, 1), head));
         }
         Some(WeightSize::BitsPerWeight(bits)) => Bytes::from_bits(
             real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?
                 * model.n_params() as f64,
         ),
     };
-    Ok(known / computed)
+    Ok(WeightScale::alike(known / computed))
+}
+
+/// A size of all weights within its range: a file may have at most as many bits per weight as `weight_bits` allows.
+fn checked(model: &ModelArch, bytes: Bytes) -> Result<Bytes, Error> {
+    let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
+    Ok(Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?))
 }

@@ -8,7 +8,7 @@ use crate::parallel::{Parallel, check_split};
 use crate::precision::PrecisionChoice;
 use crate::software::reads_cache;
 use crate::units::Bytes;
-use crate::weight_size::WeightSize;
+use crate::weight_size::{PartBytes, WeightSize};
 use crate::workload::Workload;
 
 /// The inputs of an estimate.
@@ -25,13 +25,34 @@ pub struct EstimateRequest<'a> {
     /// Known size of the weights, which replaces the size computed from geometry and formats.
     pub weight_size: Option<WeightSize>,
     /// Draft model of speculative decoding; without one, drafts are free.
-    pub draft: Option<&'a ModelArch>,
+    pub draft: Option<Draft<'a>>,
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
 }
 
+/// A draft model.
+#[derive(Debug, Clone, Copy)]
+pub struct Draft<'a> {
+    pub model: &'a ModelArch,
+    /// Bytes of its weights, if they are known from its files.
+    pub files: Option<&'a PartBytes>,
+}
+
 impl EstimateRequest<'_> {
+    /// The request for the draft model alone on one device, if there is one.
+    pub(crate) fn draft_alone(&self) -> Option<Self> {
+        let Draft { model, files } = self.draft?;
+        self.workload.speculation?;
+        let weight_size = files.copied().map(WeightSize::Parts);
+        Some(Self { model, workload: self.workload.alone(), draft: None, weight_size, ..*self })
+    }
+
+    /// True if devices exchange data over a link of unknown bandwidth.
+    pub const fn lacks_link(&self) -> bool {
+        self.device.link.is_none() && self.workload.parallel.exchanges()
+    }
+
     /// The engine of the request, or the one that serves it.
     pub fn engine(&self) -> Engine {
         let Self { device, model, workload, .. } = *self;

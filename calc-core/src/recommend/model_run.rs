@@ -25,9 +25,6 @@ struct ModelRun<'a> {
 impl<'a> ModelRun<'a> {
     fn new(request: &EstimateRequest<'a>) -> Result<Self, Error> {
         let plan = Plan::new(*request)?;
-        if plan.link_unknown() {
-            return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
-        }
         let draft = plan.draft()?;
         Ok(Self { request: *request, plan, draft })
     }

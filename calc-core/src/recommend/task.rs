@@ -15,9 +15,11 @@ use crate::op::OpKind;
 use crate::parallel::Parallel;
 use crate::plan::{EstimateRequest, MeanToken};
 use crate::precision::PrecisionChoice;
+use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
 use crate::scheme::{BadShape, Scheme, SchemeWeights, usual_engine};
 use crate::units::{Bytes, Seconds};
+use crate::weight_size::{PartBytes, WeightSize};
 use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
 /// Number of rows that represents the other phase of a single shape.
@@ -64,6 +66,8 @@ pub struct ModelTask<'a> {
     pub request: EstimateRequest<'a>,
     /// Formats in which the model is published.
     pub published: PrecisionChoice,
+    /// Bytes of the weights in these formats, if they are known from files; other schemes have the size of their formats.
+    pub files: Option<&'a PartBytes>,
     /// Runs the task. A function pointer lets the linker drop the model's operators from a program that never creates such
     /// a task.
     run: fn(&EstimateRequest<'_>) -> Result<Outcome, Error>,
@@ -74,17 +78,33 @@ pub struct ModelTask<'a> {
 impl<'a> ModelTask<'a> {
     /// Creates a task. Of the request's formats only KV cache and embedding are kept: the others are what is searched for.
     pub fn new(request: EstimateRequest<'a>, published: PrecisionChoice) -> Self {
-        Self { request, published, run: run_model, probe: probe_model }
+        let files = None;
+        Self { request, published, files, run: run_model, probe: probe_model }
     }
 
-    /// The request with the formats of a scheme; the size of the user's own file does not apply to it.
-    fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
-        EstimateRequest {
-            precision: scheme.choice(roofs, &self.request.precision, &self.published),
-            weight_size: None,
-            ..self.request
-        }
+    /// This task with the known bytes of the weights as published.
+    #[must_use]
+    pub const fn with_files(self, files: Option<&'a PartBytes>) -> Self {
+        Self { files, ..self }
     }
+
+    /// The request with the formats of a scheme, and the size of the files where the scheme is what they hold.
+    fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
+        let precision = scheme.choice(roofs, &self.request.precision, &self.published);
+        let is_published = match scheme.weights {
+            SchemeWeights::Published => true,
+            SchemeWeights::Half => has_half(&self.published),
+            SchemeWeights::Format(_) => false,
+        };
+        let weight_size = self.files.filter(|_| is_published).copied().map(WeightSize::Parts);
+        EstimateRequest { precision, weight_size, ..self.request }
+    }
+}
+
+/// True for weights of 16 bits in all layers.
+fn has_half(stored: &PrecisionChoice) -> bool {
+    let is_half = |format: &QuantFormat| format.bits_per_element().to_bits() == 16.0_f64.to_bits();
+    is_half(stored.weights) && stored.experts.is_none_or(is_half)
 }
 
 /// An input that is varied to find changes of the ranking.
@@ -136,6 +156,14 @@ impl<'a> Task<'a> {
                 let PairRatios { decode, prefill, .. } = pairs(task.request.calibration);
                 decode.max(prefill)
             }
+        }
+    }
+
+    /// True if devices exchange data over a link of unknown bandwidth.
+    pub const fn lacks_link(&self) -> bool {
+        match self {
+            Self::Shape(_) => false,
+            Self::Model(task) => task.request.lacks_link(),
         }
     }
 

@@ -153,7 +153,7 @@ mod tests {
     use crate::calibration::Calibration;
     use crate::catalog;
     use crate::device::Device;
-    use crate::plan::EstimateRequest;
+    use crate::plan::{Draft, EstimateRequest};
     use crate::precision::PrecisionChoice;
     use crate::recommend::{Bounds, ModelTask, Objective, RankedPart, Task, counted};
     use crate::schedule::{ScheduleRequest, SlotFlip, schedule};
@@ -164,7 +164,10 @@ mod tests {
     fn standings(device: &Device, model: &str, workload: Workload) -> (usize, Option<u64>) {
         let model = catalog::model(model).expect("catalog key");
         let draft = workload.speculation.map(|_| "llama-3.2-1b");
-        let draft = draft.map(|key| &catalog::model(key).expect("catalog key").arch);
+        let draft = draft.map(|key| Draft {
+            model: &catalog::model(key).expect("catalog key").arch,
+            files: None,
+        });
         let task = ModelTask::new(
             EstimateRequest {
                 device,

@@ -40,15 +40,20 @@ pub struct Sum {
 }
 
 impl Sum {
-    const EMPTY: Self = Self { tensors: 0, parameters: Some(0), bytes: 0 };
+    /// The sum over no tensor.
+    pub const EMPTY: Self = Self { tensors: 0, parameters: Some(0), bytes: 0 };
 
-    const fn add(&mut self, parameters: Option<u64>, bytes: u64) {
-        self.tensors += 1;
-        self.parameters = match (self.parameters, parameters) {
-            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-            _ => None,
-        };
-        self.bytes = self.bytes.saturating_add(bytes);
+    /// Both sums together.
+    #[must_use]
+    pub const fn and(&self, more: &Self) -> Self {
+        Self {
+            tensors: self.tensors.saturating_add(more.tensors),
+            parameters: match (self.parameters, more.parameters) {
+                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+                _ => None,
+            },
+            bytes: self.bytes.saturating_add(more.bytes),
+        }
     }
 }
 
@@ -134,7 +139,7 @@ impl Weights {
             // The blocks of GGUF say themselves how many weights they hold.
             let parameters =
                 if is_gguf { Some(tensor.elements()) } else { weights_of(tensor, packing) };
-            group.sum.add(parameters, tensor.bytes);
+            group.sum = group.sum.and(&Sum { tensors: 1, parameters, bytes: tensor.bytes });
         }
         let mut groups: Vec<Group> = sums.into_values().collect();
         groups.sort_by(|a, b| a.role.cmp(&b.role).then(b.sum.bytes.cmp(&a.sum.bytes)));
@@ -144,14 +149,27 @@ impl Weights {
 
 /// Sums of the groups that `counts` accepts.
 pub fn sum(groups: &[Group], counts: impl Fn(&Group) -> bool) -> Sum {
-    let mut all = Sum::EMPTY;
-    for group in groups.iter().filter(|group| counts(group)) {
-        all.tensors += group.sum.tensors;
-        all.bytes = all.bytes.saturating_add(group.sum.bytes);
-        all.parameters =
-            all.parameters.zip(group.sum.parameters).map(|(sum, more)| sum.saturating_add(more));
+    groups.iter().filter(|group| counts(group)).fold(Sum::EMPTY, |all, group| all.and(&group.sum))
+}
+
+/// Part of the names of GGUF files with towers and projectors.
+const TOWERS_FILE: &str = "mmproj";
+
+/// Checks that these GGUF files are one model: one file or one split, and files with towers.
+///
+/// # Errors
+/// The models, each by its first file.
+pub fn of_one_model(names: &[String]) -> Result<(), Vec<&str>> {
+    let is_tower = |name: &&String| name.to_ascii_lowercase().contains(TOWERS_FILE);
+    let mut firsts: Vec<&str> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for name in names.iter().filter(|name| !is_tower(name)) {
+        if !seen.contains(name) {
+            firsts.push(name);
+            seen.extend(siblings(name).unwrap_or_else(|| vec![name.clone()]));
+        }
     }
-    all
+    if firsts.len() > 1 { Err(firsts) } else { Ok(()) }
 }
 
 fn is_gguf(file: &WeightFile) -> bool {

@@ -157,7 +157,7 @@ fn policy(host: Option<&str>) -> String {
     let socket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-         connect-src 'self'{socket} https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
+         connect-src 'self'{socket} https://huggingface.co https://*.hf.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     )
 }

@@ -60,6 +60,35 @@ fn the_memory_of_a_gguf_file_is_that_of_its_tensors() {
 }
 
 #[test]
+fn every_verb_takes_the_bytes_of_the_parts_in_the_file() {
+    let folder = Folder::new();
+    let path = store(&folder, "small.gguf", &small_llama().write());
+    let found = json_of(&format!("inspect {path}"));
+    let of = |role: &str| {
+        let roles = found["roles"].as_array().expect("a list");
+        let row = roles.iter().find(|row| row["role"] == role);
+        row.and_then(|row| row["bytes"].as_f64()).unwrap_or(0.0)
+    };
+    let step = json_of(&estimate(&path));
+    // A step reads one of 512 rows of the embedding and all other matrices. Vectors have the factor of their layers, 1 % of so
+    // small a model.
+    let row = of("embedding") / 512.0;
+    let read = step["decode"]["bytes_by_role"]["weights"].as_f64().expect("a number");
+    let all = SMALL_LLAMA as f64 - of("embedding") - of("norms") + row;
+    assert!((read / all - 1.0).abs() < 0.01, "{read} of {all}");
+    let ranked = json_of(&format!(
+        "recommend --hardware l4 --model {path} --batch 1 --prompt 64 --max-quality-loss 99"
+    ));
+    let rows = ranked["ranked"].as_array().expect("a list");
+    let own = rows.iter().find(|row| row["scheme"]["key"] == "as_published").expect("the file");
+    assert_eq!(own["memory_bytes"], step["memory"]["total"]);
+    let drafted = json_of(&format!(
+        "estimate --hardware l4 --model llama-3.1-8b --draft-model {path} --draft-tokens 3 --acceptance 0.5 --batch 1 --prompt 64"
+    ));
+    assert_eq!(drafted["memory"]["draft"]["weights"].as_f64(), Some(SMALL_LLAMA as f64));
+}
+
+#[test]
 fn a_header_of_a_large_file_is_enough() {
     let folder = Folder::new();
     let large = small_llama().tensor("blk.0.ffn_up_exps.weight", &[640, 4096, 2048], "Q8_0");

@@ -1,6 +1,7 @@
 //! Components of the Model view.
 
 pub mod view;
+pub mod weight_files;
 
 pub mod drafter;
 pub mod editor;
@@ -8,6 +9,7 @@ pub mod engine;
 pub mod formats;
 pub mod import;
 pub mod inputs_panel;
+pub mod link_field;
 pub mod model_field;
 pub mod number;
 
@@ -18,5 +20,6 @@ pub mod memory;
 pub mod operator_chart;
 pub mod operator_row;
 pub mod operator_table;
+pub mod tensors;
 
 pub use super::model_context::ModelContext;

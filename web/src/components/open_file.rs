@@ -5,7 +5,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{File, HtmlInputElement};
+use web_sys::{File, FileList, HtmlInputElement};
 
 use super::erased::{later, on};
 use crate::state::files::{MAX_BYTES, Refused};
@@ -36,12 +36,23 @@ pub fn OpenFile() -> impl IntoView {
     }
 }
 
-/// The file that was chosen in a file field. The field is cleared, so that the same file can be opened again after an edit.
-pub fn chosen_file(event: &Event) -> Option<File> {
-    let input = event.target()?.dyn_into::<HtmlInputElement>().ok()?;
-    let file = input.files()?.get(0);
+/// The first file that was chosen in a file field.
+fn chosen_file(event: &Event) -> Option<File> {
+    chosen_files(event).into_iter().next()
+}
+
+/// The files that were chosen in a file field. The field is cleared, so that the same file can be opened again after an edit.
+pub fn chosen_files(event: &Event) -> Vec<File> {
+    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    let Some(input) = input else { return Vec::new() };
+    let files = input.files().map(|files| listed_files(&files)).unwrap_or_default();
     input.set_value("");
-    file
+    files
+}
+
+/// The files of a list of the browser.
+pub fn listed_files(files: &FileList) -> Vec<File> {
+    (0..files.length()).filter_map(|place| files.get(place)).collect()
 }
 
 async fn read(session: Session, file: File) {

@@ -87,12 +87,17 @@ pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
         Unread::UpperBound => file_name::bounded(&model.name),
     };
     let model = FileModel::of(&NamedModel { name, ..model }).ok_or_else(strange)?;
-    Ok(Opened::Model(OpenedModel {
+    Ok(Opened::Model(opened_model(model)))
+}
+
+/// The model of a file for both views.
+pub fn opened_model(model: FileModel) -> OpenedModel {
+    OpenedModel {
         title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
         presets: presets(&model.arch),
         model: Arc::new(model),
         take: |opened, inputs| inputs.model.set_base(ModelSource::File(opened.model.clone())),
-    }))
+    }
 }
 
 /// A decode step (one token) through each kind of matrix.

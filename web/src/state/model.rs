@@ -5,9 +5,11 @@ pub mod file_name;
 pub mod geometry;
 pub mod hub;
 pub mod inputs;
+pub mod link;
 pub mod question;
 pub mod refused;
 pub mod roles;
+pub mod tensors;
 pub mod url;
 
 pub mod answer;

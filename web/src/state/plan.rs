@@ -280,8 +280,10 @@ fn verdict(
     let speed = rate(request, seen.outcome.token.expected.time);
     let all = if batch(request) > 1.0 { " in all" } else { "" };
     let take = if seen.is_first { "Take" } else { "With" };
-    let mut sentence = format!("{take} {name}: it fits, {speed}{all}.");
+    let without = if request.task.lacks_link() { " without the link" } else { "" };
+    let mut sentence = format!("{take} {name}: it fits, {speed}{all}{without}.");
     let mut line: Vec<String> = seen.instead.iter().cloned().collect();
+    line.extend(request.task.lacks_link().then(|| advice::WITHOUT_LINK.to_owned()));
     if let Some((longest, limit)) = beyond_limit(request) {
         line.insert(0, format!("In a model made for {longest} tokens: {sentence}"));
         sentence = format!("The model is made for {limit} tokens, not for {longest}.");

@@ -1,4 +1,8 @@
 //! Applies an opened file to the page. Loaded with the file reader.
+#![cfg_attr(
+    feature = "lazy",
+    expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
+)]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,6 +17,8 @@ use super::inputs::View;
 use super::place::OwnCalibration;
 use super::session::{Session, Step};
 use super::url::Note;
+use super::weights::listing::{self, Found};
+use super::weights::{Advance, Range, ReadableFile, Reading};
 
 /// An opened file, ready to be applied.
 #[derive(Debug)]
@@ -44,6 +50,54 @@ in_chunk! {
     /// Returns the reason if the file is invalid or the chunk could not be fetched.
     pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<OpenedFile, Refused> {
         files::open(name, text, unread).map(|opened| OpenedFile { opened, take })
+    }
+}
+
+/// The next step of reading weight files.
+#[derive(Debug)]
+pub enum WeightStep {
+    /// Bytes that the reading needs.
+    Read(Box<Reading>, Range),
+    Opened(OpenedFile),
+}
+
+impl From<Advance> for WeightStep {
+    fn from(step: Advance) -> Self {
+        match step {
+            Advance::Read(reading, range) => Self::Read(reading, range),
+            Advance::Opened(model) => {
+                Self::Opened(OpenedFile { opened: Opened::Model(model), take })
+            }
+        }
+    }
+}
+
+/// The functions of the chunk with the readers of GGUF and safetensors.
+#[derive(Debug, Clone, Copy)]
+pub struct WeightsReader {
+    /// Begins to read a model by the headers of its files, with a title for it.
+    pub begin: fn(&str, Vec<ReadableFile>, Unread) -> Result<WeightStep, Refused>,
+    /// Gives a reading the bytes that it asked for.
+    pub next: fn(Box<Reading>, &[u8]) -> Result<WeightStep, Refused>,
+    /// Finds the files of a model in the hub's list of a repository.
+    pub find: fn(&str, &str, Option<&str>) -> Result<Found, Refused>,
+}
+
+in_chunk! {
+    weights,
+    /// Returns the readers of weight files.
+    ///
+    /// # Errors
+    /// The chunk could not be fetched.
+    pub fn weights_reader() -> Result<WeightsReader, Refused> {
+        Ok(WeightsReader {
+            begin: |title, files, unread| {
+                let reading = Reading::new(title, files, unread)?;
+                Box::new(reading).advance(&[]).map(WeightStep::from)
+            },
+            next: |reading, bytes| reading.advance(bytes).map(WeightStep::from),
+            find: listing::find,
+        })
     }
 }
 

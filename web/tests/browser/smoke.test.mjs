@@ -23,7 +23,7 @@ pageTest('the page has a content security policy without unsafe exceptions', {},
   assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/);
   assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'/);
   const [connect] = policy.match(/connect-src [^;]*/);
-  assert.equal(connect, "connect-src 'self' https://huggingface.co ws://127.0.0.1:* ws://localhost:*", 'daemons of this machine and one host of models');
+  assert.equal(connect, "connect-src 'self' https://huggingface.co https://*.hf.co ws://127.0.0.1:* ws://localhost:*", 'daemons of this machine, one host of models and its storage');
   assert.doesNotMatch(policy.replace(connect, ''), /\*/);
 });
 

@@ -34,7 +34,7 @@ const tools = () => import("./TOOLS").catch(() => {
   offerNewer();
   throw null;
 });
-for (const name of ["Fetch", "Save", "SavePicture", "Explore", "Pack", "Unpack", "Link"]) {
+for (const name of ["Fetch", "FetchRange", "Save", "SavePicture", "Explore", "Pack", "Unpack", "Link"]) {
   globalThis["ridgepoint" + name] = async (...values) => (await tools())[name](...values);
 }
 

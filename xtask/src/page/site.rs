@@ -18,7 +18,7 @@ use crate::book;
 /// The content security policy. The page asks the one other host for a model, and a daemon on this machine, only on a click.
 /// The policy stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self' https://huggingface.co ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self' https://huggingface.co https://*.hf.co ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// The files that wasm-bindgen writes for the page.
 const PROGRAM: &str = "web_bg.wasm";

@@ -6,6 +6,26 @@ export const Fetch = async (address) => {
   return [reply.status, reply.ok ? await reply.text() : ""];
 };
 
+// Bytes of a file on that host, on the same click. Its storage may send the whole file instead: reading stops after the last byte.
+export const FetchRange = async (address, from, to) => {
+  const stop = new AbortController();
+  const headers = { Range: `bytes=${from}-${to - 1}` };
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer", signal: stop.signal, headers });
+  if (!reply.ok) return [reply.status, null];
+  const bytes = new Uint8Array(to - from);
+  let at = reply.status === 206 ? from : 0;
+  let end = from;
+  const reader = reply.body.getReader();
+  for (let part = await reader.read(); !part.done && at < to; part = at < to ? await reader.read() : part) {
+    const kept = part.value.subarray(Math.max(from - at, 0), to - at);
+    bytes.set(kept, Math.max(at, from) - from);
+    at += part.value.length;
+    end = Math.max(end, Math.min(at, to));
+  }
+  stop.abort();
+  return [reply.status, bytes.subarray(0, end - from)];
+};
+
 export const Save = async (name, content) => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content]));

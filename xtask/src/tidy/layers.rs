@@ -13,9 +13,9 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "calc-core",
         "math order provenance text units
-         compare quality quant_format weight_size
+         compare quality quant_format
          error op
-         image
+         image weight_size
          catalog::formats device model_arch
          catalog::devices::measured
          calibration::coefficients calibration::engine gguf_file roofline
@@ -133,6 +133,7 @@ const LAYERS: &[(&str, &str)] = &[
          state::fragment
          state::derived
          state::editor state::export_kinds state::files state::model state::advice state::slider state::url
+         state::weights
          state::plan
          state::check state::picker
          state::explore::column state::explore::narrowing

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use calc_core::catalog;
 use calc_core::catalog::model_names;
 use calc_core::catalog::models::{self, CatalogModel};
+use calc_core::estimate::{Draft, PartBytes};
 use calc_core::hf_config::{AssumedField, Imported, Remark, Unread};
 use calc_core::model_arch::{ModelArch, Tower, TowerKind};
 use calc_core::precision::PrecisionChoice;
@@ -151,6 +152,16 @@ impl NamedModel {
     pub fn leave_towers_out(&mut self) {
         self.arch.to_mut().towers = List::Borrowed(&[]);
         self.remarks.retain(|remark| *remark != Remark::TowersNotCounted);
+    }
+
+    /// Bytes of the weights by part, if they are known from files.
+    pub fn file_parts(&self) -> Option<&PartBytes> {
+        self.weight_bytes.as_ref().map(|bytes| &bytes.parts)
+    }
+
+    /// The model as a draft model, with the size of its files.
+    pub fn draft(&self) -> Draft<'_> {
+        Draft { model: &self.arch, files: self.file_parts() }
     }
 
     fn of_import(path: &str, imported: Imported) -> Self {

@@ -7,7 +7,7 @@ mod estimate;
 mod fields;
 mod files;
 mod fit;
-mod link;
+pub mod link;
 mod memory;
 mod recommend;
 mod scenarios;

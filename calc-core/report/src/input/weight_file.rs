@@ -3,14 +3,14 @@
 
 mod sentences;
 
-use calc_core::estimate::WeightSize;
+use calc_core::estimate::{PartBytes, WeightSize};
 use calc_core::hf_config::{self, HfConfig, Imported, Unread};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 use serde_json::Value;
 use weights::error::HeaderError;
-use weights::files::{Group, Weights, sum};
+use weights::files::{Group, Sum, WeightFile, Weights, sum};
 use weights::geometry::{self, NoGeometry};
 use weights::packing::Packing;
 use weights::role::Role;
@@ -60,6 +60,16 @@ impl WeightFileError {
         Self::Header { file: file.into(), error }
     }
 
+    /// The sentence for readers who have a button for the upper bound instead of a flag.
+    pub fn without_flag(&self) -> String {
+        match self {
+            Self::Model { error, .. } => {
+                self.to_string().replace(&error.to_string(), &error.without_flag())
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// The refusal of a request that names the file or folder `path`.
     pub fn of_file(&self, path: &str) -> RequestError {
         let (path, reason) = (path.into(), self.to_string());
@@ -75,6 +85,8 @@ impl WeightFileError {
 pub struct WeightBytes {
     /// All that a step of the language model uses: the sum of the five below.
     pub language_model: Bytes,
+    /// The same by the parts of an estimate, where the layers have the rest.
+    pub parts: PartBytes,
     pub embedding: Bytes,
     pub lm_head: Bytes,
     /// Attention, MLPs, shared experts, layers with a state.
@@ -93,27 +105,40 @@ pub struct WeightBytes {
 impl WeightBytes {
     /// The sums of these groups.
     pub fn of(groups: &[Group]) -> Self {
-        let bytes = |counts: &dyn Fn(Role) -> bool| {
-            Bytes::new(sum(groups, |group| counts(group.role)).bytes as f64)
+        let sums: Vec<(Role, Sum)> = groups.iter().map(|group| (group.role, group.sum)).collect();
+        Self::of_sums(&sums)
+    }
+
+    /// The sums of these parts.
+    pub fn of_sums(sums: &[(Role, Sum)]) -> Self {
+        let all = |counts: &dyn Fn(Role) -> bool| {
+            sums.iter()
+                .filter(|(role, _)| counts(*role))
+                .fold(Sum::EMPTY, |all, (_, sum)| all.and(sum))
         };
+        let bytes = |counts: &dyn Fn(Role) -> bool| Bytes::new(all(counts).bytes as f64);
         let one = |role: Role| bytes(&|other| other == role);
+        let [embedding, lm_head, experts] = [Role::Embedding, Role::LmHead, Role::Experts].map(one);
+        let layers = bytes(&|role| LAYER_ROLES.contains(&role));
         let rest = [Role::Router, Role::Norms, Role::Other];
+        let rest = bytes(&|role| rest.contains(&role));
         Self {
             language_model: bytes(&Role::is_language_model),
-            embedding: one(Role::Embedding),
-            lm_head: one(Role::LmHead),
-            layers: bytes(&|role| LAYER_ROLES.contains(&role)),
-            experts: one(Role::Experts),
-            rest: bytes(&|role| rest.contains(&role)),
+            parts: PartBytes { embedding, lm_head, layers: layers + rest, experts },
+            embedding,
+            lm_head,
+            layers,
+            experts,
+            rest,
             towers: one(Role::Towers),
             draft_layers: one(Role::Draft),
-            parameters: sum(groups, |group| group.role.is_language_model()).parameters,
+            parameters: all(&Role::is_language_model).parameters,
         }
     }
 
     /// The size that replaces the one computed from formats.
     pub const fn size(&self) -> WeightSize {
-        WeightSize::Total(self.language_model)
+        WeightSize::Parts(self.parts)
     }
 }
 
@@ -125,6 +150,16 @@ pub struct ImportedWeights {
 }
 
 impl ModelWeights {
+    /// Joins files of one model with the text of the config.json beside them, whose number of layers tells extra layers from
+    /// those of the model.
+    ///
+    /// # Errors
+    /// Files that do not belong together.
+    pub fn join(files: Vec<WeightFile>, config: Option<String>) -> Result<Self, HeaderError> {
+        let layers = config.as_deref().and_then(layers);
+        Ok(Self { weights: Weights::join(files, layers)?, config })
+    }
+
     /// Bytes and parameters by role and type.
     pub fn groups(&self) -> Vec<Group> {
         let bits = self.config.as_deref().and_then(packed_bits);
@@ -158,6 +193,12 @@ impl ModelWeights {
             .map_err(|error| refused(model_file::malformed(&error)))?;
         hf_config::import(&config, unread).map_err(|error| refused(ModelFileError::Config(error)))
     }
+}
+
+fn layers(config: &str) -> Option<u64> {
+    let config: Value = serde_json::from_str(config).ok()?;
+    let outer = config.get("num_hidden_layers");
+    outer.or_else(|| config.get("text_config")?.get("num_hidden_layers"))?.as_u64()
 }
 
 /// Bits of a packed weight by the quantization that a config.json states.

@@ -172,11 +172,15 @@ fn place(
 ) -> Option<Vec<KeyedValue>> {
     let own = catalog::device(device.catalog_key()).ok()?;
     if own != device {
-        let is_same = own.clone().with_memory(device.memory.value) == *device;
-        if !is_same {
+        let mut same = own.clone().with_memory(device.memory.value);
+        same.link = device.link;
+        same.interconnect.clone_from(&device.interconnect);
+        if same != *device {
             return None;
         }
-        lacks.push("memory_gb");
+        if own.memory.value != device.memory.value {
+            lacks.push("memory_gb");
+        }
     }
     let mut pairs = vec![(key::DEVICE, own.key.to_string())];
     pairs.extend(power_mode.map(|mode| (key::POWER_MODE, mode.to_owned())));
@@ -190,6 +194,7 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
     let mut pairs = vec![(key::MODEL, model.key.to_owned())];
     pairs.extend(place(&inputs.device, inputs.power_mode.as_deref(), &mut lacks)?);
     pairs.extend(workload(inputs, &mut lacks));
+    pairs.extend(inputs.link.as_ref().map(|link| (key::LINK, link.key.to_string())));
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
     if inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers) {
         lacks.push("draft_model");
@@ -220,7 +225,7 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
     match inputs.weight_size {
         None => {}
         Some(WeightSize::BitsPerWeight(bits)) => pairs.push((key::WEIGHT_BITS, number(bits))),
-        Some(WeightSize::Total(_)) => lacks.push("weight_gb"),
+        Some(WeightSize::Total(_) | WeightSize::Parts(_)) => lacks.push("weight_gb"),
         Some(WeightSize::Streamed(_)) => lacks.push("streamed_gb"),
     }
     if let Some(speculation) = w.speculation {

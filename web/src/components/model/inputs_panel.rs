@@ -7,7 +7,8 @@ use super::drafter::Drafter;
 use super::editor::Editor;
 use super::engine::EngineField;
 use super::formats::FormatField;
-use super::import::Import;
+use super::import::{DropTarget, Import};
+use super::link_field::LinkField;
 use super::model_field::ModelField;
 use super::number::ModelNumber;
 use crate::components::chunk::LazyPart;
@@ -43,7 +44,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
     view! {
         <InputsShell label="Inputs" summary=summary open=open>
             {each_in_turn([
-                || view! { <ModelField/><Import/><Editor/> }.into_any(),
+                || view! { <ModelField/><Import/><DropTarget/><Editor/> }.into_any(),
                 || view! { <DeviceField/><PowerModeField/> }.into_any(),
                 || view! { <EngineField/> }.into_any(),
             ])}
@@ -70,6 +71,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                                 Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
                             ])}
                         </div>
+                        <LinkField/>
                         <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
                         <Drafter/>
                     }

@@ -4,6 +4,7 @@ use calc_core::units::Bytes;
 use leptos::prelude::*;
 
 use super::ModelContext;
+use super::tensors::Tensors;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::fit::FitChange;
@@ -70,5 +71,6 @@ pub fn Memory() -> impl IntoView {
             </ul>
             <p class="room">{text(move || bar.with(|bar| bar.room.clone()))} " " {chips}</p>
         </section>
+        <Tensors/>
     }
 }

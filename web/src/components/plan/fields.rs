@@ -13,6 +13,7 @@ use crate::components::model::editor::Editor;
 use crate::components::model::engine::EngineField;
 use crate::components::model::formats::FormatField;
 use crate::components::model::import::Import;
+use crate::components::model::link_field::LinkField;
 use crate::components::model::model_field::ModelField;
 use crate::components::model::number::ModelNumber;
 use crate::components::power_mode_field::PowerModeField;
@@ -39,6 +40,7 @@ fn fields(part: ScenarioPart) -> AnyView {
         ScenarioPart::Device => view! {
             <DeviceField/>
             {[Field::Tensor, Field::Pipeline, Field::Expert, Field::Memory].map(number).collect_view()}
+            <LinkField/>
         }
         .into_any(),
         ScenarioPart::Mode => view! { <PowerModeField/> }.into_any(),

@@ -10,6 +10,7 @@ use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, derived, flag, memo};
 use crate::components::inspected::{InspectedPanel, explain};
 use crate::components::model::care::cautions;
+use crate::components::model::import::DropTarget;
 use crate::components::startup::soon;
 use crate::state::plan::{RATE, flips as flips_of, refusal, ways_of};
 use crate::state::session::Session;
@@ -57,6 +58,7 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
+            <DropTarget/>
             {soon(move || view! { <InspectedPanel otherwise=otherwise/> }.into_any())}
             <div class="on-paper">{on_paper}</div>
             {soon(move || view! {

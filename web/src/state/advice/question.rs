@@ -69,7 +69,8 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
     let part = counted(inputs, &question);
     let request =
         EstimateRequest { precision: question.named(), ..question.request(question.workload) };
-    let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
+    let task = ModelTask::new(request, inputs.model.base.stored());
+    let task = Task::Model(task.with_files(question.files.as_ref()));
     let bounds = inputs.goal.bounds()?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }

@@ -123,8 +123,14 @@ pub fn estimate_inputs(
     workload: Workload,
 ) -> EstimateInputs {
     EstimateInputs {
-        taken: Vec::new(),
-        device: std::borrow::Cow::Owned(question.place.device.clone()),
+        taken: inputs
+            .link
+            .iter()
+            .filter(|_| workload.parallel.devices() > 1)
+            .map(|link| link.said())
+            .collect(),
+        link: inputs.link.as_deref().cloned(),
+        device: std::borrow::Cow::Owned(question.device.clone().into_owned()),
         power_mode: question.place.mode.map(|mode| mode.name.to_string()),
         memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use calc_core::calibration::Engine;
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::catalog::models::{self, CatalogModel};
+use calc_core::estimate::PartBytes;
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
-use report::input::model_file::word::FileModel;
+use report::input::model_file::word::{FileModel, FileWeights};
 use report::input::named_model::{NamedModel, folder, is_half};
+use report::input::request::link::ChosenLink;
 use report::output::verdict::{badge, badge_meaning};
 
 use super::fields::{Field, real};
@@ -115,12 +117,22 @@ impl ModelSource {
         }
     }
 
+    /// Contents of its weight files, by their headers.
+    pub fn weights(&self) -> Option<&FileWeights> {
+        match self {
+            Self::Catalog(_) => None,
+            Self::File(model) => model.weights.as_ref(),
+        }
+    }
+
     /// The model with a changed geometry, in the form that the command line uses.
     pub fn named(&self, arch: ModelArch) -> NamedModel {
         let key = match self {
             Self::Catalog(model) => model.key.to_owned(),
             Self::File(model) => model.name.clone(),
         };
+        let weight_bytes = self.weights().filter(|_| arch == *self.arch());
+        let weight_bytes = weight_bytes.map(|weights| weights.bytes);
         NamedModel {
             key,
             hub_id: self.repository().to_owned(),
@@ -134,7 +146,7 @@ impl ModelSource {
             source: self.source().to_owned(),
             assumed: Vec::new(),
             remarks: Vec::new(),
-            weight_bytes: None,
+            weight_bytes,
         }
     }
 }
@@ -154,6 +166,8 @@ pub struct ModelInputs {
     pub drafter: Option<&'static CatalogModel>,
     /// Engine whose factors and defaults apply; `None`: the usual one of the device.
     pub engine: Option<Engine>,
+    /// Link between several devices; `None`: the device's own.
+    pub link: Option<Arc<ChosenLink>>,
     /// Scheme that the Plan view shows; `None`: the recommended one.
     pub scheme: Option<&'static Scheme>,
     /// Texts of the user's claim, by key; parsed in `check`.
@@ -172,6 +186,7 @@ impl Default for ModelInputs {
             formats: Formats::default(),
             drafter: None,
             engine: None,
+            link: None,
             scheme: None,
             claim: Default::default(),
             filter: Default::default(),
@@ -228,9 +243,21 @@ impl ModelInputs {
         }
     }
 
+    /// Whether the model is split over several devices, by the numbers as typed.
+    pub fn has_several_devices(&self) -> bool {
+        let split = [Field::Tensor, Field::Pipeline, Field::Expert];
+        split.into_iter().any(|field| self.text(field).trim() != field.spec().usual)
+    }
+
     /// Whether the user changed the geometry.
     pub fn is_custom(&self) -> bool {
         self.tied.is_some() || Field::geometry().any(|field| !self.text(field).trim().is_empty())
+    }
+
+    /// Bytes of the weights by part, if they are known from files of this geometry.
+    pub fn file_parts(&self) -> Option<&PartBytes> {
+        let weights = self.base.weights().filter(|_| !self.is_custom())?;
+        Some(&weights.bytes.parts)
     }
 
     /// The memory limit [GB]; 0 without one, `None` if it is invalid.
@@ -250,6 +277,7 @@ impl ModelInputs {
         if let ModelSource::File(model) = &self.base
             && model.arch == opened.arch
             && model.stored == opened.stored
+            && model.weights == opened.weights
         {
             self.base = ModelSource::File(opened.clone());
         }
@@ -271,6 +299,7 @@ mod tests {
                 arch: model.arch.clone(),
                 stored: model.stored.choice(),
                 notes: Vec::new(),
+                weights: None,
             }))
         };
         assert_eq!(file(Provenance::Read).badge().0, "your file");

@@ -1,9 +1,12 @@
 //! Parsed inputs of the Model view: a model with workload and formats on a device.
 
+use std::borrow::Cow;
+
 use calc_core::calibration::Engine;
 use calc_core::catalog::models::CatalogModel;
+use calc_core::device::Device;
 use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
+use calc_core::estimate::{Draft, Estimate, EstimateRequest, PartBytes, WeightSize, estimate};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
@@ -22,6 +25,8 @@ use crate::state::place::Place;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelQuestion<'a> {
     pub place: Place<'a>,
+    /// The device with the link that the user chose.
+    pub device: Cow<'a, Device>,
     /// Geometry of the model.
     pub arch: ModelArch,
     /// Formats, with the user's choices applied to the stored ones.
@@ -29,8 +34,10 @@ pub struct ModelQuestion<'a> {
     stored: PrecisionChoice,
     formats: Formats,
     pub workload: Workload,
-    /// Size of the weights, if the user states their mean bits.
+    /// Size of the weights, if the user states their mean bits, or their files state it.
     pub weight_size: Option<WeightSize>,
+    /// Bytes of the weights as stored, if they are known from files.
+    pub files: Option<PartBytes>,
     /// Draft model; `None` without speculation.
     pub drafter: Option<&'static CatalogModel>,
     /// Engine of the expected times; `None`: the usual one of the device.
@@ -73,11 +80,17 @@ impl<'a> ModelQuestion<'a> {
         if !faults.is_empty() {
             return Err(faults);
         }
+        let files = inputs.file_parts().copied();
+        let is_requantized = inputs.formats.changes_weights(&inputs.base.stored());
         let parallel = Parallel { tensor, pipeline, expert };
         let speculation =
             draft.map(|draft_tokens| Speculation { draft_tokens, acceptance, own_layers: false });
         Ok(Self {
             place,
+            device: match &inputs.link {
+                Some(link) => Cow::Owned(link.on(place.device.clone())),
+                None => Cow::Borrowed(place.device),
+            },
             arch,
             precision: inputs.formats.over(&inputs.base.stored()),
             stored: inputs.base.stored(),
@@ -89,7 +102,10 @@ impl<'a> ModelQuestion<'a> {
                 speculation,
                 ..Workload::new(batch, prompt)
             },
-            weight_size: bits.map(WeightSize::BitsPerWeight),
+            weight_size: bits
+                .map(WeightSize::BitsPerWeight)
+                .or(files.filter(|_| !is_requantized).map(WeightSize::Parts)),
+            files,
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
             engine: inputs.engine,
             limit: limit.map(Bytes::from_gb),
@@ -99,7 +115,7 @@ impl<'a> ModelQuestion<'a> {
     /// Changes the format of a role.
     pub fn choose(&mut self, role: Role, format: &'static QuantFormat) {
         self.formats.set(role, Some(format));
-        if role == Role::Weights {
+        if role.is_of_weights() {
             self.weight_size = None;
         }
         self.precision = self.formats.over(&self.stored);
@@ -120,14 +136,14 @@ impl<'a> ModelQuestion<'a> {
     /// The core's request, with another workload.
     pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
         EstimateRequest {
-            device: self.place.device,
+            device: &self.device,
             mode: self.place.mode,
             memory_limit: self.limit,
             model: &self.arch,
             precision: self.precision,
             workload,
             weight_size: self.weight_size,
-            draft: self.drafter.map(|model| &model.arch),
+            draft: self.drafter.map(|model| Draft { model: &model.arch, files: None }),
             engine: self.engine,
             calibration: self.place.calibration(),
         }

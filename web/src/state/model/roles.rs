@@ -1,7 +1,7 @@
 //! Roles that a format is chosen for.
 
 use calc_core::precision::{Precision, PrecisionChoice};
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 use report::output::address::key;
 
 /// A role of a format in a model.
@@ -46,6 +46,11 @@ impl Role {
         !matches!(self, Self::Activations) || format.class.is_some()
     }
 
+    /// Whether weights have this role.
+    pub const fn is_of_weights(self) -> bool {
+        matches!(self, Self::Weights | Self::Embedding | Self::Experts)
+    }
+
     /// The role's format on a device.
     pub const fn of(self, precision: &Precision) -> &'static QuantFormat {
         match self {
@@ -71,6 +76,22 @@ impl Formats {
     /// Sets the choice for a role.
     pub const fn set(&mut self, role: Role, format: Option<&'static QuantFormat>) {
         self.0[role as usize] = format;
+    }
+
+    /// Whether weights are in other formats than the stored ones; floats of one size count as equal.
+    pub fn changes_weights(&self, stored: &PrecisionChoice) -> bool {
+        let bits = |format: &QuantFormat| format.bits_per_element().to_bits();
+        let is_float = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+        let differs = |role, is: Option<&'static QuantFormat>| {
+            let Some(chosen) = self.get(role) else { return false };
+            is.is_none_or(|is| {
+                let is_same_float = is_float(chosen) && is_float(is) && bits(chosen) == bits(is);
+                chosen != is && !is_same_float
+            })
+        };
+        differs(Role::Weights, Some(stored.weights))
+            || differs(Role::Experts, stored.experts.or(Some(stored.weights)))
+            || differs(Role::Embedding, stored.embedding)
     }
 
     /// Applies the choices to the stored formats. As on the command line, another weight format resets the other roles to the

@@ -7,6 +7,7 @@ use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
 use report::input::model_file::word::{self, FileModel};
+use report::input::request::link;
 use report::output::address::key;
 
 use super::fields::Field;
@@ -22,7 +23,7 @@ const SOURCE: &str = "the address of this page";
 pub use report::output::address::KeyedValue as Pair;
 
 /// Keys of a custom model, which are in the fragment and not in the query.
-const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
+const CARRIED: [&str; 4] = ["file", "geometry", "stored", "bytes"];
 
 /// Whether a key belongs to a custom model.
 pub fn is_in_fragment(key: &str) -> bool {
@@ -52,6 +53,8 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
             pairs.push(("geometry", word::geometry(&model.arch)));
             pairs.push(("stored", word::stored(&model.stored)));
+            let bytes = model.weights.as_ref();
+            pairs.extend(bytes.map(|weights| ("bytes", weights.word().to_owned())));
         }
     }
     for field in Field::ALL {
@@ -60,6 +63,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
             pairs.push((field.spec().id, text.to_owned()));
         }
     }
+    pairs.extend(inputs.link.as_ref().map(|link| (key::LINK, link.key.to_string())));
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
     pairs.extend(inputs.scheme.map(|scheme| (key::SCHEME, scheme.key.to_owned())));
     pairs.extend(inputs.drafter.map(|model| (key::DRAFT_MODEL, model.key.to_owned())));
@@ -118,6 +122,13 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 Engine::ALL.map(|(key, _)| key).join(", ")
             )),
         },
+        key::LINK => match link::read(value) {
+            Ok(link) => {
+                inputs.link = Some(Arc::new(link));
+                Ok(())
+            }
+            Err(error) => Err(format!("but {error}. The page uses the device's own link.")),
+        },
         key::SCHEME => match schemes::scheme(value) {
             Some(scheme) => {
                 inputs.scheme = Some(scheme);
@@ -147,6 +158,16 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                     .to_owned())
             }
         },
+        "bytes" => match word::read_file_weights(value) {
+            Some(weights) => {
+                file(inputs).weights = Some(weights);
+                Ok(())
+            }
+            None => Err(
+                "which are no bytes that this page wrote. The page computes them from the formats."
+                    .to_owned(),
+            ),
+        },
         "tied" => match value {
             "0" | "1" => {
                 inputs.tied = Some(value == "1");
@@ -168,6 +189,7 @@ fn file(inputs: &mut ModelInputs) -> &mut FileModel {
             arch: model.arch.clone(),
             stored: model.stored.choice(),
             notes: Vec::new(),
+            weights: None,
         }));
     }
     match &mut inputs.base {
@@ -248,6 +270,7 @@ mod tests {
         let mut inputs = ModelInputs::default();
         inputs.tied = Some(true);
         inputs.engine = Some(Engine::Vllm);
+        inputs.link = link::read("12.5,8").ok().map(Arc::new);
         inputs.scheme = schemes::scheme("half");
         inputs.claim = ["60", "50", "user"].map(str::to_owned);
         for (index, field) in Field::ALL.into_iter().enumerate() {
@@ -260,7 +283,7 @@ mod tests {
         }
         assert_eq!(
             round_trip(&inputs).split_whitespace().count(),
-            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 3
+            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 4
         );
         inputs.set_text(Field::Batch, "many".into());
         inputs.set_text(Field::Prompt, String::new());
@@ -274,10 +297,12 @@ mod tests {
             ("model", "", "no model"),
             ("weights", "int4_g", "int4_g128"),
             ("scheme", "int5", "no scheme"),
+            ("link", "infiniband", "pcie_4_x16"),
             ("engine", "vllm2", "tensorrt-llm, tensorrt-edge-llm, vllm"),
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),
             ("stored", "bf17", "no formats"),
+            ("bytes", "1.0-Q4", "no bytes"),
             ("tied", "yes", "0 or 1"),
             ("tk", "minutes", "neither user nor s"),
         ] {

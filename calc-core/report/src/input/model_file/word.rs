@@ -4,6 +4,7 @@ mod geometry;
 mod numbers;
 mod towers;
 mod version_1;
+mod weights;
 
 use calc_core::catalog;
 
@@ -13,6 +14,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
 pub use geometry::{geometry, read_geometry};
+pub use weights::{FileWeights, RoleSum, read_file_weights};
 
 use super::import_notes;
 use crate::input::named_model::NamedModel;
@@ -31,6 +33,8 @@ pub struct FileModel {
     pub stored: PrecisionChoice,
     /// Notes on assumed, omitted and rounded fields.
     pub notes: Vec<String>,
+    /// Contents of its weight files, if it was read from them.
+    pub weights: Option<FileWeights>,
 }
 
 impl FileModel {
@@ -45,6 +49,7 @@ impl FileModel {
             arch: read_geometry(&geometry(&model.arch))?,
             stored: model.stored,
             notes: notes.iter().map(|note| one_line(note)).collect(),
+            weights: None,
         })
     }
 }

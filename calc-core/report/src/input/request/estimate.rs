@@ -19,6 +19,7 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
+use super::link::ChosenLink;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
     in_force, link, memory, power_mode, precision_fields, unread_field,
@@ -66,6 +67,8 @@ pub struct EstimateInputs {
     pub usual: Vec<UsualValue>,
     /// Notes on ambiguous names of devices and formats, and the one chosen for each.
     pub taken: Vec<String>,
+    /// The link between the devices, if the request names one; `device` has it.
+    pub link: Option<ChosenLink>,
 }
 
 impl EstimateInputs {
@@ -103,7 +106,8 @@ impl EstimateInputs {
         let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
         let mut workload = workload(&mut fields, images)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
-        let taken = open.into_iter().chain(taken).chain(link).collect();
+        let said = link.as_ref().map(ChosenLink::said);
+        let taken = open.into_iter().chain(taken).chain(said).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
@@ -136,6 +140,7 @@ impl EstimateInputs {
             calibration,
             usual,
             taken,
+            link,
         })
     }
 
@@ -163,7 +168,7 @@ impl EstimateInputs {
             precision: self.precision,
             workload: self.workload,
             weight_size: self.weight_size,
-            draft: self.draft.as_ref().map(|draft| &*draft.arch),
+            draft: self.draft.as_ref().map(NamedModel::draft),
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
         })

@@ -19,8 +19,8 @@ use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
 use calc_core::units::{Bytes, Seconds, TokensPerSec, Watts};
 
 use super::{
-    EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
-    memory, power_mode,
+    EstimateInputs, Fields, Library, NamedModel, RequestError, calibration_field, engine_field,
+    in_force, memory, power_mode,
 };
 
 /// Number of rows M from which a single shape counts as prefill where the request names no phase.
@@ -122,6 +122,16 @@ impl RecommendInputs {
         }
     }
 
+    /// Whether the devices exchange data over a link that nobody published.
+    pub fn lacks_link(&self) -> bool {
+        match &self.subject {
+            Subject::Model(model) => {
+                self.device.link.is_none() && model.workload.parallel.exchanges()
+            }
+            Subject::Shape { .. } => false,
+        }
+    }
+
     /// The request in the types of `calc-core`.
     ///
     /// # Errors
@@ -141,21 +151,24 @@ impl RecommendInputs {
                     run: run_shape,
                 })
             }
-            Subject::Model(inputs) => Task::Model(ModelTask::new(
-                EstimateRequest {
-                    device: &self.device,
-                    mode,
-                    memory_limit: inputs.memory_limit,
-                    model: &inputs.model.arch,
-                    precision: inputs.named,
-                    workload: inputs.workload,
-                    weight_size: None,
-                    draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
-                    engine: inputs.engine,
-                    calibration: in_force(inputs.calibration.as_ref()),
-                },
-                inputs.model.stored,
-            )),
+            Subject::Model(inputs) => Task::Model(
+                ModelTask::new(
+                    EstimateRequest {
+                        device: &self.device,
+                        mode,
+                        memory_limit: inputs.memory_limit,
+                        model: &inputs.model.arch,
+                        precision: inputs.named,
+                        workload: inputs.workload,
+                        weight_size: None,
+                        draft: inputs.draft.as_ref().map(NamedModel::draft),
+                        engine: inputs.engine,
+                        calibration: in_force(inputs.calibration.as_ref()),
+                    },
+                    inputs.model.stored,
+                )
+                .with_files(inputs.model.file_parts()),
+            ),
         };
         let Self { objective, part, bounds, .. } = *self;
         Ok(RecommendRequest { task, objective, part, bounds })

@@ -19,7 +19,7 @@ impl fmt::Display for WeightFileError {
             Self::NoGeometry(why) => f.write_str(&no_geometry(why)),
             Self::NoConfig => f.write_str(
                 "files of safetensors do not state the geometry, and there is no config.json beside them; \
-                 put the model's config.json into the same folder",
+                 put the model's config.json into the same folder, or open it together with them",
             ),
             Self::Model { error, of_header: true } => write!(f, "its metadata, with the names of a config.json: {error}"),
             Self::Model { error, of_header: false } => write!(f, "its config.json: {error}"),
@@ -113,7 +113,9 @@ fn of_tensor(error: &HeaderError) -> String {
         }
         HeaderError::DuplicateTensor { tensor } => format!("the tensor `{tensor}` stands twice"),
         HeaderError::SplitFiles { stated, found } => {
-            format!("the split has {stated} files, and {found} are here; put all into one folder")
+            format!(
+                "the split has {stated} files, and {found} are here; put all into one folder, or open all together"
+            )
         }
         HeaderError::SplitTensors { stated, found } => {
             format!("the split has {stated} tensors, and its files have {found}")

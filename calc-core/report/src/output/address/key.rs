@@ -35,6 +35,8 @@ pub const TENSOR_PARALLEL: &str = "tp";
 pub const PIPELINE_PARALLEL: &str = "pp";
 /// Devices over which experts are distributed.
 pub const EXPERT_PARALLEL: &str = "ep";
+/// Link between the devices: a preset, or GB/s and µs.
+pub const LINK: &str = "link";
 /// Limit on the memory in use [GB].
 pub const MEMORY_LIMIT: &str = "memory";
 /// Mean bits per weight.

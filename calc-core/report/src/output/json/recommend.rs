@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::output::words::apply::{self, Deployment};
-use crate::output::words::{advice, context_note, memory, model_request_notes, split_notes};
+use crate::output::words::{
+    advice, context_note, memory, model_request_notes, split_notes, weights,
+};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -252,6 +254,9 @@ fn loss_basis(inputs: &RecommendInputs, answer: &Recommendation) -> Option<Strin
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
+    if inputs.lacks_link() {
+        notes.push(advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
+    }
     notes.extend(memory::notes(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
     notes.extend(loss_basis(inputs, answer));
@@ -267,7 +272,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     if let Subject::Model(model) = &inputs.subject
         && model.weight_size.is_some()
     {
-        notes.push("the given size of the weights is that of one file; every ranked scheme has the size of its own formats".to_owned());
+        notes.push(weights::size_in_ranking(model).to_owned());
     }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());

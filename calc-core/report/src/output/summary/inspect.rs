@@ -1,18 +1,16 @@
 //! Weight files for people.
 
 use calc_core::units::Bytes;
-use weights::files::{Group, Sum, sum};
-use weights::role::Role;
+use weights::files::{Group, sum};
 use weights::stored::file_type;
 
 use super::Document;
+use crate::input::model_file::word::FileWeights;
 use crate::input::weight_file::stated_formats;
 use crate::number_text as n;
 use crate::output::json::inspect::Inspected;
 use crate::output::table::{Align, Table};
-
-/// Text for a number that packed elements do not give.
-const UNKNOWN: &str = "unknown";
+use crate::output::words::weights as words;
 
 /// Document of weight files: bytes by role with their types, and what header and config.json state.
 pub fn inspect(inspected: &Inspected<'_>) -> Document {
@@ -31,7 +29,7 @@ pub fn inspect(inspected: &Inspected<'_>) -> Document {
         out.line(format!("file type     {}", nominal.name));
     }
     out.line(format!("tensors       {}, {}", all.tensors, n::bytes(Bytes::new(all.bytes as f64))));
-    out.line(format!("parameters    {}", parameters(&all)));
+    out.line(format!("parameters    {}", words::parameters(&all)));
     if let Ok(model) = inspected.model {
         out.line(format!("geometry      {} parameters", model.arch.n_params()));
     }
@@ -44,16 +42,6 @@ pub fn inspect(inspected: &Inspected<'_>) -> Document {
     out
 }
 
-fn parameters(sum: &Sum) -> String {
-    sum.parameters.map_or_else(|| UNKNOWN.into(), |parameters| parameters.to_string())
-}
-
-fn bits(sum: &Sum) -> String {
-    let parameters = sum.parameters.filter(|&parameters| parameters > 0);
-    let bits = |parameters| n::short(8.0 * sum.bytes as f64 / parameters as f64, 4);
-    parameters.map_or_else(|| UNKNOWN.into(), bits)
-}
-
 fn by_role(groups: &[Group]) -> Table {
     let mut table = Table::new(&[
         ("role", Align::Left),
@@ -63,22 +51,8 @@ fn by_role(groups: &[Group]) -> Table {
         ("bits", Align::Right),
         ("types", Align::Left),
     ]);
-    for role in Role::ALL {
-        let all = sum(groups, |group| group.role == role);
-        if all.tensors == 0 {
-            continue;
-        }
-        let types = groups.iter().filter(|group| group.role == role).map(|group| {
-            format!("{} {}", group.kind.name, n::bytes(Bytes::new(group.sum.bytes as f64)))
-        });
-        table.push(vec![
-            role.key().replace('_', " "),
-            all.tensors.to_string(),
-            parameters(&all),
-            all.bytes.to_string(),
-            bits(&all),
-            types.collect::<Vec<_>>().join(", "),
-        ]);
+    for row in words::roles(&FileWeights::of(groups)) {
+        table.push(vec![row.role, row.tensors, row.parameters, row.bytes, row.bits, row.types]);
     }
     table
 }

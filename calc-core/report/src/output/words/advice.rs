@@ -20,6 +20,10 @@ mod drops;
 
 pub use drops::{drop_counts, dropped};
 
+/// Sentence beside times of devices whose link nobody published.
+pub const WITHOUT_LINK: &str = "Nobody published the link between these devices: all times are without what they \
+                                exchange, which makes them longer, until a link is named.";
+
 /// Name of a scheme: `INT4 g128, AWQ`, `FP8 weights and activations`.
 pub fn scheme_name(scheme: &Scheme) -> String {
     let SchemeWeights::Format(format) = scheme.weights else {

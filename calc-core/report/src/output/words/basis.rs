@@ -38,7 +38,7 @@ fn mixed(basis: &Basis) -> String {
         return format!("your own measurements, and for the rest: {kernels}");
     }
     format!(
-        "{kernels}; transfers between devices at the links' published bandwidth, with an assumed interval"
+        "{kernels}; transfers between devices at the bandwidth of their links, with an assumed interval"
     )
 }
 

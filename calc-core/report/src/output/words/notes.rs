@@ -126,15 +126,16 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(split_notes(&inputs.workload.parallel));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
-        notes.push(
-            "the bandwidth of this device's link is not published: times on the link and all expected times are unknown"
-                .into(),
-        );
+        notes.push(LINK_UNKNOWN.into());
     }
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
 }
+
+/// The note to times of devices whose link nobody published.
+const LINK_UNKNOWN: &str = "the bandwidth of this device's link is not published: ideal times are those without exchanges, \
+                            and expected times are unknown until a link is named";
 
 /// Sentence above the verdict on a context beyond the model's limit.
 pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
