@@ -11,6 +11,9 @@ use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 use crate::software::largest_share;
+use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
+
+pub use crate::tiers::HostMemory;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -32,6 +35,8 @@ pub struct MemoryFootprint {
     pub draft: Option<DraftMemory>,
     /// Memory that a model may use.
     pub usable: UsableMemory,
+    /// Bytes on the host of the card; the other parts are then those of the card alone.
+    pub host: Option<HostMemory>,
 }
 
 /// Memory that the draft model of speculative decoding needs beside the model that it drafts for.
@@ -126,9 +131,26 @@ impl MemoryFootprint {
         self.activations + self.draft.map_or(Bytes::ZERO, |draft| draft.activations)
     }
 
-    /// Whether it fits.
+    /// Whether it fits, on the host, too.
     pub fn verdict(&self) -> MemoryVerdict {
-        MemoryVerdict::of(self.total(), self.usable)
+        let own = MemoryVerdict::of(self.total(), self.usable);
+        let missing = self.missing();
+        if missing > Bytes::ZERO { MemoryVerdict::DoesNotFit { missing } } else { own }
+    }
+
+    /// Memory that is short, on the card and on its host.
+    pub fn missing(&self) -> Bytes {
+        let own = (self.total() - self.usable.bytes).max(Bytes::ZERO);
+        own + self.host.map_or(Bytes::ZERO, |host| host.missing())
+    }
+
+    /// All that the model needs, and what card and host leave to it; for comparisons that know no places.
+    pub fn both(&self) -> (Bytes, UsableMemory) {
+        let Some(host) = self.host else { return (self.total(), self.usable) };
+        let usable = UsableMemory { bytes: self.usable.bytes + host.usable, ..self.usable };
+        let needs = self.total() + host.in_memory();
+        let short = self.missing();
+        (if short > Bytes::ZERO { needs.max(usable.bytes + short) } else { needs }, usable)
     }
 }
 
@@ -167,7 +189,48 @@ pub(crate) fn footprint(
             largest_share(engine),
             reserve(device.class),
         ),
+        host: None,
     }
+}
+
+/// The bytes that a placement divides. `scale` multiplies all weight bytes; `all` has the sums on one device.
+pub(crate) fn divisible(
+    model: &ModelArch,
+    precision: &Precision,
+    scale: f64,
+    all: &MemoryFootprint,
+) -> Divisible {
+    let (embedding, lm_head) = embedding_weights(model, precision);
+    // One matrix for both is read by the LM head, so the card has it.
+    let embedding =
+        if model.tied_embeddings { embedding - tied(model, precision) } else { embedding };
+    let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
+    model.matrices(&mut |matrix| {
+        let format = if matrix.expert { precision.experts } else { precision.weights };
+        let one =
+            format.stored_bytes(matrix.rows, matrix.cols) * precision.mixture.ratio(matrix.kind);
+        let is_part = is_feed_forward(matrix.kind, model);
+        if is_part {
+            feed_forward += one * matrix.count as f64;
+        }
+        let layers = if matrix.expert { feed_forward_layers(model) } else { matrix.count };
+        largest = largest.max(one * (matrix.count / layers.max(1)) as f64);
+    });
+    let rest = weight_bytes(model, precision) - embedding - lm_head - feed_forward;
+    let rest = if model.tied_embeddings { rest - tied(model, precision) } else { rest };
+    Divisible {
+        weights: all.weights,
+        embedding: embedding * scale,
+        feed_forward: feed_forward * scale,
+        rest: rest * scale,
+        cache: all.kv_cache,
+        largest: largest * scale,
+    }
+}
+
+/// The matrix that is embedding and LM head.
+fn tied(model: &ModelArch, precision: &Precision) -> Bytes {
+    precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
 }
 
 /// Fraction of the layers in the largest pipeline stage, counting each layer as an average one.

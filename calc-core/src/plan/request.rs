@@ -7,6 +7,7 @@ use crate::model_arch::ModelArch;
 use crate::parallel::{Parallel, check_split};
 use crate::precision::PrecisionChoice;
 use crate::software::reads_cache;
+use crate::tiers::Host;
 use crate::units::Bytes;
 use crate::weight_size::WeightSize;
 use crate::workload::Workload;
@@ -29,6 +30,8 @@ pub struct EstimateRequest<'a> {
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
+    /// The machine around the card, whose memory takes what the card does not hold; `None` for the card alone.
+    pub host: Option<&'a Host>,
 }
 
 impl EstimateRequest<'_> {
@@ -37,7 +40,9 @@ impl EstimateRequest<'_> {
         let Self { device, model, workload, .. } = *self;
         let serving =
             || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
-        self.engine.unwrap_or_else(serving)
+        // Of the engines here, llama.cpp is the one that computes on both sides.
+        let beside = self.host.map(|_| Engine::LlamaCpp);
+        self.engine.or(beside).unwrap_or_else(serving)
     }
 }
 

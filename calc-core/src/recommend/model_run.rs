@@ -34,8 +34,7 @@ impl<'a> ModelRun<'a> {
 
     /// Memory that the scheme needs on one device, and what its engine may use there.
     fn memory(&self) -> (Bytes, UsableMemory) {
-        let footprint = self.plan.footprint();
-        (footprint.total(), footprint.usable)
+        self.plan.footprint().both()
     }
 
     fn prefill(&self) -> PhaseWork {

@@ -7,6 +7,7 @@ mod estimate;
 mod fields;
 mod files;
 mod fit;
+mod host;
 mod link;
 mod memory;
 mod recommend;

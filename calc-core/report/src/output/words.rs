@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod check;
 pub mod memory;
 mod notes;
+pub mod placement;
 pub mod weights;
 
 pub use crate::refusal_text::{core_error, nearest_text};

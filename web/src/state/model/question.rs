@@ -129,6 +129,7 @@ impl<'a> ModelQuestion<'a> {
             draft: self.drafter.map(|model| &model.arch),
             engine: self.engine,
             calibration: self.place.calibration(),
+            host: None,
         }
     }
 

@@ -13,12 +13,13 @@ use calc_core::estimate::{
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
+use calc_core::tiers::Host;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
-    in_force, link, memory, power_mode, precision_fields, unread_field,
+    host, in_force, link, memory, power_mode, precision_fields, unread_field,
 };
 
 /// Default of a field that a request leaves out.
@@ -55,6 +56,10 @@ pub struct EstimateInputs {
     pub engine: Option<Engine>,
     /// User's measurements; `None` uses the model fitted on published measurements.
     pub calibration: Option<Arc<Calibration>>,
+    /// Machine around the card, whose memory takes what the card does not hold.
+    pub host: Option<Host>,
+    /// Memory that other programs take: of the host, or of the device where there is none.
+    pub reserve: Option<Bytes>,
     /// Defaults that were used; the answer names them.
     pub usual: Vec<UsualValue>,
     /// Notes on ambiguous names of devices and formats, and the one chosen for each.
@@ -67,10 +72,17 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        host::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
+        let reserve = host::reserve(&mut fields)?;
+        let host = host::host(&mut fields, library, &device, reserve)?;
         let memory_limit = memory::limit(&mut fields)?;
+        // Other programs share the memory of the host, or that of the device where there is no host.
+        let own_reserve = reserve.filter(|_| host.is_none());
+        let memory_limit = memory::limit_beside(memory_limit, own_reserve, &device);
+        let (host, host_said) = host.unzip();
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let model = library.model(&fields.required_text("model")?, unread)?;
@@ -86,7 +98,7 @@ impl EstimateInputs {
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
-        let taken = open.into_iter().chain(taken).chain(link).collect();
+        let taken = open.into_iter().chain(taken).chain(link).chain(host_said).collect();
         let draft =
             fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -113,6 +125,8 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
+            host,
+            reserve,
             usual,
             taken,
         })
@@ -140,6 +154,7 @@ impl EstimateInputs {
             draft: self.draft.as_ref().map(|draft| &*draft.arch),
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
+            host: self.host.as_ref(),
         })
     }
 

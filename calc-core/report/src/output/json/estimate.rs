@@ -12,6 +12,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
+use super::host::{HostJson, HostMemoryJson, PlacementJson};
 use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::EstimateInputs;
 use crate::output::words;
@@ -37,6 +38,10 @@ pub struct EstimateJson {
     factors: FactorsJson,
     memory: MemoryJson,
     energy: EnergyJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<PlacementJson>,
     notes: Vec<String>,
 }
 
@@ -242,6 +247,8 @@ struct MemoryJson {
     installed: Option<f64>,
     platform: &'static str,
     group: GroupJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostMemoryJson>,
 }
 
 /// Memory of the draft model, whole on one device.
@@ -286,6 +293,7 @@ impl MemoryJson {
             installed: device.installed_memory().map(Bytes::get),
             platform: device.memory_platform.key(),
             group: GroupJson { devices, total: memory.group_total(devices).get() },
+            host: memory.host.map(HostMemoryJson::from),
         }
     }
 }
@@ -359,6 +367,8 @@ impl EstimateJson {
                 devices: inputs.workload.parallel.devices(),
                 basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
             },
+            host: inputs.host.as_ref().map(HostJson::from),
+            placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
             notes: words::estimate_notes(inputs, answer),
         }
     }
