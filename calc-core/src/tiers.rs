@@ -105,7 +105,7 @@ impl Placement {
     }
 
     /// Share of an operator's instances that the host computes in a step that copies nothing.
-    pub(crate) fn share(&self, kind: OpKind, model: &ModelArch) -> f64 {
+    pub fn share(&self, kind: OpKind, model: &ModelArch) -> f64 {
         if is_feed_forward(kind, model) {
             share(self.feed_forward, feed_forward_layers(model))
         } else if self.cache && is_of_cache(kind) {

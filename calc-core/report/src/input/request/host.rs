@@ -1,7 +1,7 @@
 //! The host of a card in a request: processor, memory modules, link and SSD; and what other programs take of the memory.
 
-use calc_core::catalog::links::{self, LINKS};
-use calc_core::device::{Device, DeviceClass, Link, MemoryPlatform};
+use calc_core::catalog::links::{self, LINKS, LinkPreset};
+use calc_core::device::{Device, DeviceClass, MemoryPlatform};
 use calc_core::error::{Error, real_in_range};
 use calc_core::provenance::Fact;
 use calc_core::text::Text;
@@ -23,6 +23,7 @@ const SSD: (f64, f64) = (1e-3, 1e3);
 const USUAL_SPEEDS: [(&str, u32); 2] = [("ddr4", 3200), ("ddr5", 5600)];
 /// Channels of a desktop.
 const USUAL_CHANNELS: u32 = 2;
+const USUAL_MODULES: Modules = Modules { generation: "ddr5", megatransfers: None, channels: None };
 /// Words between the parts of a host that say nothing.
 const FILLERS: [&str; 9] = ["of", "and", "a", "ram", "dram", "memory", "system", "with", "host"];
 
@@ -143,22 +144,47 @@ pub(super) fn host(
     let Some(memory) = memory else { return Err(RequestError::Missing { key: "host_memory_gb" }) };
     let installed =
         Bytes::from_gib(real_in_range("host_memory_gb", memory, INSTALLED.0, INSTALLED.1)?);
-    // The system takes its share of the memory, as on other machines whose programs share it.
-    let usable = installed * MemoryPlatform::Shared.share(installed);
-    let (link, link_name) = link(fields, device)?;
-    let Processor { name, bandwidth, peaks } = processor(&described, library)?;
-    let host = Host {
+    let link = link(fields, device)?;
+    let processor = processor(&described, library)?;
+    let beside = reserve.unwrap_or(Bytes::ZERO);
+    let host = Host { ssd: ssd(fields)?, ..built(processor, installed, beside, link) };
+    let said = said(&host);
+    Ok(Some((host, said)))
+}
+
+fn built(
+    Processor { name, bandwidth, peaks }: Processor,
+    installed: Bytes,
+    reserve: Bytes,
+    link: &LinkPreset,
+) -> Host {
+    Host {
         name: Text::Owned(name),
         bandwidth,
         peaks,
         installed,
-        usable: (usable - reserve.unwrap_or(Bytes::ZERO)).max(Bytes::ZERO),
-        link,
-        link_name,
-        ssd: ssd(fields)?,
-    };
-    let said = said(&host);
-    Ok(Some((host, said)))
+        usable: (left_to_programs(installed) - reserve).max(Bytes::ZERO),
+        link: Fact { value: link.link, provenance: link.provenance },
+        link_name: Text::Borrowed(link.name),
+        ssd: None,
+    }
+}
+
+/// Memory without the system's share, which is that of other machines whose programs share it.
+fn left_to_programs(installed: Bytes) -> Bytes {
+    installed * MemoryPlatform::Shared.share(installed)
+}
+
+/// The usual host of a card: a desktop with an amount of memory [GiB].
+pub(super) fn usual(device: &Device, memory: f64) -> Host {
+    built(memory_alone(USUAL_MODULES), Bytes::from_gib(memory), Bytes::ZERO, own_link(device))
+}
+
+/// The same host with another amount of memory [GiB].
+pub(super) fn with_memory(host: &Host, memory: f64) -> Host {
+    let installed = Bytes::from_gib(memory);
+    let reserve = left_to_programs(host.installed) - host.usable;
+    Host { installed, usable: left_to_programs(installed) - reserve, ..host.clone() }
 }
 
 /// A processor with its memory, or memory alone.
@@ -168,11 +194,19 @@ struct Processor {
     peaks: [Option<FlopsPerSec>; 10],
 }
 
+fn memory_alone(modules: Modules) -> Processor {
+    let (bandwidth, name) = modules.bandwidth(None);
+    let bandwidth = if modules.megatransfers.is_some() && modules.channels.is_some() {
+        Fact::derived(bandwidth)
+    } else {
+        Fact::assumed(bandwidth)
+    };
+    Processor { name, bandwidth, peaks: [None; 10] }
+}
+
 fn processor(described: &Described, library: &Library<'_>) -> Result<Processor, RequestError> {
-    let usual = Modules { generation: "ddr5", megatransfers: None, channels: None };
     if described.processor.is_empty() {
-        let (bandwidth, name) = described.modules.unwrap_or(usual).bandwidth(None);
-        return Ok(Processor { name, bandwidth: Fact::assumed(bandwidth), peaks: [None; 10] });
+        return Ok(memory_alone(described.modules.unwrap_or(USUAL_MODULES)));
     }
     let found = library.device(&described.processor)?;
     if found.class != DeviceClass::Cpu {
@@ -192,21 +226,19 @@ fn processor(described: &Described, library: &Library<'_>) -> Result<Processor, 
 }
 
 /// The link that a request names, or the PCIe link of the card.
-fn link(fields: &mut Fields, device: &Device) -> Result<(Fact<Link>, Text), RequestError> {
-    let preset = match fields.text("host_link")? {
+fn link(fields: &mut Fields, device: &Device) -> Result<&'static LinkPreset, RequestError> {
+    Ok(match fields.text("host_link")? {
         Some(name) => links::find(&name).ok_or_else(|| RequestError::NotOneOf {
             key: "host_link",
             value: name,
             allowed: LINKS.iter().map(|preset| preset.key).collect(),
         })?,
         None => own_link(device),
-    };
-    let fact = Fact { value: preset.link, provenance: preset.provenance };
-    Ok((fact, Text::Borrowed(preset.name)))
+    })
 }
 
 /// The PCIe link in the catalog's row: `PCIe 4.0 x16, NVLink 112.5 GB/s`; `PCIe 5.0` has 16 lanes.
-fn own_link(device: &Device) -> &'static links::LinkPreset {
+fn own_link(device: &Device) -> &'static LinkPreset {
     let parts = device.interconnect.split([',', '(']).map(str::trim);
     let mut named = parts.filter(|part| part.starts_with("PCIe"));
     let lanes = |part: &str| links::find(part).or_else(|| links::find(&format!("{part} x16")));

@@ -12,9 +12,9 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
-use super::host::{HostJson, HostMemoryJson, PlacementJson};
+use super::host::{HostJson, HostMemoryJson, PlacementJson, RemedyJson};
 use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
-use crate::input::request::EstimateInputs;
+use crate::input::request::{EstimateInputs, remedies};
 use crate::output::words;
 
 /// Estimate of a model on a device.
@@ -42,6 +42,9 @@ pub struct EstimateJson {
     host: Option<HostJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<PlacementJson>,
+    /// Smallest changes of the request after which the model fits; absent where it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fits_with: Vec<RemedyJson>,
     notes: Vec<String>,
 }
 
@@ -369,6 +372,7 @@ impl EstimateJson {
             },
             host: inputs.host.as_ref().map(HostJson::from),
             placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
+            fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
         }
     }

@@ -4,8 +4,10 @@ use calc_core::footprint::HostMemory;
 use calc_core::tiers::{Host, Placement};
 use calc_core::units::BytesPerSec;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::input::request::EstimateInputs;
+use super::ExpectedJson;
+use crate::input::request::{EstimateInputs, Remedy};
 use crate::output::words;
 
 /// The machine around a card.
@@ -79,6 +81,25 @@ impl From<HostMemory> for HostMemoryJson {
             on_ssd: host.on_ssd.get(),
             in_memory: host.in_memory().get(),
             usable: host.usable.get(),
+        }
+    }
+}
+
+/// A change of a request after which the model fits, and the rate then.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RemedyJson {
+    set: Map<String, Value>,
+    tpot: ExpectedJson,
+    throughput_token_per_s: f64,
+}
+
+impl From<&Remedy> for RemedyJson {
+    fn from(remedy: &Remedy) -> Self {
+        let set = remedy.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        Self {
+            set: set.collect(),
+            tpot: remedy.answer.mean.expected.into(),
+            throughput_token_per_s: remedy.answer.mean.throughput().get(),
         }
     }
 }

@@ -35,7 +35,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     out.heading("Sources");
     out.line(format!("device  {}", inputs.device.source));
     out.line(format!("model   {}", inputs.model.source));
-    out.notes(words::estimate_notes(inputs, answer));
+    let mut notes = words::placement::what_would_fit(inputs, answer);
+    notes.extend(words::estimate_notes(inputs, answer));
+    out.notes(notes);
     out
 }
 

@@ -1,11 +1,13 @@
 //! Sentences about a model on a card and its host: what lies where, and the options of llama.cpp that put it there.
 
+use calc_core::estimate::Estimate;
 use calc_core::footprint::HostMemory;
 use calc_core::model_arch::ModelArch;
 use calc_core::tiers::{Placement, feed_forward_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
+use crate::input::request::{EstimateInputs, Remedy, remedies};
 use crate::number_text as n;
 
 /// The parts that lie on the host: `the experts of the first 26 of 36 layers lie on the host`.
@@ -91,3 +93,26 @@ pub const BASIS: &str = "on the host: fitted on published runs of llama.cpp with
 /// Note that the energy of a split model leaves the processor out.
 pub const ENERGY: &str =
     "the power of the processor is not counted: energy and power are those of the card";
+
+/// The smallest changes after which a model that does not fit does; empty for one that fits.
+pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
+    remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy)).collect()
+}
+
+/// A change with its answer: `with host ddr5, host_memory_gb 64 it fits: 36.4 token/s expected (…), the experts of …`.
+pub fn would_fit(inputs: &EstimateInputs, remedy: &Remedy) -> String {
+    let told = remedy.fields.iter().map(|(key, value)| match value {
+        serde_json::Value::String(text) => format!("{key} {text}"),
+        value => format!("{key} {value}"),
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    let places = match &remedy.answer.placement {
+        Some(placement) => format!("; {}", places(placement, &inputs.model.arch)),
+        None => String::new(),
+    };
+    let rate = n::token_rate(remedy.answer.mean.throughput());
+    format!(
+        "it fits with {told}: {rate} expected ({}){places}",
+        remedy.answer.mean.expected.provenance.key()
+    )
+}
