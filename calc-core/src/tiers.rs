@@ -214,9 +214,17 @@ impl HostMemory {
         self.weights + self.kv_cache - self.on_ssd
     }
 
+    /// Bytes that are left in the DRAM.
+    pub fn spare(&self) -> Bytes {
+        let spare = self.usable - self.in_memory();
+        // Sums of parts differ from the whole in their last bits.
+        if spare < Bytes::new(1.0) { Bytes::ZERO } else { spare }
+    }
+
     /// Bytes that neither DRAM nor SSD hold.
     pub fn missing(&self) -> Bytes {
-        (self.in_memory() - self.usable).max(Bytes::ZERO)
+        let missing = self.in_memory() - self.usable;
+        if missing < Bytes::new(1.0) { Bytes::ZERO } else { missing }
     }
 
     /// Share of the weights on the SSD.

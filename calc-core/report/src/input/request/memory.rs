@@ -33,8 +33,8 @@ pub(super) fn limit_beside(
     device: &Device,
 ) -> Option<Bytes> {
     let Some(reserve) = reserve else { return limit };
-    let left = device.usable_memory(None).bytes - reserve;
-    Some(left.max(Bytes::ZERO).min(limit.unwrap_or(left)))
+    let left = (device.usable_memory(None).bytes - reserve).max(Bytes::ZERO);
+    Some(left.min(limit.unwrap_or(left)))
 }
 
 /// Upper limit of the memory in use, in decimal GB.

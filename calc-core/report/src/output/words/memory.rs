@@ -17,7 +17,7 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
     match memory.verdict() {
         MemoryVerdict::Fits { headroom } => {
             let beside = memory.host.map_or(String::new(), |host| {
-                let spare = n::bytes((host.usable - host.in_memory()).max(Bytes::ZERO));
+                let spare = n::bytes(host.spare());
                 format!(" on the card and {spare} on the host")
             });
             format!("Fits with {} to spare{beside}{each}.", n::bytes(headroom))
