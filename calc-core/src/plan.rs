@@ -14,6 +14,7 @@ pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{EstimateRequest, serving_engine};
+pub use tiers::Behind;
 pub use totals::{Span, StepTotals};
 
 use crate::calibration::Tuned;
@@ -93,7 +94,8 @@ impl<'a> Plan<'a> {
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
-        let tiers = Tiers::of(&request, tuned.engine)?;
+        let place = (device, &workload);
+        let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;
         let mut plan =
             Self { request, roofs, precision, paths, weight_scale, part, link, tuned, tiers };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {

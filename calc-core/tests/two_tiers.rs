@@ -8,7 +8,7 @@ use calc_core::estimate::{Estimate, EstimateRequest, estimate};
 use calc_core::footprint::weight_bytes;
 use calc_core::lowering::Step;
 use calc_core::model_arch::ModelArch;
-use calc_core::plan::Plan;
+use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Fact;
 use calc_core::text::Text;
@@ -52,7 +52,7 @@ fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Host) -> Estima
         draft: None,
         engine: Some(Engine::LlamaCpp),
         calibration: &Calibration::FITTED,
-        host: Some(host),
+        host: Some(Behind::new(host)),
     }
 }
 

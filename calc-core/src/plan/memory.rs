@@ -20,7 +20,7 @@ impl Plan<'_> {
 
     /// Memory of one device of the group for another workload with the same split, and of its host.
     pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
-        self.divided_best(workload)
+        self.memory_of(workload)
     }
 
     /// Memory of one device of the group if all of the model lies on it.

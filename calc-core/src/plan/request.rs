@@ -1,5 +1,6 @@
 //! The question about a model: device, model, formats, workload, engine.
 
+use super::tiers::Behind;
 use crate::calibration::{Calibration, Engine};
 use crate::catalog::formats::FP16;
 use crate::device::{Device, PowerMode};
@@ -7,7 +8,6 @@ use crate::model_arch::ModelArch;
 use crate::parallel::{Parallel, check_split};
 use crate::precision::PrecisionChoice;
 use crate::software::reads_cache;
-use crate::tiers::Host;
 use crate::units::Bytes;
 use crate::weight_size::WeightSize;
 use crate::workload::Workload;
@@ -31,7 +31,7 @@ pub struct EstimateRequest<'a> {
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
     /// The machine around the card, whose memory takes what the card does not hold; `None` for the card alone.
-    pub host: Option<&'a Host>,
+    pub host: Option<Behind<'a>>,
 }
 
 impl EstimateRequest<'_> {

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::Plan;
-use super::request::EstimateRequest;
 use super::totals::OpTimes;
 use crate::calibration::{Engine, Factors};
+use crate::device::Device;
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, divisible};
@@ -24,6 +24,71 @@ const ANSWER: u64 = 256;
 /// Bytes per element of activations between card and host: FP32.
 const CROSSING_BYTES: f64 = 4.0;
 
+/// A host, as requests have it.
+///
+/// Its work is behind pointers, so that the linker drops it from a program that never names a host, such as the first part of
+/// the page.
+#[derive(Debug, Clone, Copy)]
+pub struct Behind<'a> {
+    host: &'a Host,
+    work: &'static HostWork,
+}
+
+impl<'a> Behind<'a> {
+    /// The host of a card.
+    pub const fn new(host: &'a Host) -> Self {
+        Self { host, work: &WORK }
+    }
+}
+
+/// Functions of a plan with a host.
+#[derive(Debug)]
+struct HostWork {
+    factors: fn(&Device, &Workload, Engine) -> Result<HostFactors, Error>,
+    /// Share of an operator's instances on the host, and the times of one there.
+    part: fn(&Tiers<'_>, &ModelArch, &OpTimes, &OpInstances, Step) -> (f64, OpTimes),
+    crossings: fn(&Tiers<'_>, &ModelArch, Step) -> Expected,
+    place: fn(&mut Plan<'_>),
+    memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
+}
+
+static WORK: HostWork = HostWork {
+    factors: host_factors,
+    part: |tiers, model, card, op, step| {
+        let share = tiers.placement.share(op.kind, model);
+        (share, if share > 0.0 { tiers.times(card, op, step) } else { *card })
+    },
+    crossings: |tiers, model, step| tiers.crossing_times(model, step),
+    place: |plan| plan.choose_placement(),
+    memory: |plan, workload| plan.divided_best(workload),
+};
+
+/// The constants of an engine on a host, if it computes there.
+fn host_factors(
+    device: &Device,
+    workload: &Workload,
+    engine: Engine,
+) -> Result<HostFactors, Error> {
+    let refused = |part| Err(Error::Inapplicable { input: "host", part });
+    if !Host::is_possible(device) {
+        return refused("a device that shares its memory with its processor");
+    }
+    if workload.parallel.devices() > 1 {
+        return refused("several devices");
+    }
+    match engine {
+        Engine::LlamaCpp | Engine::Ollama => Ok(fitted::HOST),
+        Engine::IdealKernels => Ok(HostFactors::IDEAL),
+        Engine::Vllm
+        | Engine::Sglang
+        | Engine::TensorRtLlm
+        | Engine::TensorRtEdgeLlm
+        | Engine::GptFast
+        | Engine::ExLlamaV2
+        | Engine::Mlc => refused("engines other than llama_cpp and ollama"),
+    }
+}
+
 /// The host of a plan, and what lies there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tiers<'a> {
@@ -32,31 +97,23 @@ pub(super) struct Tiers<'a> {
     factors: HostFactors,
     /// Share of the host's weights on the SSD.
     ssd_share: f64,
+    work: &'static HostWork,
 }
 
 impl<'a> Tiers<'a> {
-    /// The host of a request with everything still on the card.
-    pub(super) fn of(request: &EstimateRequest<'a>, engine: Engine) -> Result<Option<Self>, Error> {
-        let Some(host) = request.host else { return Ok(None) };
-        let refused = |part| Err(Error::Inapplicable { input: "host", part });
-        if !Host::is_possible(request.device) {
-            return refused("a device that shares its memory with its processor");
-        }
-        if request.workload.parallel.devices() > 1 {
-            return refused("several devices");
-        }
-        let factors = match engine {
-            Engine::LlamaCpp | Engine::Ollama => fitted::HOST,
-            Engine::IdealKernels => HostFactors::IDEAL,
-            Engine::Vllm
-            | Engine::Sglang
-            | Engine::TensorRtLlm
-            | Engine::TensorRtEdgeLlm
-            | Engine::GptFast
-            | Engine::ExLlamaV2
-            | Engine::Mlc => return refused("engines other than llama_cpp and ollama"),
-        };
-        Ok(Some(Self { host, placement: Placement::ON_CARD, factors, ssd_share: 0.0 }))
+    /// The host of a card with everything still on the card.
+    pub(super) fn of(
+        Behind { host, work }: Behind<'a>,
+        (device, workload): (&Device, &Workload),
+        engine: Engine,
+    ) -> Result<Self, Error> {
+        let factors = (work.factors)(device, workload, engine)?;
+        Ok(Self { host, placement: Placement::ON_CARD, factors, ssd_share: 0.0, work })
+    }
+
+    /// The time of a step in which activations change sides.
+    pub(super) fn crossings(&self, model: &ModelArch, step: Step) -> Expected {
+        (self.work.crossings)(self, model, step)
     }
 
     /// The times of an operator of the host; `card` has those on the card.
@@ -113,7 +170,7 @@ impl<'a> Tiers<'a> {
     }
 
     /// The time of a step in which activations change sides; like that of other links it is part of expected times only.
-    pub(super) fn crossings(&self, model: &ModelArch, step: Step) -> Expected {
+    fn crossing_times(&self, model: &ModelArch, step: Step) -> Expected {
         let copies = self.placement.copies && step.tokens() >= COPIED_FROM;
         let crossing = if copies {
             Placement { layers: 0, feed_forward: 0, ..self.placement }
@@ -145,12 +202,12 @@ impl Plan<'_> {
         let card = self.times(op, step.setting());
         let count = op.count as f64;
         let Some(tiers) = &self.tiers else { return visit(&card, count) };
-        let share = tiers.placement.share(op.kind, self.model());
+        let (share, there) = (tiers.work.part)(tiers, self.model(), &card, op, step);
         if share < 1.0 {
             visit(&card, count * (1.0 - share));
         }
         if share > 0.0 {
-            visit(&tiers.times(&card, op, step), count * share);
+            visit(&there, count * share);
         }
     }
 
@@ -175,10 +232,7 @@ impl Plan<'_> {
     /// ```text
     /// fastest   chunks of the prompt, and then as many decode steps as the answer has tokens, at least 256
     /// ```
-    pub(super) fn place(&mut self) {
-        if self.tiers.is_none() {
-            return;
-        }
+    fn choose_placement(&mut self) {
         let workload = self.request.workload;
         let found = self.candidates(&workload);
         let fastest = found.iter().map(|placement| (*placement, self.answer_time(*placement)));
@@ -186,6 +240,13 @@ impl Plan<'_> {
         let chosen =
             fastest.map_or_else(|| self.least_missing(&workload), |(placement, _)| placement);
         self.set_placement(chosen);
+    }
+
+    /// Places the model where it has a host.
+    pub(super) fn place(&mut self) {
+        if let Some(tiers) = self.tiers {
+            (tiers.work.place)(self);
+        }
     }
 
     fn answer_time(&self, placement: Placement) -> Seconds {
@@ -198,7 +259,7 @@ impl Plan<'_> {
     }
 
     /// The memory of a workload: that of the placement for the plan's own workload, and of the first one that fits for others.
-    pub(super) fn divided_best(&self, workload: &Workload) -> MemoryFootprint {
+    fn divided_best(&self, workload: &Workload) -> MemoryFootprint {
         let Some(tiers) = &self.tiers else { return self.on_card(workload) };
         if *workload == self.request.workload {
             return self.divided(workload, &tiers.placement);
@@ -206,6 +267,14 @@ impl Plan<'_> {
         let first = self.candidates(workload).into_iter().next();
         let placement = first.unwrap_or_else(|| self.least_missing(workload));
         self.divided(workload, &placement)
+    }
+
+    /// The memory of a workload on the card, and on its host where it has one.
+    pub(super) fn memory_of(&self, workload: &Workload) -> MemoryFootprint {
+        match &self.tiers {
+            Some(tiers) => (tiers.work.memory)(self, workload),
+            None => self.on_card(workload),
+        }
     }
 
     /// The memory of a placement on card and host.

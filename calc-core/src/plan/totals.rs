@@ -132,6 +132,7 @@ impl Span {
 }
 
 /// The times of one operator instance.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct OpTimes {
     pub(super) cost: OpCost,
     pub(super) time: KernelTime,

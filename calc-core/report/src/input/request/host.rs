@@ -3,6 +3,7 @@
 use calc_core::catalog::links::{self, LINKS, LinkPreset};
 use calc_core::device::{Device, DeviceClass, MemoryPlatform};
 use calc_core::error::{Error, real_in_range};
+use calc_core::plan::Behind;
 use calc_core::provenance::Fact;
 use calc_core::text::Text;
 use calc_core::tiers::{self, DESKTOP, Host};
@@ -26,6 +27,27 @@ const USUAL_CHANNELS: u32 = 2;
 const USUAL_MODULES: Modules = Modules { generation: "ddr5", megatransfers: None, channels: None };
 /// Words between the parts of a host that say nothing.
 const FILLERS: [&str; 9] = ["of", "and", "a", "ram", "dram", "memory", "system", "with", "host"];
+
+/// The host of a request.
+///
+/// The function is behind a pointer, so that the linker drops hosts from a program that never reads one.
+#[derive(Debug, Clone)]
+pub struct HostChoice {
+    pub facts: Host,
+    behind: for<'h> fn(&'h Host) -> Behind<'h>,
+}
+
+impl HostChoice {
+    /// A host that takes what its card does not hold.
+    pub(super) fn new(facts: Host) -> Self {
+        Self { facts, behind: |host| Behind::new(host) }
+    }
+
+    /// The host in the types of `calc-core`.
+    pub fn behind(&self) -> Behind<'_> {
+        (self.behind)(&self.facts)
+    }
+}
 
 /// A machine that a text describes: `ryzen 9 7950x`, `ddr5-6000x2`, `96 GB of DDR5`, or several of these.
 #[derive(Debug, Default, PartialEq)]
@@ -126,7 +148,7 @@ pub(super) fn host(
     library: &Library<'_>,
     device: &Device,
     reserve: Option<Bytes>,
-) -> Result<Option<(Host, String)>, RequestError> {
+) -> Result<Option<(HostChoice, String)>, RequestError> {
     let Some(text) = fields.text("host")? else {
         for key in ["host_memory_gb", "host_link", "ssd_gb_s"] {
             if fields.has(key) {
@@ -149,7 +171,7 @@ pub(super) fn host(
     let beside = reserve.unwrap_or(Bytes::ZERO);
     let host = Host { ssd: ssd(fields)?, ..built(processor, installed, beside, link) };
     let said = said(&host);
-    Ok(Some((host, said)))
+    Ok(Some((HostChoice::new(host), said)))
 }
 
 fn built(
