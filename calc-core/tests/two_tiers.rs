@@ -25,10 +25,10 @@ fn card(key: &str) -> Device {
     catalog::device(key).expect("catalog key").clone()
 }
 
-fn host((speed, channels, gib): (u32, u32, f64), ssd: Option<f64>) -> Host {
+fn host((speed, channels, gib): (u32, u32, f64), ssd: Option<f64>) -> Behind {
     let processor = catalog::device("ryzen_9_7950x").expect("catalog key");
     let link = links::find("pcie_4_x16").expect("a preset").link;
-    Host {
+    Behind::new(Host {
         name: Text::Borrowed("test"),
         bandwidth: Fact::derived(dram(speed, channels)),
         peaks: processor.peaks.0.map(|peak| peak.map(|fact| fact.value)),
@@ -37,10 +37,10 @@ fn host((speed, channels, gib): (u32, u32, f64), ssd: Option<f64>) -> Host {
         link: Fact::assumed(link),
         link_name: Text::Borrowed("PCIe 4.0 x16"),
         ssd: ssd.map(BytesPerSec::from_gb),
-    }
+    })
 }
 
-fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Host) -> EstimateRequest<'a> {
+fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Behind) -> EstimateRequest<'a> {
     EstimateRequest {
         device: card,
         mode: None,
@@ -52,12 +52,12 @@ fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Host) -> Estima
         draft: None,
         engine: Some(Engine::LlamaCpp),
         calibration: &Calibration::FITTED,
-        host: Some(Behind::new(host)),
+        host: Some(host),
     }
 }
 
 /// Every model with every card and host, where it fits.
-fn answers(ssd: Option<f64>) -> Vec<(String, Host, Estimate, Bytes)> {
+fn answers(ssd: Option<f64>) -> Vec<(String, Behind, Estimate, Bytes)> {
     let mut found = Vec::new();
     for model in models::all() {
         for key in CARDS {
@@ -93,7 +93,7 @@ fn what_is_said_to_fit_fits_in_both_places() {
         let fits = answer.memory.verdict().may_fit();
         let on_host = answer.memory.host.expect("a host");
         let both = answer.memory.total() <= answer.memory.usable.bytes
-            && on_host.in_memory() <= host.usable + Bytes::new(1.0);
+            && on_host.in_memory() <= host.host.usable + Bytes::new(1.0);
         assert_eq!(fits, both, "{name}");
         outcomes[usize::from(fits)] += 1;
     }
@@ -123,7 +123,7 @@ fn no_step_beats_the_roof_of_either_memory() {
     }
 }
 
-fn assert_above_roofs(plan: &Plan<'_>, on: &Placement, step: Step, host: &Host, name: &str) {
+fn assert_above_roofs(plan: &Plan<'_>, on: &Placement, step: Step, host: &Behind, name: &str) {
     let mut there = Bytes::ZERO;
     let mut here = Bytes::ZERO;
     plan.kernels(step, &mut |op, _, _| {
@@ -134,7 +134,7 @@ fn assert_above_roofs(plan: &Plan<'_>, on: &Placement, step: Step, host: &Host, 
     });
     let totals = plan.timed_step(step);
     // Copied weights are read by the card, too.
-    let least = there / host.bandwidth.value;
+    let least = there / host.host.bandwidth.value;
     let own = here / plan.roofs.bandwidth;
     let slack = 1.0 - 1e-9;
     for time in [totals.ideal, totals.expected.low, totals.expected.time] {
@@ -157,17 +157,17 @@ fn more_of_anything_is_never_slower() {
     for model in models::all() {
         let base_card = card("rtx_4090");
         let base_host = host((4800, 2, 512.0), None);
-        let time = |card: &Device, host: &Host| {
+        let time = |card: &Device, host: &Behind| {
             let asked = request(card, &model.arch, host);
             let answer = estimate(asked).expect("an estimate");
             answer.memory.verdict().may_fit().then(|| answer_time(&answer, &asked))
         };
         let Some(base) = time(&base_card, &base_host) else { continue };
         let mut faster = base_host.clone();
-        faster.bandwidth = Fact::derived(dram(6000, 2));
+        faster.host.bandwidth = Fact::derived(dram(6000, 2));
         let mut wider = base_host.clone();
-        let Link { bandwidth, latency } = wider.link.value;
-        wider.link = Fact::assumed(Link { bandwidth: bandwidth * 2.0, latency });
+        let Link { bandwidth, latency } = wider.host.link.value;
+        wider.host.link = Fact::assumed(Link { bandwidth: bandwidth * 2.0, latency });
         let larger = base_card.clone().with_memory(Bytes::from_gib(32.0));
         for (what, card, host) in [
             ("faster memory of the host", &base_card, &faster),

@@ -16,7 +16,7 @@ fn inputs(line: &str) -> EstimateInputs {
     parsed(line).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// What lies on the host, and the options of llama.cpp.
+/// Words on the host, and the options of llama.cpp.
 fn placed(line: &str) -> (String, String) {
     let inputs = inputs(line);
     let answer = inputs.estimate().expect("an estimate");
@@ -34,7 +34,7 @@ fn a_host_is_understood_behind_the_name_of_a_card() {
     ] {
         let line = format!(r#"{{"hardware":"{hardware}","model":"gpt-oss-120b"}}"#);
         let inputs = inputs(&line);
-        let host = &inputs.host.as_ref().expect(hardware).facts;
+        let host = &inputs.host.as_ref().expect(hardware).host;
         assert_eq!((&*inputs.device.key, host.installed), (card, Bytes::from_gib(gib)), "{line}");
         assert!(host.name.starts_with(name), "{}", host.name);
         assert!(inputs.taken.iter().any(|note| note.starts_with("host: ")), "{line}");
@@ -106,7 +106,7 @@ fn other_programs_take_their_part_of_the_memory_they_share() {
         let line = format!(
             r#"{{"hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"model":"qwen3-8b"{reserve}}}"#
         );
-        inputs(&line).host.expect("a host").facts.usable
+        inputs(&line).host.expect("a host").host.usable
     };
     let taken = host("") - host(r#","reserve_gb":4"#);
     assert!((taken.get() - 4e9).abs() < 1.0);

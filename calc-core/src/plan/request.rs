@@ -31,7 +31,7 @@ pub struct EstimateRequest<'a> {
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
     /// The machine around the card, whose memory takes what the card does not hold; `None` for the card alone.
-    pub host: Option<Behind<'a>>,
+    pub host: Option<&'a Behind>,
 }
 
 impl EstimateRequest<'_> {

@@ -26,17 +26,17 @@ const CROSSING_BYTES: f64 = 4.0;
 
 /// A host, as requests have it.
 ///
-/// Its work is behind pointers, so that the linker drops it from a program that never names a host, such as the first part of
+/// Its work is behind pointers, so that the linker drops it from a program that never makes a host, such as the first part of
 /// the page.
-#[derive(Debug, Clone, Copy)]
-pub struct Behind<'a> {
-    host: &'a Host,
+#[derive(Debug, Clone)]
+pub struct Behind {
+    pub host: Host,
     work: &'static HostWork,
 }
 
-impl<'a> Behind<'a> {
+impl Behind {
     /// The host of a card.
-    pub const fn new(host: &'a Host) -> Self {
+    pub const fn new(host: Host) -> Self {
         Self { host, work: &WORK }
     }
 }
@@ -103,7 +103,7 @@ pub(super) struct Tiers<'a> {
 impl<'a> Tiers<'a> {
     /// The host of a card with everything still on the card.
     pub(super) fn of(
-        Behind { host, work }: Behind<'a>,
+        Behind { host, work }: &'a Behind,
         (device, workload): (&Device, &Workload),
         engine: Engine,
     ) -> Result<Self, Error> {

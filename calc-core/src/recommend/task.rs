@@ -45,7 +45,6 @@ pub struct ShapeTask<'a> {
 pub type RunShape = fn(&ShapeTask<'_>, &Roofs, &Scheme) -> Result<Outcome, Error>;
 
 /// The work to run.
-#[expect(clippy::large_enum_variant, reason = "a request has one task")]
 #[derive(Debug, Clone, Copy)]
 pub enum Task<'a> {
     Shape(ShapeTask<'a>),

@@ -21,7 +21,6 @@ pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
-pub use host::HostChoice;
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
 pub use remedy::{Remedy, remedies};
 pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};

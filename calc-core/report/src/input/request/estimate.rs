@@ -11,12 +11,12 @@ use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
 use calc_core::parallel::Parallel;
+use calc_core::plan::Behind;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
-use super::host::HostChoice;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
     host, in_force, link, memory, power_mode, precision_fields, unread_field,
@@ -57,7 +57,7 @@ pub struct EstimateInputs {
     /// User's measurements; `None` uses the model fitted on published measurements.
     pub calibration: Option<Arc<Calibration>>,
     /// Machine around the card, whose memory takes what the card does not hold.
-    pub host: Option<HostChoice>,
+    pub host: Option<Behind>,
     /// Memory that other programs take: of the host, or of the device where there is none.
     pub reserve: Option<Bytes>,
     /// Defaults that were used; the answer names them.
@@ -154,7 +154,7 @@ impl EstimateInputs {
             draft: self.draft.as_ref().map(|draft| &*draft.arch),
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
-            host: self.host.as_ref().map(HostChoice::behind),
+            host: self.host.as_ref(),
         })
     }
 

@@ -28,27 +28,6 @@ const USUAL_MODULES: Modules = Modules { generation: "ddr5", megatransfers: None
 /// Words between the parts of a host that say nothing.
 const FILLERS: [&str; 9] = ["of", "and", "a", "ram", "dram", "memory", "system", "with", "host"];
 
-/// The host of a request.
-///
-/// The function is behind a pointer, so that the linker drops hosts from a program that never reads one.
-#[derive(Debug, Clone)]
-pub struct HostChoice {
-    pub facts: Host,
-    behind: for<'h> fn(&'h Host) -> Behind<'h>,
-}
-
-impl HostChoice {
-    /// A host that takes what its card does not hold.
-    pub(super) fn new(facts: Host) -> Self {
-        Self { facts, behind: |host| Behind::new(host) }
-    }
-
-    /// The host in the types of `calc-core`.
-    pub fn behind(&self) -> Behind<'_> {
-        (self.behind)(&self.facts)
-    }
-}
-
 /// A machine that a text describes: `ryzen 9 7950x`, `ddr5-6000x2`, `96 GB of DDR5`, or several of these.
 #[derive(Debug, Default, PartialEq)]
 struct Described {
@@ -148,7 +127,7 @@ pub(super) fn host(
     library: &Library<'_>,
     device: &Device,
     reserve: Option<Bytes>,
-) -> Result<Option<(HostChoice, String)>, RequestError> {
+) -> Result<Option<(Behind, String)>, RequestError> {
     let Some(text) = fields.text("host")? else {
         for key in ["host_memory_gb", "host_link", "ssd_gb_s"] {
             if fields.has(key) {
@@ -171,7 +150,7 @@ pub(super) fn host(
     let beside = reserve.unwrap_or(Bytes::ZERO);
     let host = Host { ssd: ssd(fields)?, ..built(processor, installed, beside, link) };
     let said = said(&host);
-    Ok(Some((HostChoice::new(host), said)))
+    Ok(Some((Behind::new(host), said)))
 }
 
 fn built(

@@ -19,8 +19,8 @@ use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
 use calc_core::units::{Bytes, Seconds, TokensPerSec, Watts};
 
 use super::{
-    EstimateInputs, Fields, HostChoice, Library, RequestError, calibration_field, engine_field,
-    in_force, memory, power_mode,
+    EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
+    memory, power_mode,
 };
 
 /// Number of rows M from which a single shape counts as prefill where the request names no phase.
@@ -153,7 +153,7 @@ impl RecommendInputs {
                     draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
                     engine: inputs.engine,
                     calibration: in_force(inputs.calibration.as_ref()),
-                    host: inputs.host.as_ref().map(HostChoice::behind),
+                    host: inputs.host.as_ref(),
                 },
                 inputs.model.stored,
             )),

@@ -3,14 +3,14 @@
 use calc_core::catalog;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
-use calc_core::plan::Plan;
+use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::tiers::Host;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::{EstimateInputs, HostChoice, host};
+use super::{EstimateInputs, host};
 
 /// Memory with which hosts are sold [GiB].
 pub(super) const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
@@ -51,7 +51,7 @@ fn fitting(inputs: &EstimateInputs) -> Option<Estimate> {
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
     let larger = |memory: &u32| {
-        let known = inputs.host.as_ref().map_or(0.0, |host| host.facts.installed.get());
+        let known = inputs.host.as_ref().map_or(0.0, |host| host.host.installed.get());
         f64::from(*memory) * 1_073_741_824.0 > known
     };
     if !Host::is_possible(&inputs.device) {
@@ -59,10 +59,10 @@ fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
     }
     HOST_MEMORY.into_iter().filter(larger).find_map(|memory| {
         let host = match &inputs.host {
-            Some(host) => host::with_memory(&host.facts, f64::from(memory)),
+            Some(host) => host::with_memory(&host.host, f64::from(memory)),
             None => host::usual(&inputs.device, f64::from(memory)),
         };
-        let changed = EstimateInputs { host: Some(HostChoice::new(host)), ..inputs.clone() };
+        let changed = EstimateInputs { host: Some(Behind::new(host)), ..inputs.clone() };
         let answer = fitting(&changed)?;
         let fields = match &inputs.host {
             Some(_) => vec![("host_memory_gb", Value::from(memory))],

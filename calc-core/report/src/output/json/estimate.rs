@@ -370,7 +370,7 @@ impl EstimateJson {
                 devices: inputs.workload.parallel.devices(),
                 basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
             },
-            host: inputs.host.as_ref().map(|host| HostJson::from(&host.facts)),
+            host: inputs.host.as_ref().map(|host| HostJson::from(&host.host)),
             placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
             fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
