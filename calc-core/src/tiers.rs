@@ -90,8 +90,12 @@ impl Placement {
 
     /// The first layers on the host, nothing else.
     pub fn of_layers(layers: u64, model: &ModelArch) -> Self {
-        let before = model.n_layers - feed_forward_layers(model).min(model.n_layers);
-        Self { layers, feed_forward: layers.saturating_sub(before), ..Self::ON_CARD }
+        let all = feed_forward_layers(model);
+        let feed_forward = match dense_first(model) {
+            Some(dense) => layers.saturating_sub(dense),
+            None => layers * all / model.n_layers,
+        };
+        Self { layers, feed_forward, ..Self::ON_CARD }
     }
 
     /// The experts, or the MLPs, of a number of layers on the host, nothing else.
@@ -148,6 +152,22 @@ pub fn feed_forward_layers(model: &ModelArch) -> u64 {
     let experts: u64 = model.moe.iter().map(|group| group.layers).sum();
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
     if experts > 0 { experts } else { dense }
+}
+
+/// Number of first layers among which a number of layers have experts, or an MLP.
+pub fn first_layers(feed_forward: u64, model: &ModelArch) -> u64 {
+    match dense_first(model) {
+        Some(dense) => dense + feed_forward,
+        None => (feed_forward * model.n_layers).div_ceil(feed_forward_layers(model).max(1)),
+    }
+}
+
+/// Dense layers before those with experts: where they are few, they come first; other layers without experts alternate.
+fn dense_first(model: &ModelArch) -> Option<u64> {
+    let experts = feed_forward_layers(model);
+    let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
+    let is_all = dense + experts == model.n_layers;
+    (model.has_experts() && is_all && dense * 4 <= experts).then_some(dense)
 }
 
 /// Bytes of a model that a placement divides between card and host.

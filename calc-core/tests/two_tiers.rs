@@ -12,7 +12,7 @@ use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Fact;
 use calc_core::text::Text;
-use calc_core::tiers::{Host, Placement, dram, feed_forward_layers};
+use calc_core::tiers::{Host, Placement, dram, feed_forward_layers, first_layers};
 use calc_core::units::{Bytes, BytesPerSec, Seconds};
 use calc_core::workload::Workload;
 
@@ -217,6 +217,20 @@ fn a_model_that_fits_on_the_card_runs_there_as_without_a_host() {
     assert_eq!(with.placement.map(|placement| placement.is_split()), Some(false));
     assert_eq!(with.tpot, alone.tpot);
     assert_eq!(with.ttft, alone.ttft);
+}
+
+#[test]
+fn layers_without_experts_come_first_where_they_are_few() {
+    for (key, parts, spanned) in [
+        ("deepseek-v3", 10, 13),
+        ("gpt-oss-120b", 10, 10),
+        ("qwen3.5-35b-a3b", 7, 7),
+        ("llama-3.1-70b", 40, 40),
+    ] {
+        let arch = &catalog::model(key).expect("catalog key").arch;
+        assert_eq!(first_layers(parts, arch), spanned, "{key}");
+        assert_eq!(Placement::of_layers(spanned, arch).feed_forward, parts, "{key}");
+    }
 }
 
 /// The numbers of docs/theory/two-tiers.md: gpt-oss-120b with the experts of 26 layers behind 96 GB/s and PCIe 4.0 x16.

@@ -98,7 +98,8 @@ impl EstimateInputs {
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
-        let taken = open.into_iter().chain(taken).chain(link).chain(host_said).collect();
+        let taken = open.into_iter().chain(taken).chain(link).chain(host_said);
+        let taken = taken.chain(reserve.map(host::reserve_said)).collect();
         let draft =
             fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {

@@ -270,17 +270,25 @@ pub(super) fn reserve(fields: &mut Fields) -> Result<Option<Bytes>, RequestError
     Ok(Some(Bytes::from_gb(real_in_range("reserve_gb", amount, 0.0, LIMIT.1)?)))
 }
 
+/// Note on the memory that other programs take.
+pub(super) fn reserve_said(reserve: Bytes) -> String {
+    let origin = if reserve == DESKTOP { ", assumed for a running desktop" } else { "" };
+    format!("{} of the memory are left to other programs{origin}", n::bytes(reserve))
+}
+
 /// Note on the host that a request was taken to mean.
 fn said(host: &Host) -> String {
     let ssd = host.ssd.map_or(String::new(), |rate| format!(", SSD with {}", n::bandwidth(rate)));
     format!(
-        "host: {}, {} with {}, {} of it for the model; {} with {} per direction{ssd}",
+        "host: {}, {} with {} ({}), {} of it for the model; {} with {} per direction ({}){ssd}",
         host.name,
         n::capacity(host.installed),
         n::bandwidth(host.bandwidth.value),
+        host.bandwidth.provenance.key(),
         n::bytes(host.usable),
         host.link_name,
         n::bandwidth(host.link.value.bandwidth),
+        host.link.provenance.key(),
     )
 }
 

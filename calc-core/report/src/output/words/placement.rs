@@ -3,7 +3,7 @@
 use calc_core::estimate::Estimate;
 use calc_core::footprint::HostMemory;
 use calc_core::model_arch::ModelArch;
-use calc_core::tiers::{Placement, feed_forward_layers};
+use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -53,18 +53,6 @@ pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) ->
     }
     options.push(format!("-c {}", workload.longest() * workload.batch));
     options
-}
-
-/// Number of first layers among which as many have experts: dense layers come first, other kinds alternate.
-fn first_layers(feed_forward: u64, model: &ModelArch) -> u64 {
-    let with = feed_forward_layers(model);
-    let without = model.n_layers.saturating_sub(with);
-    let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
-    if without == dense || !model.has_experts() {
-        without + feed_forward
-    } else {
-        (feed_forward * model.n_layers).div_ceil(with.max(1))
-    }
 }
 
 /// Bytes on the host: `44.0 GB of weights, 1.2 GB of KV cache; 45.2 GB of 95.3 GB usable`.
