@@ -159,13 +159,9 @@ impl<'a> Tiers<'a> {
 
     /// The expected time of reads from the SSD. Nothing was fitted there, so the shares are the assumed ones.
     fn ssd_time(&self, ideal: Seconds) -> Expected {
-        if self.factors == HostFactors::IDEAL {
-            return Expected::of(
-                KernelTime { memory: ideal, compute: Seconds::ZERO },
-                &Factors::IDEAL,
-            );
-        }
-        let factors = Factors { floor: Seconds::ZERO, ..Factors::ASSUMED };
+        let is_ideal = self.factors == HostFactors::IDEAL;
+        let factors = if is_ideal { Factors::IDEAL } else { Factors::ASSUMED };
+        let factors = Factors { floor: Seconds::ZERO, ..factors };
         Expected::of(KernelTime { memory: ideal, compute: Seconds::ZERO }, &factors)
     }
 
