@@ -151,7 +151,8 @@ impl RecommendInputs {
                     workload: inputs.workload,
                     weight_size: None,
                     draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
-                    engine: inputs.engine,
+                    // Beside a host only llama.cpp computes, so a scheme without its kernels is dropped as one of it.
+                    engine: inputs.engine.or(inputs.host.as_ref().map(|_| Engine::LlamaCpp)),
                     calibration: in_force(inputs.calibration.as_ref()),
                     host: inputs.host.as_ref(),
                 },
