@@ -4,8 +4,8 @@ use calc_core::units::Bytes;
 use report::input::request::{
     EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
-use report::output::address;
 use report::output::words::placement::{options, places};
+use report::output::{address, summary};
 
 fn parsed(line: &str) -> Result<EstimateInputs, String> {
     let fields = Fields::from_line(line).expect("JSON");
@@ -147,6 +147,18 @@ fn a_plan_of_what_fits_and_a_ranking_know_hosts() {
     let line = r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"llama-3.1-70b"}"#;
     let inputs = RecommendInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
     assert!(inputs.recommend().expect("a ranking").ranked.len() > 4, "formats that need the host");
+}
+
+#[test]
+fn the_command_of_a_ranked_scheme_places_the_model() {
+    let line = r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"llama-3.1-70b"}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("valid");
+    let request = inputs.request().expect("a request");
+    let answer = inputs.recommend().expect("a ranking");
+    let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+    assert!(text.contains("-np 1 -ngl 59\n"), "{text}");
+    assert!(!text.contains("-ngl 99"), "{text}");
 }
 
 #[test]

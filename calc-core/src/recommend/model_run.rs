@@ -111,6 +111,7 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
         whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
         memory,
         usable,
+        placement: run.plan.placement(),
     })
 }
 

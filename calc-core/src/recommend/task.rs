@@ -317,6 +317,7 @@ pub fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result
         whole_energy: energy,
         memory: own.cost.traffic.total(),
         usable: task.device.usable_memory(task.memory_limit),
+        placement: None,
     })
 }
 

@@ -36,8 +36,15 @@ pub fn places(placement: &Placement, model: &ModelArch) -> String {
     format!("{} {verb} on the host, the rest on the card", parts.join(" and "))
 }
 
-/// The options of llama.cpp that make a placement.
+/// The options of llama.cpp for a placement and the context of a workload.
 pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) -> Vec<String> {
+    let mut options = placing(placement, model);
+    options.push(format!("-c {}", workload.longest() * workload.batch));
+    options
+}
+
+/// The options of llama.cpp that make a placement.
+pub fn placing(placement: &Placement, model: &ModelArch) -> Vec<String> {
     let Placement { layers, feed_forward, cache, copies } = *placement;
     // The output layer counts as one.
     let mut options = vec![format!("-ngl {}", model.n_layers + 1 - layers)];
@@ -51,7 +58,6 @@ pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) ->
     if !copies && (layers > 0 || feed_forward > 0) {
         options.push("--no-op-offload".to_owned());
     }
-    options.push(format!("-c {}", workload.longest() * workload.batch));
     options
 }
 
