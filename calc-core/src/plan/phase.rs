@@ -85,7 +85,8 @@ impl Plan<'_> {
                 half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
                 row(&mut operators, op.kind, path).totals.add(times, count);
                 for (part, of) in parts.into_iter().filter(|(_, count)| *count > 0) {
-                    let (group, count) = (layer_row(&mut layers, part), count * of as f64 / op.count as f64);
+                    let (group, count) =
+                        (layer_row(&mut layers, part), count * of as f64 / op.count as f64);
                     group.totals.add(times, count);
                     row(&mut group.operators, op.kind, path).totals.add(times, count);
                 }
