@@ -31,6 +31,7 @@ fn request<'a>(
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     }
 }
 

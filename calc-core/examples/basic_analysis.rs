@@ -50,6 +50,7 @@ fn analyze() -> Result<Roofline, RequestError> {
             draft,
             engine,
             calibration,
+            host: None,
         })?;
         let (totals, ridge) = (&answer.prefill.totals, answer.prefill.ridge);
         let intensity = totals.cost.intensity();

@@ -83,6 +83,7 @@ fn main() {
                 draft,
                 engine,
                 calibration,
+                host: None,
             };
             estimate(request).ok().map(|e| {
                 let energy = e.energy.map_or(0.0, |energy| energy.per_token.get());

@@ -8,6 +8,7 @@ use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::plan::{Chunks, ImageEstimate, MeanToken, Paths, Plan};
 use crate::precision::Precision;
+use crate::tiers::Placement;
 use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
@@ -64,6 +65,8 @@ pub struct Estimate {
     /// The devices exchange data over a link of unknown bandwidth: the expected times are unknown then, and the values here
     /// leave the link out.
     pub link_unknown: bool,
+    /// Where the parts of the model lie; `None` without a host.
+    pub placement: Option<Placement>,
 }
 
 /// Estimates a model on a device.
@@ -105,6 +108,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         memory: plan.footprint(),
         energy: plan.token_energy(token),
         link_unknown: plan.link_unknown(),
+        placement: plan.placement(),
         prefill,
         decode,
         middle,

@@ -11,6 +11,9 @@ use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 use crate::software::largest_share;
+use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
+
+pub use crate::tiers::HostMemory;
 use crate::units::Bytes;
 use crate::weight_size::{PartBytes, WeightScale};
 use crate::workload::Workload;
@@ -35,6 +38,8 @@ pub struct MemoryFootprint {
     pub draft: Option<DraftMemory>,
     /// Memory that a model may use.
     pub usable: UsableMemory,
+    /// Bytes on the host of the card; the other parts are then those of the card alone.
+    pub host: Option<HostMemory>,
 }
 
 /// Memory that the draft model of speculative decoding needs beside the model that it drafts for.
@@ -134,9 +139,26 @@ impl MemoryFootprint {
         self.activations + self.draft.map_or(Bytes::ZERO, |draft| draft.activations)
     }
 
-    /// Whether it fits.
+    /// Whether it fits, on the host, too.
     pub fn verdict(&self) -> MemoryVerdict {
-        MemoryVerdict::of(self.total(), self.usable)
+        let own = MemoryVerdict::of(self.total(), self.usable);
+        let missing = self.missing();
+        if missing > Bytes::ZERO { MemoryVerdict::DoesNotFit { missing } } else { own }
+    }
+
+    /// Memory that is short, on the card and on its host.
+    pub fn missing(&self) -> Bytes {
+        let own = (self.total() - self.usable.bytes).max(Bytes::ZERO);
+        own + self.host.map_or(Bytes::ZERO, |host| host.missing())
+    }
+
+    /// All that the model needs, and what card and host leave to it; for comparisons that know no places.
+    pub fn both(&self) -> (Bytes, UsableMemory) {
+        let Some(host) = self.host else { return (self.total(), self.usable) };
+        let usable = UsableMemory { bytes: self.usable.bytes + host.usable, ..self.usable };
+        let needs = self.total() + host.in_memory();
+        let short = self.missing();
+        (if short > Bytes::ZERO { needs.max(usable.bytes + short) } else { needs }, usable)
     }
 }
 
@@ -176,7 +198,49 @@ pub(crate) fn footprint(
             largest_share(engine),
             reserve(device.class),
         ),
+        host: None,
     }
+}
+
+/// The bytes that a placement divides. `scale` multiplies the weight bytes; `all` has the sums on one device.
+pub(crate) fn divisible(
+    model: &ModelArch,
+    precision: &Precision,
+    scale: &WeightScale,
+    all: &MemoryFootprint,
+) -> Divisible {
+    let parts = scaled(&part_bytes(model, precision, 1), scale);
+    // One matrix for both is read by the LM head, so the card has it.
+    let tied = if model.tied_embeddings { tied(model, precision) } else { Bytes::ZERO };
+    let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
+    model.matrices(&mut |matrix| {
+        let (format, scale) = if matrix.expert {
+            (precision.experts, scale.experts)
+        } else {
+            (precision.weights, scale.layers)
+        };
+        let ratio = precision.mixture.ratio(matrix.kind) * scale;
+        let one = format.stored_bytes(matrix.rows, matrix.cols) * ratio;
+        let is_part = is_feed_forward(matrix.kind, model);
+        if is_part {
+            feed_forward += one * matrix.count as f64;
+        }
+        let layers = if matrix.expert { feed_forward_layers(model) } else { matrix.count };
+        largest = largest.max(one * (matrix.count / layers.max(1)) as f64);
+    });
+    Divisible {
+        weights: all.weights,
+        embedding: parts.embedding - tied * scale.embedding,
+        feed_forward,
+        rest: parts.layers + parts.experts - feed_forward,
+        cache: all.kv_cache,
+        largest,
+    }
+}
+
+/// The matrix that is embedding and LM head.
+fn tied(model: &ModelArch, precision: &Precision) -> Bytes {
+    precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
 }
 
 /// Fraction of the layers in the largest pipeline stage, counting each layer as an average one.

@@ -46,6 +46,7 @@ pub mod roofline;
 pub mod schedule;
 pub mod scheme;
 pub mod software;
+pub mod tiers;
 pub mod tiling;
 pub mod weight_size;
 pub mod workload;

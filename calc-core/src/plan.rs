@@ -8,6 +8,7 @@ mod memory;
 mod phase;
 mod request;
 mod series;
+mod tiers;
 mod totals;
 
 pub use first_token::Chunks;
@@ -15,6 +16,7 @@ pub use generation::MeanToken;
 pub use images::ImageEstimate;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{Draft, EstimateRequest, serving_engine};
+pub use tiers::Behind;
 pub use totals::{Span, StepTotals};
 
 use crate::calibration::Tuned;
@@ -34,6 +36,7 @@ use crate::weight_size::{WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
 use memory::{StoredDraft, weight_scale};
+use tiers::Tiers;
 use totals::OpTimes;
 
 /// The peak that each group of matmuls runs on.
@@ -62,6 +65,8 @@ pub struct Plan<'a> {
     link: Option<Link>,
     /// The factors of the device with the selected engine.
     pub tuned: Tuned<'a>,
+    /// The host, and what lies there.
+    tiers: Option<Tiers<'a>>,
 }
 
 impl<'a> Plan<'a> {
@@ -93,13 +98,26 @@ impl<'a> Plan<'a> {
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
         let draft = memory::stored_draft(&request, &roofs)?;
-        let mut plan =
-            Self { request, roofs, precision, paths, weight_scale, draft, part, link, tuned };
+        let place = (device, &workload);
+        let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;
+        let mut plan = Self {
+            request,
+            roofs,
+            precision,
+            paths,
+            weight_scale,
+            draft,
+            part,
+            link,
+            tuned,
+            tiers,
+        };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
             let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;
             plan.weight_scale = WeightScale::alike(Bytes::from_gb(gb) / plan.streamed());
         }
+        plan.place();
         Ok(plan)
     }
 
@@ -121,8 +139,9 @@ impl<'a> Plan<'a> {
     }
 
     /// Replaces the workload by another one with the same split and drafts, which are all that the plan depends on.
-    pub(crate) const fn set_workload(&mut self, workload: Workload) {
+    pub(crate) fn set_workload(&mut self, workload: Workload) {
         self.request.workload = workload;
+        self.place();
     }
 
     fn lowering(&self) -> Lowering<'_> {
@@ -153,16 +172,17 @@ impl<'a> Plan<'a> {
             Kernel { shape: &op.shape, cost: &cost, path: &path, time, format: op.format, setting };
         let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        OpTimes { cost, time, expected: Expected::of(time, &factors), floor, factors }
+        let expected = Expected::of(time, &factors);
+        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, factors }
     }
 
     /// Sums over the operators of a step, without the time on links. Does not allocate.
     pub fn step(&self, step: Step) -> StepTotals {
         let mut totals = StepTotals::nothing();
-        let setting = step.setting();
-        self.lowering()
-            .step(step, &mut |op| totals.add(&self.times(&op, setting), op.count as f64));
-        self.add_overhead(&mut totals, setting);
+        self.lowering().step(step, &mut |op| {
+            self.placed(&op, step, &mut |times, count| totals.add(times, count));
+        });
+        self.add_overhead(&mut totals, step.setting());
         totals
     }
 
@@ -197,8 +217,11 @@ impl<'a> Plan<'a> {
         self.step(step).then(&StepTotals::on_links(self.link_expected(step)))
     }
 
-    /// The time of a step on the links.
+    /// The time of a step on the links: between devices, and between card and host.
     fn link_expected(&self, step: Step) -> Expected {
+        if let Some(tiers) = &self.tiers {
+            return tiers.crossings(self.model(), step);
+        }
         self.link.map_or(Expected::ZERO, |link| {
             let Workload { parallel, .. } = &self.request.workload;
             Expected::assumed(link_time(

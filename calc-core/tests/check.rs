@@ -54,6 +54,7 @@ fn asked(
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     }
 }
 

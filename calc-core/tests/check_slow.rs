@@ -25,6 +25,7 @@ fn a_claim_far_slower_than_expected_is_explained() {
             draft: None,
             engine: None,
             calibration: &Calibration::FITTED,
+            host: None,
         });
         let own = work.span().expect("valid").expected.time;
         let claim = Claim::Time(own * 3.3);
@@ -64,6 +65,7 @@ fn request<'a>(
         draft: None,
         engine,
         calibration: &Calibration::FITTED,
+        host: None,
     }
 }
 

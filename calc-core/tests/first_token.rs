@@ -25,6 +25,7 @@ fn request<'a>(device: &'a Device, model: &str, workload: Workload) -> EstimateR
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     }
 }
 

@@ -21,6 +21,7 @@ fn file(model: &str, weights: &str) -> Estimate {
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     })
     .expect("an estimate")
 }

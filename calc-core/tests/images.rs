@@ -4,7 +4,7 @@ use calc_core::calibration::Calibration;
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::device::Device;
 use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, estimate};
+use calc_core::estimate::{Draft, Estimate, EstimateRequest, estimate};
 use calc_core::image::{AskedImages, ImageRule, ImageSize, MAX_SIDE};
 use calc_core::lowering::Images;
 use calc_core::model_arch::ModelArch;
@@ -31,7 +31,8 @@ fn of(
         precision: PrecisionChoice::weights(&formats::BF16),
         workload,
         weight_size: None,
-        draft,
+        draft: draft.map(|model| Draft { model, files: None }),
+        host: None,
         engine: None,
         calibration: &Calibration::FITTED,
     })

@@ -80,6 +80,7 @@ fn of(
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     })
 }
 
@@ -136,7 +137,7 @@ proptest! {
         let answer = estimate(EstimateRequest {
             device, mode: None, memory_limit: None, model, precision: PrecisionChoice::weights(weights), workload,
             weight_size: Some(WeightSize::Total(Bytes::new(size))),
-            draft: Some(Draft { model, files: None }), engine: None, calibration: &Calibration::FITTED,
+            draft: Some(Draft { model, files: None }), engine: None, calibration: &Calibration::FITTED, host: None,
         });
         if let Ok(answer) = answer {
             prop_assert!(answer.end_to_end.high.get().is_finite() && answer.memory.total().get().is_finite());
@@ -309,6 +310,7 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
         draft: None,
         engine: Some(engine),
         calibration: &Calibration::FITTED,
+        host: None,
     };
     let ideal = estimate(request(Engine::IdealKernels, None)).expect("valid");
     let (time, roof) = (ideal.decode.totals.expected, ideal.decode.totals.ideal);

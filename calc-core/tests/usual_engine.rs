@@ -27,6 +27,7 @@ fn request<'a>(
         draft: None,
         engine: None,
         calibration: &Calibration::FITTED,
+        host: None,
     }
 }
 

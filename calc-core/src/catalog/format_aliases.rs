@@ -35,7 +35,7 @@ const fn both(name: &'static str, format: &'static QuantFormat, why: &'static st
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
 /// All aliases, grouped by kind of format.
-pub static ALIASES: [FormatAlias; 44] = [
+pub static ALIASES: [FormatAlias; 46] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),
     same("half", &f::FP16),
@@ -57,6 +57,8 @@ pub static ALIASES: [FormatAlias; 44] = [
     of("8bit", &f::INT8, "INT8 weights, one scale per channel"),
     of("8_bit", &f::INT8, "INT8 weights, one scale per channel"),
     same("bnb_4bit", &f::NF4),
+    of("q4", &f::GGUF_Q4_K, "the Q4_K_M file of llama.cpp, the usual one with 4 bits"),
+    of("q8", &f::GGUF_Q8_0, "the Q8_0 file of llama.cpp"),
     same("q8_0", &f::GGUF_Q8_0),
     same("q6_k", &f::GGUF_Q6_K),
     same("q5_k", &f::GGUF_Q5_K),

@@ -179,6 +179,7 @@ mod tests {
                 draft: None,
                 engine,
                 calibration: &Calibration::FITTED,
+                host: None,
             });
             let own = work.measure().expect("valid");
             let others = stored(&work, &own);

@@ -33,6 +33,7 @@ fn task_of(
             draft: None,
             engine: None,
             calibration: &Calibration::FITTED,
+            host: None,
         },
         model.stored.choice(),
     ))

@@ -107,22 +107,22 @@ impl Plan<'_> {
     /// All parts of a step that do not depend on the context, with the time on links. `step` has an empty cache, so that no
     /// latent keys are projected up again.
     fn without_attention(&self, step: Step) -> StepTotals {
-        let (mut sum, setting) = (StepTotals::nothing(), step.setting());
+        let mut sum = StepTotals::nothing();
         self.lowering().step(step, &mut |op| {
             if !op.kind.grows_with_context() {
-                sum.add(&self.times(&op, setting), op.count as f64);
+                self.placed(&op, step, &mut |times, count| sum.add(times, count));
             }
         });
-        self.add_overhead(&mut sum, setting);
+        self.add_overhead(&mut sum, step.setting());
         sum.expected = sum.expected.then(self.link_expected(step));
         sum
     }
 
     /// The context-dependent part of a step: attention.
     fn attention_of(&self, step: Step) -> StepTotals {
-        let (mut sum, setting) = (StepTotals::nothing(), step.setting());
+        let mut sum = StepTotals::nothing();
         self.lowering().attention(step, &mut |op| {
-            sum.add(&self.times(&op, setting), op.count as f64);
+            self.placed(&op, step, &mut |times, count| sum.add(times, count));
         });
         sum
     }

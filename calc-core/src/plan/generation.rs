@@ -235,9 +235,10 @@ impl Plan<'_> {
         let mut sum = Span::ZERO;
         let setting = step.setting();
         let mut add = |op: OpInstances| {
-            let times = self.times(&op, setting);
-            let one = Span { ideal: times.time.ideal(), expected: times.expected };
-            sum = sum.then(one.times(op.count as f64));
+            self.placed(&op, step, &mut |times, count| {
+                let one = Span { ideal: times.time.ideal(), expected: times.expected };
+                sum = sum.then(one.times(count));
+            });
         };
         match part {
             StepPart::Attention => self.lowering().attention(step, &mut add),

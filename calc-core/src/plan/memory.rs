@@ -20,8 +20,13 @@ impl Plan<'_> {
         self.footprint_of(&self.request.workload)
     }
 
-    /// Memory of one device of the group for another workload with the same split.
+    /// Memory of one device of the group for another workload with the same split, and of its host.
     pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
+        self.memory_of(workload)
+    }
+
+    /// Memory of one device of the group if all of the model lies on it.
+    pub(super) fn on_card(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
         let place = (device, self.tuned.engine, memory_limit);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Plan;
-use super::totals::{OpTimes, StepTotals};
+use super::totals::StepTotals;
 use crate::expected::Expected;
 use crate::lowering::{Step, parts_of};
 use crate::model_arch::LayerPart;
@@ -58,13 +58,6 @@ pub struct PhaseEstimate {
     pub layers: Vec<LayerRow>,
 }
 
-impl OpRow {
-    fn add(&mut self, times: &OpTimes, count: u64) {
-        self.count += count;
-        self.totals.add(times, count as f64);
-    }
-}
-
 impl PhaseEstimate {
     /// Fraction of the expected time saved by halving the bytes.
     pub fn half_bytes_save(&self) -> f64 {
@@ -81,18 +74,23 @@ impl Plan<'_> {
         let mut half_bytes = Seconds::ZERO;
         let setting = step.setting();
         self.lowering().step(step, &mut |op| {
-            let (times, count) = (self.times(&op, setting), op.count as f64);
-            totals.add(&times, count);
-            half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
             let path = self.path(op.path);
-            row(&mut operators, op.kind, path).add(&times, op.count);
-            for (part, count) in parts_of(self.model(), &op) {
-                if count > 0 {
-                    let group = layer_row(&mut layers, part);
-                    group.totals.add(&times, count as f64);
-                    row(&mut group.operators, op.kind, path).add(&times, count);
-                }
+            let parts = parts_of(self.model(), &op);
+            row(&mut operators, op.kind, path).count += op.count;
+            for (part, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
+                row(&mut layer_row(&mut layers, part).operators, op.kind, path).count += count;
             }
+            self.placed(&op, step, &mut |times, count| {
+                totals.add(times, count);
+                half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
+                row(&mut operators, op.kind, path).totals.add(times, count);
+                for (part, of) in parts.into_iter().filter(|(_, count)| *count > 0) {
+                    let (group, count) =
+                        (layer_row(&mut layers, part), count * of as f64 / op.count as f64);
+                    group.totals.add(times, count);
+                    row(&mut group.operators, op.kind, path).totals.add(times, count);
+                }
+            });
         });
         let overhead = StepTotals::outside_kernels(self.overhead(setting));
         let links = StepTotals::on_links(self.link_expected(step));

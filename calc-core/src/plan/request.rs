@@ -1,5 +1,6 @@
 //! The question about a model: device, model, formats, workload, engine.
 
+use super::tiers::Behind;
 use crate::calibration::{Calibration, Engine};
 use crate::catalog::formats::FP16;
 use crate::device::{Device, PowerMode};
@@ -29,6 +30,8 @@ pub struct EstimateRequest<'a> {
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
+    /// The machine around the card, whose memory takes what the card does not hold; `None` for the card alone.
+    pub host: Option<&'a Behind>,
 }
 
 /// A draft model.
@@ -45,7 +48,14 @@ impl EstimateRequest<'_> {
         let Draft { model, files } = self.draft?;
         self.workload.speculation?;
         let weight_size = files.copied().map(WeightSize::Parts);
-        Some(Self { model, workload: self.workload.alone(), draft: None, weight_size, ..*self })
+        Some(Self {
+            model,
+            workload: self.workload.alone(),
+            draft: None,
+            weight_size,
+            host: None,
+            ..*self
+        })
     }
 
     /// True if devices exchange data over a link of unknown bandwidth.
@@ -58,7 +68,9 @@ impl EstimateRequest<'_> {
         let Self { device, model, workload, .. } = *self;
         let serving =
             || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
-        self.engine.unwrap_or_else(serving)
+        // Of the engines here, llama.cpp is the one that computes on both sides.
+        let beside = self.host.map(|_| Engine::LlamaCpp);
+        self.engine.or(beside).unwrap_or_else(serving)
     }
 }
 

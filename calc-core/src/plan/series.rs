@@ -175,6 +175,7 @@ mod tests {
             draft: None,
             engine: None,
             calibration: &Calibration::FITTED,
+            host: None,
         }
     }
 

@@ -23,6 +23,8 @@ pub struct StepTotals {
     pub floors: Seconds,
     /// Part of `expected` on the links between devices.
     pub links: Seconds,
+    /// Part of `expected` on the host: its operators, and copies of its weights.
+    pub host: Seconds,
     /// Number of kernels: operator instances that move bytes.
     pub kernels: f64,
 }
@@ -37,6 +39,7 @@ impl StepTotals {
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
             links: Seconds::ZERO,
+            host: Seconds::ZERO,
             kernels: 0.0,
         }
     }
@@ -58,6 +61,7 @@ impl StepTotals {
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
+        self.host += op.host * count;
         if op.cost.traffic.total() > Bytes::ZERO {
             self.kernels += count;
         }
@@ -74,6 +78,7 @@ impl StepTotals {
             expected: self.expected.then(next.expected),
             floors: self.floors + next.floors,
             links: self.links + next.links,
+            host: self.host + next.host,
             kernels: self.kernels + next.kernels,
         }
     }
@@ -89,6 +94,7 @@ impl StepTotals {
             expected: self.expected.times(count),
             floors: self.floors * count,
             links: self.links * count,
+            host: self.host * count,
             kernels: self.kernels * count,
         }
     }
@@ -126,10 +132,13 @@ impl Span {
 }
 
 /// The times of one operator instance.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct OpTimes {
     pub(super) cost: OpCost,
     pub(super) time: KernelTime,
     pub(super) expected: Expected,
     pub(super) floor: Seconds,
+    /// Part of the expected time on the host.
+    pub(super) host: Seconds,
     pub(super) factors: Factors,
 }

@@ -31,8 +31,7 @@ impl<'a> ModelRun<'a> {
 
     /// Memory that the scheme needs on one device, and what its engine may use there.
     fn memory(&self) -> (Bytes, UsableMemory) {
-        let footprint = self.plan.footprint();
-        (footprint.total(), footprint.usable)
+        self.plan.footprint().both()
     }
 
     fn prefill(&self) -> PhaseWork {
@@ -109,6 +108,7 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
         whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
         memory,
         usable,
+        placement: run.plan.placement(),
     })
 }
 

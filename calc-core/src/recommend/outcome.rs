@@ -7,6 +7,7 @@ use crate::lowering::Phase;
 use crate::op::Traffic;
 use crate::plan::MeanToken;
 use crate::precision::Precision;
+use crate::tiers::Placement;
 use crate::units::{Bytes, Joules, Seconds};
 
 use super::objective::RankedPart;
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub memory: Bytes,
     /// Memory that a model may use on the device.
     pub usable: UsableMemory,
+    /// Where the parts of the model lie; `None` without a host.
+    pub placement: Option<Placement>,
 }
 
 impl Outcome {

@@ -1,4 +1,6 @@
 //! The work to recommend for, a matrix multiplication or a whole model, and its outcome with a scheme.
+//!
+//! This file is longer than 400 lines because both kinds of work share every step.
 
 use super::bounds::Drop;
 use super::model_run::{probe_model, run_model};
@@ -43,17 +45,14 @@ pub struct ShapeTask<'a> {
     pub run: RunShape,
 }
 
-/// Evaluates a single product with a scheme.
+/// Evaluates a product with a scheme.
 pub type RunShape = fn(&ShapeTask<'_>, &Roofs, &Scheme) -> Result<Outcome, Error>;
 
 /// The work to run.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(
     target_pointer_width = "64",
-    expect(
-        clippy::large_enum_variant,
-        reason = "a request has one task, which is not kept in a list"
-    )
+    expect(clippy::large_enum_variant, reason = "one per request")
 )]
 pub enum Task<'a> {
     Shape(ShapeTask<'a>),
@@ -352,6 +351,7 @@ pub fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result
         whole_energy: energy,
         memory: own.cost.traffic.total(),
         usable: task.device.usable_memory(task.memory_limit),
+        placement: None,
     })
 }
 

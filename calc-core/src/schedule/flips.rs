@@ -180,6 +180,7 @@ mod tests {
                 draft,
                 engine: None,
                 calibration: &Calibration::FITTED,
+                host: None,
             },
             model.stored.choice(),
         );

@@ -27,6 +27,7 @@ pub(crate) fn model_task(
             draft: None,
             engine: None,
             calibration: &Calibration::FITTED,
+            host: None,
         },
         model.stored.choice(),
     ))

@@ -10,6 +10,7 @@ pub mod predict;
 pub mod read;
 pub mod row;
 pub mod score;
+pub mod tiers;
 
 /// Published measurements of whole model steps.
 pub const STEPS: &str = include_str!("../data/steps.csv");

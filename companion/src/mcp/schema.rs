@@ -190,6 +190,19 @@ pub(super) const EXPLAIN: &[AnswerKey] = &[
 fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
     match tool.name {
         "recommend" => [RANKING, RANKED_DEVICES].concat(),
+        "estimate" => vec![
+            ("host", OBJECT, "Machine around the card: bandwidth, memory, link, SSD"),
+            (
+                "placement",
+                OBJECT,
+                "What lies on the host, and the options of llama.cpp that put it there",
+            ),
+            (
+                "fits_with",
+                LIST,
+                "Changes after which a model that does not fit does, with the rate then",
+            ),
+        ],
         "resolve_model" => vec![
             ("hf_id", TEXT, "Repository on Hugging Face"),
             ("other_names", LIST, "Other releases with this geometry"),

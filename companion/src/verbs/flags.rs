@@ -1,4 +1,5 @@
 //! The flags that become fields of a request: same names, dashes for underscores. Parsing them is the work of `report`.
+//! It is longer than 400 lines because it is the table of all flags.
 
 use calc_core::calibration::Engine;
 use calc_core::catalog::{devices, formats, models};
@@ -106,6 +107,27 @@ static FLAGS: &[Flag] = &[
         "Link between the devices, e.g. nvlink4, pcie_4_x16, 200gbe; default: the catalog's",
     ),
     flag(
+        "host",
+        Kind::Word,
+        "Host of the card, whose memory takes what the card does not hold: a processor, memory such as ddr5-6000x2, or both",
+    ),
+    flag("host_memory_gb", Kind::Number, "Memory of the host in GB as sold (2^30 bytes)"),
+    flag(
+        "host_link",
+        Kind::Word,
+        "Link between card and host, e.g. pcie_4_x8; default: the card's",
+    ),
+    flag(
+        "ssd_gb_s",
+        Kind::Number,
+        "Read bandwidth of the SSD that holds what the host does not, in GB/s",
+    ),
+    flag(
+        "reserve_gb",
+        Kind::Word,
+        "Memory that other programs take, in GB (10^9 bytes), or `desktop`: of the host, or of the device where there is none",
+    ),
+    flag(
         "static_batch",
         Kind::Switch,
         "Prefill the prompts of the whole batch together; default: one request joins a decoding batch",
@@ -207,6 +229,11 @@ pub(super) const ESTIMATE: &[&str] = &[
     "pipeline_parallel",
     "expert_parallel",
     "link",
+    "host",
+    "host_memory_gb",
+    "host_link",
+    "ssd_gb_s",
+    "reserve_gb",
     "static_batch",
     "draft_tokens",
     "acceptance",
@@ -245,6 +272,11 @@ pub(super) const RECOMMEND: &[&str] = &[
     "pipeline_parallel",
     "expert_parallel",
     "link",
+    "host",
+    "host_memory_gb",
+    "host_link",
+    "ssd_gb_s",
+    "reserve_gb",
     "static_batch",
     "draft_tokens",
     "acceptance",

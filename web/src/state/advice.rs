@@ -309,7 +309,9 @@ pub(super) fn ways(
     };
     let device = request.task.device();
     let (limit, engine) = (request.task.memory_limit(), request.task.engine());
-    let to = Deployment { repositories, device, served, kv_cache, memory, limit, engine };
+    let placement = None;
+    let to =
+        Deployment { repositories, device, served, kv_cache, memory, limit, engine, placement };
     let apply = apply::apply(scheme, &to);
     let way =
         |tool: &str, text: &str| ApplyCommand { tool: tool.to_owned(), text: text.to_owned() };

@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &str)] = &[
          calibration::machine software precision
          calibration cost hf_config
          expected lowering
-         parallel
+         parallel tiers
          energy workload
          analysis footprint
          plan tiling
@@ -76,7 +76,7 @@ const LAYERS: &[(&str, &str)] = &[
         "row
          predict read score
          counts pairs
-         fit folds own page
+         fit folds own page tiers
          write main",
     ),
     (

@@ -7,9 +7,11 @@ mod estimate;
 mod fields;
 mod files;
 mod fit;
+mod host;
 pub mod link;
 mod memory;
 mod recommend;
+mod remedy;
 mod scenarios;
 
 pub use super::error::RequestError;
@@ -20,6 +22,7 @@ pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
+pub use remedy::{Remedy, remedies};
 pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};
 
 use std::borrow::Cow;

@@ -204,6 +204,7 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
     }
     pairs.extend(formats(inputs, &model.stored.choice(), &mut lacks));
     lacks.extend(inputs.calibration.as_ref().map(|_| "calibration"));
+    lacks.extend(inputs.host.as_ref().map(|_| "host"));
     Some((pairs, lacks))
 }
 

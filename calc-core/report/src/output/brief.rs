@@ -13,7 +13,7 @@ use calc_core::recommend::{DeviceChoice, Outcome, Ranked, Recommendation};
 use calc_core::units::{Seconds, TokensPerSec};
 
 use super::summary;
-use super::verdict::model::waits_for_links;
+use super::verdict::model::{waits_for_host, waits_for_links};
 use super::words::advice::{self, scheme_name};
 use super::words::{self, memory};
 use crate::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, RecommendInputs, Subject};
@@ -100,6 +100,17 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
         lines.extend(latencies(inputs, answer));
     }
     lines.push(format!("Model: {}; device: {}.", inputs.model.source, inputs.device.source));
+    if let (Some(host), Some(placement)) = (answer.memory.host, answer.placement) {
+        let arch = &inputs.model.arch;
+        let options = words::placement::options(&placement, arch, &inputs.workload);
+        lines.push(format!(
+            "Placement: {}; host: {} (derived). llama.cpp: {}.",
+            words::placement::places(&placement, arch),
+            words::placement::bytes(&host),
+            options.join(" ")
+        ));
+    }
+    lines.extend(notes(words::placement::what_would_fit(inputs, answer)));
     lines.extend(notes(words::estimate_notes(inputs, answer)));
     let (subject, limit) = (subject(inputs, answer), limit(inputs));
     Brief { sentence: format!("{subject}: {limit}{fit}{speed}"), lines }
@@ -114,6 +125,8 @@ fn limit(inputs: &EstimateInputs) -> String {
 fn speed(answer: &Estimate) -> String {
     let bound = if waits_for_links(&answer.middle) {
         "waits for the links between devices".to_owned()
+    } else if waits_for_host(&answer.middle) {
+        "waits for the host".to_owned()
     } else {
         format!("is {}-bound", words::bound(answer.middle.expected_bound))
     };

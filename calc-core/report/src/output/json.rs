@@ -10,6 +10,7 @@ pub mod estimate;
 pub mod fit;
 pub mod formulas;
 pub mod geometry;
+mod host;
 mod images;
 pub mod inspect;
 pub mod recommend;

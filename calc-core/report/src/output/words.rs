@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod check;
 pub mod memory;
 mod notes;
+pub mod placement;
 pub mod towers;
 pub mod weights;
 

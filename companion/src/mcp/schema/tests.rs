@@ -17,6 +17,7 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("list_devices", json!({"filter": "gb10"})),
         ("estimate", json!({"hardware": "h100", "model": "llama-3.1-8b", "new_tokens": 1024})),
         ("estimate", json!({"hardware": "rtx_4090", "model": "llama-3.1-70b"})),
+        ("estimate", json!({"hardware": "rtx 4090 with 96 GB of DDR5", "model": "gpt-oss-120b"})),
         ("recommend", json!({"hardware": "h100", "model": "llama-3.1-8b", "limit": 2})),
         ("recommend", json!({"hardware": "any", "model": "qwen3-8b", "max_tpot_ms": 50})),
         ("recommend", json!({"hardware": "h100", "m": 1, "n": 4096, "k": 4096})),

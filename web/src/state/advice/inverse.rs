@@ -155,6 +155,7 @@ mod tests {
                 draft: None,
                 engine: None,
                 calibration: &Calibration::FITTED,
+                host: None,
             },
             model.stored.choice(),
         ));

@@ -143,6 +143,8 @@ pub fn estimate_inputs(
         draft: question.drafter.map(|model| ModelSource::Catalog(model).named(model.arch.clone())),
         engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
+        host: None,
+        reserve: None,
         usual: Vec::new(),
     }
 }

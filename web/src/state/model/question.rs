@@ -146,6 +146,7 @@ impl<'a> ModelQuestion<'a> {
             draft: self.drafter.map(|model| Draft { model: &model.arch, files: None }),
             engine: self.engine,
             calibration: self.place.calibration(),
+            host: None,
         }
     }
 

@@ -14,6 +14,7 @@ use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
 use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
+use calc_core::plan::Behind;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
@@ -22,7 +23,7 @@ use calc_core::workload::{Speculation, Workload};
 use super::link::ChosenLink;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
-    in_force, link, memory, power_mode, precision_fields, unread_field,
+    host, in_force, link, memory, power_mode, precision_fields, unread_field,
 };
 
 /// Default of a field that a request leaves out.
@@ -63,6 +64,10 @@ pub struct EstimateInputs {
     pub engine: Option<Engine>,
     /// User's measurements; `None` uses the model fitted on published measurements.
     pub calibration: Option<Arc<Calibration>>,
+    /// Machine around the card, whose memory takes what the card does not hold.
+    pub host: Option<Behind>,
+    /// Memory that other programs take: of the host, or of the device where there is none.
+    pub reserve: Option<Bytes>,
     /// Defaults that were used; the answer names them.
     pub usual: Vec<UsualValue>,
     /// Notes on ambiguous names of devices and formats, and the one chosen for each.
@@ -77,10 +82,17 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        host::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
+        let reserve = host::reserve(&mut fields)?;
+        let host = host::host(&mut fields, library, &device, reserve)?;
         let memory_limit = memory::limit(&mut fields)?;
+        // Other programs share the memory of the host, or that of the device where there is no host.
+        let own_reserve = reserve.filter(|_| host.is_none());
+        let memory_limit = memory::limit_beside(memory_limit, own_reserve, &device);
+        let (host, host_said) = host.unzip();
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let mut model = library.model(&fields.required_text("model")?, unread)?;
@@ -107,7 +119,8 @@ impl EstimateInputs {
         let mut workload = workload(&mut fields, images)?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = open.into_iter().chain(taken).chain(said).collect();
+        let taken = open.into_iter().chain(taken).chain(said).chain(host_said);
+        let taken = taken.chain(reserve.map(host::reserve_said)).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
@@ -138,6 +151,8 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
+            host,
+            reserve,
             usual,
             taken,
             link,
@@ -171,6 +186,7 @@ impl EstimateInputs {
             draft: self.draft.as_ref().map(NamedModel::draft),
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
+            host: self.host.as_ref(),
         })
     }
 

@@ -243,8 +243,8 @@ pub fn is_count(key: &str) -> bool {
 /// Installed memory is in the GB in which it is sold, 2^30 bytes; sizes and limits are in 10^9 bytes.
 pub fn memory_unit(key: &str) -> Option<Bytes> {
     match key {
-        "memory_gb" => Some(Bytes::from_gib(1.0)),
-        "memory_limit_gb" | "weight_gb" | "streamed_gb" => Some(Bytes::from_gb(1.0)),
+        "memory_gb" | "host_memory_gb" => Some(Bytes::from_gib(1.0)),
+        "memory_limit_gb" | "reserve_gb" | "weight_gb" | "streamed_gb" => Some(Bytes::from_gb(1.0)),
         _ => None,
     }
 }

@@ -5,9 +5,11 @@ use calc_core::math::round_up;
 use calc_core::recommend::{
     DeviceChoice, Ranked, Recommendation, Room, devices, memory_steps, rank, room,
 };
+use calc_core::tiers::Host;
 use calc_core::units::Bytes;
 use serde_json::{Map, Value};
 
+use super::remedy::{HOST_MEMORY, host_fields};
 use super::{EstimateInputs, Fields, Library, RecommendInputs, RequestError, Subject};
 
 /// Formats of the KV cache that are tried, widest first.
@@ -101,7 +103,8 @@ impl FitInputs {
         Ok(FitPlan { asked, ranking, room, changes: Vec::new(), devices: Vec::new(), least: None })
     }
 
-    /// Changes of one field, each tried: the cache in fewer bits, fewer sequences, a shorter context, more devices, more loss.
+    /// Changes of one field, each tried: the cache in fewer bits, fewer sequences, a shorter context, a host,
+    /// more devices, more loss.
     fn changes(
         &self,
         library: &Library<'_>,
@@ -112,6 +115,7 @@ impl FitInputs {
         let kv = kv.filter_map(|change| self.tried(change, library)).take(1);
         let mut found: Vec<FitChange> = kv.collect();
         found.extend(self.fewer(library, ranking)?);
+        found.extend(self.with_host(library));
         let ways = self.asked.workload.parallel.tensor;
         let more = DEVICES.into_iter().filter(|devices| *devices > ways);
         let mut more = more.map(|devices| vec![("tensor_parallel", Value::from(devices))]);
@@ -122,6 +126,14 @@ impl FitInputs {
         let loss = least.map(|loss| vec![("max_quality_loss", Value::from(loss))]);
         found.extend(loss.and_then(|change| self.tried(change, library)));
         Ok(found)
+    }
+
+    /// The smallest memory of a host behind the card with which some scheme meets the bounds.
+    fn with_host(&self, library: &Library<'_>) -> Option<FitChange> {
+        if self.asked.host.is_some() || !Host::is_possible(&self.asked.device) {
+            return None;
+        }
+        HOST_MEMORY.into_iter().find_map(|memory| self.tried(host_fields(memory), library))
     }
 
     /// The largest batch and the longest sequence with which some scheme meets the bounds.

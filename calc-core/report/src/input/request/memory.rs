@@ -9,9 +9,9 @@ use calc_core::units::Bytes;
 use super::{Fields, Library, RequestError};
 
 /// Range of the installed memory, as in device files [GiB].
-const INSTALLED: (f64, f64) = (1e-3, 1e6);
+pub(super) const INSTALLED: (f64, f64) = (1e-3, 1e6);
 /// Range of the memory limit [GB].
-const LIMIT: (f64, f64) = (1e-6, 1e9);
+pub(super) const LIMIT: (f64, f64) = (1e-6, 1e9);
 
 /// The device of a request, with the installed memory that the request names.
 ///
@@ -24,6 +24,17 @@ pub(super) fn device(
     let Some(installed) = fields.real("memory_gb")? else { return Ok(device) };
     let installed = real_in_range("memory_gb", installed, INSTALLED.0, INSTALLED.1)?;
     Ok(Cow::Owned(device.into_owned().with_memory(Bytes::from_gib(installed))))
+}
+
+/// Upper limit of the memory in use, less what other programs take.
+pub(super) fn limit_beside(
+    limit: Option<Bytes>,
+    reserve: Option<Bytes>,
+    device: &Device,
+) -> Option<Bytes> {
+    let Some(reserve) = reserve else { return limit };
+    let left = (device.usable_memory(None).bytes - reserve).max(Bytes::ZERO);
+    Some(left.min(limit.unwrap_or(left)))
 }
 
 /// Upper limit of the memory in use, in decimal GB.

@@ -81,7 +81,7 @@ impl RecommendInputs {
         let bounds = bounds(&mut fields)?;
         let any_device =
             fields.peek_text("hardware").is_some_and(|key| key.eq_ignore_ascii_case(ANY));
-        let of_one_device = ["memory_gb", "link"].into_iter().find(|key| fields.has(key));
+        let of_one_device = ["memory_gb", "link", "host"].into_iter().find(|key| fields.has(key));
         if let (true, Some(first)) = (any_device, of_one_device) {
             return Err(Error::Conflict { first, second: "hardware any", needs: false }.into());
         }
@@ -162,8 +162,10 @@ impl RecommendInputs {
                         workload: inputs.workload,
                         weight_size: None,
                         draft: inputs.draft.as_ref().map(NamedModel::draft),
-                        engine: inputs.engine,
+                        // Beside a host only llama.cpp computes, so a scheme without its kernels is dropped as one of it.
+                        engine: inputs.engine.or(inputs.host.as_ref().map(|_| Engine::LlamaCpp)),
                         calibration: in_force(inputs.calibration.as_ref()),
+                        host: inputs.host.as_ref(),
                     },
                     inputs.model.stored,
                 )

@@ -12,9 +12,10 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
+use super::host::{HostJson, HostMemoryJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
 use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
-use crate::input::request::EstimateInputs;
+use crate::input::request::{EstimateInputs, remedies};
 use crate::output::words;
 
 /// Estimate of a model on a device.
@@ -40,6 +41,13 @@ pub struct EstimateJson {
     factors: FactorsJson,
     memory: MemoryJson,
     energy: EnergyJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<PlacementJson>,
+    /// Smallest changes of the request after which the model fits; absent where it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fits_with: Vec<RemedyJson>,
     notes: Vec<String>,
 }
 
@@ -254,6 +262,8 @@ struct MemoryJson {
     installed: Option<f64>,
     platform: &'static str,
     group: GroupJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostMemoryJson>,
 }
 
 /// Memory of the draft model, whole on one device.
@@ -299,6 +309,7 @@ impl MemoryJson {
             installed: device.installed_memory().map(Bytes::get),
             platform: device.memory_platform.key(),
             group: GroupJson { devices, total: memory.group_total(devices).get() },
+            host: memory.host.map(HostMemoryJson::from),
         }
     }
 }
@@ -375,6 +386,9 @@ impl EstimateJson {
                 devices: inputs.workload.parallel.devices(),
                 basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
             },
+            host: inputs.host.as_ref().map(|host| HostJson::from(&host.host)),
+            placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
+            fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
         }
     }

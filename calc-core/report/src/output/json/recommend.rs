@@ -196,7 +196,7 @@ pub fn quality(loss: &QualityLoss) -> Value {
 }
 
 fn apply_json(inputs: &RecommendInputs, row: &Ranked) -> Value {
-    let ways = apply::apply(row.scheme, &Deployment::of(inputs, row.outcome.memory));
+    let ways = apply::apply(row.scheme, &Deployment::of(inputs, &row.outcome));
     json!({
         "own": null, // published for a quantizer of our own
         "torchao": ways.torchao.map(|way| json!({

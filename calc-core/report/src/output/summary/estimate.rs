@@ -12,7 +12,7 @@ use super::analyze::expected;
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
-use crate::output::verdict::model::waits_for_links;
+use crate::output::verdict::model::{waits_for_host, waits_for_links};
 use crate::output::words;
 
 /// Document of an estimate.
@@ -36,7 +36,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     out.heading("Sources");
     out.line(format!("device  {}", inputs.device.source));
     out.line(format!("model   {}", inputs.model.source));
-    out.notes(words::estimate_notes(inputs, answer));
+    let mut notes = words::placement::what_would_fit(inputs, answer);
+    notes.extend(words::estimate_notes(inputs, answer));
+    out.notes(notes);
     out
 }
 
@@ -47,6 +49,8 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     }
     let bound = if waits_for_links(&answer.middle) {
         "waits for the links between devices".to_owned()
+    } else if waits_for_host(&answer.middle) {
+        "waits for the host".to_owned()
     } else {
         format!("is {}-bound", words::bound(answer.middle.expected_bound))
     };
@@ -209,6 +213,13 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     ));
     if devices > 1 {
         out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
+    }
+    if let (Some(host), Some(placement)) = (m.host, answer.placement) {
+        let arch = &inputs.model.arch;
+        out.line(format!("host        {}", words::placement::bytes(&host)));
+        out.line(format!("placement   {}", words::placement::places(&placement, arch)));
+        let options = words::placement::options(&placement, arch, &inputs.workload);
+        out.line(format!("llama.cpp   {}", options.join(" ")));
     }
 }
 

@@ -157,7 +157,7 @@ fn flips(out: &mut Document, answer: &Recommendation) {
 }
 
 fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
-    let ways = apply::apply(first.scheme, &Deployment::of(inputs, first.outcome.memory));
+    let ways = apply::apply(first.scheme, &Deployment::of(inputs, &first.outcome));
     out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));
     if let Some(way) = ways.torchao {
         out.line(format!("torchao ≥ {}  {}", way.min_version, way.config));

@@ -25,7 +25,7 @@ const LITTLE: f64 = 0.2;
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
         let weights = answer.precision.weights.key.to_ascii_uppercase().replace('_', " ");
-        let short = words::memory::shortage(missing, answer.memory.usable.bytes);
+        let short = words::memory::shortage(missing, answer.memory.both().1.bytes);
         return format!("Does not fit in {weights}: {short}.");
     }
     let fits = match answer.memory.verdict() {
@@ -36,6 +36,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     };
     let limit = match answer.middle.expected_bound {
         _ if waits_for_links(&answer.middle) => "the links between devices limit decode",
+        _ if waits_for_host(&answer.middle) => "the memory of the host limits decode",
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
@@ -70,6 +71,9 @@ pub fn line(answer: &Estimate) -> String {
         _ if waits_for_links(&answer.middle) => {
             "Most of the expected time is on the links between devices; fewer devices or faster links help."
         }
+        _ if waits_for_host(&answer.middle) => {
+            "Most of the expected time is on the host: more of the model on the card, fewer bits or faster memory help."
+        }
         _ if floor_share(&answer.middle) > FLOOR_LIMITS => {
             "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
         }
@@ -83,6 +87,11 @@ pub fn line(answer: &Estimate) -> String {
 /// True if the links between devices take more than half of the expected time of a step.
 pub fn waits_for_links(phase: &PhaseEstimate) -> bool {
     phase.totals.links * 2.0 > phase.totals.expected.time
+}
+
+/// True if operators and weights of the host take more than half of the expected time of a step.
+pub fn waits_for_host(phase: &PhaseEstimate) -> bool {
+    phase.totals.host * 2.0 > phase.totals.expected.time
 }
 
 /// Share of the fixed cost of kernels in the expected time of a step.
@@ -320,6 +329,7 @@ mod tests {
             draft: None,
             engine: None,
             calibration: &Calibration::FITTED,
+            host: None,
         })
         .expect("a valid request")
     }

@@ -23,7 +23,9 @@ use calc_core::parallel::{NoSplit, check_split};
 use calc_core::plan::serving_engine;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
+use calc_core::recommend::Outcome;
 use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights, engine_runs, usual_engine};
+use calc_core::tiers::Placement;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -48,6 +50,8 @@ pub struct Deployment<'a> {
     pub limit: Option<Bytes>,
     /// The engine that the request names: no command of another one is given.
     pub engine: Option<Engine>,
+    /// Where the parts of the model lie; `None` without a host.
+    pub placement: Option<Placement>,
 }
 
 /// Names of the models in commands: repositories of the Hugging Face hub, or folders.
@@ -94,7 +98,8 @@ impl<'a> Repositories<'a> {
 
 impl<'a> Deployment<'a> {
     /// The deployment of a ranked scheme of a request.
-    pub fn of(inputs: &'a RecommendInputs, memory: Bytes) -> Self {
+    pub fn of(inputs: &'a RecommendInputs, outcome: &Outcome) -> Self {
+        let Outcome { memory, placement, .. } = *outcome;
         let (device, limit) = (&*inputs.device, inputs.memory_limit());
         match &inputs.subject {
             Subject::Shape { engine, .. } => Self {
@@ -105,6 +110,7 @@ impl<'a> Deployment<'a> {
                 memory,
                 limit,
                 engine: *engine,
+                placement,
             },
             Subject::Model(model) => Self {
                 repositories: Repositories::of(&model.model, model.draft.as_ref()),
@@ -113,7 +119,9 @@ impl<'a> Deployment<'a> {
                 kv_cache: model.precision.kv_cache,
                 memory,
                 limit,
-                engine: model.engine,
+                // Beside a host only llama.cpp computes.
+                engine: model.engine.or(placement.map(|_| Engine::LlamaCpp)),
+                placement,
             },
         }
     }

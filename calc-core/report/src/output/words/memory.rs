@@ -9,14 +9,18 @@ use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
 pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
-    let (needs, usable) = (memory.total(), memory.usable);
+    let (needs, usable) = memory.both();
     let each = match devices {
         0 | 1 => String::new(),
         many => format!(" on each of {many} devices"),
     };
-    match MemoryVerdict::of(needs, usable) {
+    match memory.verdict() {
         MemoryVerdict::Fits { headroom } => {
-            format!("Fits with {} to spare{each}.", n::bytes(headroom))
+            let beside = memory.host.map_or(String::new(), |host| {
+                let spare = n::bytes(host.spare());
+                format!(" on the card and {spare} on the host")
+            });
+            format!("Fits with {} to spare{beside}{each}.", n::bytes(headroom))
         }
         MemoryVerdict::DoesNotFit { missing } => {
             format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
@@ -109,6 +113,7 @@ mod tests {
             reserve,
             draft: None,
             usable,
+            host: None,
         };
         super::fit(&memory, devices)
     }

@@ -114,13 +114,17 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         ));
     }
     if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
-        let short = super::memory::shortage(missing, answer.memory.usable.bytes);
+        let short = super::memory::shortage(missing, answer.memory.both().1.bytes);
         notes.push(format!(
             "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(super::towers::draft_layers(inputs, answer));
+    if answer.placement.is_some_and(|placement| placement.is_split()) {
+        notes.push(super::placement::BASIS.to_owned());
+        notes.push(super::placement::ENERGY.to_owned());
+    }
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));

@@ -7,6 +7,7 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::{GgufFile, QuantFormat};
 use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
 
+use super::super::placement::placing;
 use super::{Deployment, argument, make};
 
 /// Commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
@@ -78,8 +79,12 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         let cells = workload.batch.saturating_mul(tokens);
         flags += &format!(" -c {cells} -np {}", workload.batch);
     }
-    if backend != Backend::Cpu {
-        flags += " -ngl 99";
+    match (to.placement, to.served) {
+        (Some(placement), Some((arch, _))) if placement.is_split() => {
+            flags += &format!(" {}", placing(&placement, arch).join(" "));
+        }
+        _ if backend != Backend::Cpu => flags += " -ngl 99",
+        _ => {}
     }
     let split = split(to)?;
     let kv = to.kv_cache.map(cache).transpose()?;

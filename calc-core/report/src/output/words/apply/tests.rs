@@ -30,6 +30,7 @@ fn deployment<'a>(
         memory: Bytes::from_gb(3.0),
         limit: None,
         engine: None,
+        placement: None,
     }
 }
 

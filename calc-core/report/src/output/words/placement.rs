@@ -1,0 +1,112 @@
+//! Sentences about a model on a card and its host: what lies where, and the options of llama.cpp that put it there.
+
+use calc_core::estimate::Estimate;
+use calc_core::footprint::HostMemory;
+use calc_core::model_arch::ModelArch;
+use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
+use calc_core::units::Bytes;
+use calc_core::workload::Workload;
+
+use crate::input::request::{EstimateInputs, Remedy, remedies};
+use crate::number_text as n;
+
+/// The parts that lie on the host: `the experts of the first 26 of 36 layers lie on the host`.
+pub fn places(placement: &Placement, model: &ModelArch) -> String {
+    let Placement { layers, feed_forward, cache, .. } = *placement;
+    let (all, all_parts) = (model.n_layers, feed_forward_layers(model));
+    let part = if model.has_experts() { "experts" } else { "MLPs" };
+    let apart = feed_forward > Placement::of_layers(layers, model).feed_forward;
+    let mut parts = Vec::new();
+    if layers > 0 {
+        parts.push(format!("the first {layers} of {all} layers"));
+    }
+    if apart && feed_forward == all_parts {
+        parts.push(format!("the {part} of all layers"));
+    } else if apart {
+        parts.push(format!("the {part} of {feed_forward} of {all_parts} layers"));
+    }
+    if cache {
+        parts.push("the KV cache".to_owned());
+    }
+    if parts.is_empty() {
+        return "everything but the input embedding lies on the card".to_owned();
+    }
+    let is_one = matches!(parts.as_slice(), [_] if layers == 0 && cache && !apart);
+    let verb = if is_one { "lies" } else { "lie" };
+    format!("{} {verb} on the host, the rest on the card", parts.join(" and "))
+}
+
+/// The options of llama.cpp for a placement and the context of a workload.
+pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) -> Vec<String> {
+    let mut options = placing(placement, model);
+    options.push(format!("-c {}", workload.longest() * workload.batch));
+    options
+}
+
+/// The options of llama.cpp that make a placement.
+pub fn placing(placement: &Placement, model: &ModelArch) -> Vec<String> {
+    let Placement { layers, feed_forward, cache, copies } = *placement;
+    // The output layer counts as one.
+    let mut options = vec![format!("-ngl {}", model.n_layers + 1 - layers)];
+    if feed_forward > Placement::of_layers(layers, model).feed_forward {
+        let option = if model.has_experts() { "-ncmoe" } else { "-ncffn" };
+        options.push(format!("{option} {}", first_layers(feed_forward, model)));
+    }
+    if cache {
+        options.push("-nkvo".to_owned());
+    }
+    if !copies && (layers > 0 || feed_forward > 0) {
+        options.push("--no-op-offload".to_owned());
+    }
+    options
+}
+
+/// Bytes on the host: `44.0 GB of weights, 1.2 GB of KV cache; 45.2 GB of 95.3 GB usable`.
+pub fn bytes(host: &HostMemory) -> String {
+    let cache = if host.kv_cache > Bytes::ZERO {
+        format!(", {} of KV cache", n::bytes(host.kv_cache))
+    } else {
+        String::new()
+    };
+    let ssd = if host.on_ssd > Bytes::ZERO {
+        format!(", and {} of the weights on the SSD", n::bytes(host.on_ssd))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} of weights{cache}; {} of {} usable in memory{ssd}",
+        n::bytes(host.weights),
+        n::bytes(host.in_memory()),
+        n::bytes(host.usable)
+    )
+}
+
+/// Origin of the expected times on a host.
+pub const BASIS: &str = "on the host: fitted on published runs of llama.cpp with weights in the memory of the host; the rate of its arithmetic and reads from an SSD are assumed";
+
+/// Note that the energy of a split model leaves the processor out.
+pub const ENERGY: &str =
+    "the power of the processor is not counted: energy and power are those of the card";
+
+/// The smallest changes after which a model that does not fit does; empty for one that fits.
+pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
+    remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy)).collect()
+}
+
+/// A change with its answer: `with host ddr5, host_memory_gb 64 it fits: 36.4 token/s expected (…), the experts of …`.
+pub fn would_fit(inputs: &EstimateInputs, remedy: &Remedy) -> String {
+    let told = remedy.fields.iter().map(|(key, value)| match value {
+        serde_json::Value::String(text) => format!("{key} {text}"),
+        value => format!("{key} {value}"),
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    let places = match &remedy.answer.placement {
+        Some(placement) => format!("; {}", places(placement, &inputs.model.arch)),
+        None => String::new(),
+    };
+    let rate = n::token_rate(remedy.answer.mean.throughput());
+    format!(
+        "it fits with {told}: {rate} expected ({}){places}",
+        remedy.answer.mean.expected.provenance.key()
+    )
+}

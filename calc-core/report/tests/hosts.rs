@@ -1,0 +1,168 @@
+//! Hosts in requests: how people write them, what is refused, and what is said of a model that does not fit.
+
+use calc_core::units::Bytes;
+use report::input::request::{
+    EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
+};
+use report::output::words::placement::{options, places};
+use report::output::{address, summary};
+
+fn parsed(line: &str) -> Result<EstimateInputs, String> {
+    let fields = Fields::from_line(line).expect("JSON");
+    EstimateInputs::parse(fields, &Library::CATALOGS).map_err(|error| error.to_string())
+}
+
+fn inputs(line: &str) -> EstimateInputs {
+    parsed(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// Words on the host, and the options of llama.cpp.
+fn placed(line: &str) -> (String, String) {
+    let inputs = inputs(line);
+    let answer = inputs.estimate().expect("an estimate");
+    assert!(answer.memory.verdict().may_fit(), "{line}");
+    let (placement, arch) = (answer.placement.expect("a host"), &inputs.model.arch);
+    (places(&placement, arch), options(&placement, arch, &inputs.workload).join(" "))
+}
+
+#[test]
+fn a_host_is_understood_behind_the_name_of_a_card() {
+    for (hardware, card, name, gib) in [
+        ("rtx 4090 with 96 GB of DDR5", "rtx_4090", "2x DDR5-5600", 96.0),
+        ("RTX 3090 + 128GB DDR4-3200", "rtx_3090", "2x DDR4-3200", 128.0),
+        ("4090 with ryzen 9 7950x and 64 GB", "rtx_4090", "Ryzen 9 7950X", 64.0),
+    ] {
+        let line = format!(r#"{{"hardware":"{hardware}","model":"gpt-oss-120b"}}"#);
+        let inputs = inputs(&line);
+        let host = &inputs.host.as_ref().expect(hardware).host;
+        assert_eq!((&*inputs.device.key, host.installed), (card, Bytes::from_gib(gib)), "{line}");
+        assert!(host.name.starts_with(name), "{}", host.name);
+        assert!(inputs.taken.iter().any(|note| note.starts_with("host: ")), "{line}");
+    }
+}
+
+#[test]
+fn a_large_model_is_placed_with_options() {
+    let (places, options) = placed(
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":512}"#,
+    );
+    assert_eq!(places, "the experts of 24 of 36 layers lie on the host, the rest on the card");
+    assert_eq!(options, "-ngl 37 -ncmoe 24 -c 4607");
+    // The first three layers of DeepSeek V3 have no experts, and those of one layer fit on the card.
+    let (_, options) = placed(
+        r#"{"hardware":"rtx_4090","host":"ddr5-4800x12","host_memory_gb":768,"model":"deepseek-v3","weights":"q4_k_m"}"#,
+    );
+    assert!(options.contains("-ncmoe 60"), "{options}");
+    let (places, options) = placed(
+        r#"{"hardware":"rtx_3090","host":"ddr4","host_memory_gb":64,"model":"qwen3.5-35b-a3b","weights":"q4","context":"128k"}"#,
+    );
+    assert_eq!(places, "everything but the input embedding lies on the card");
+    assert!(options.starts_with("-ngl 41 -c 131072"), "{options}");
+}
+
+#[test]
+fn what_a_host_cannot_be_is_refused_with_the_field() {
+    for (fields, says) in [
+        (r#""host_memory_gb":64"#, "host_memory_gb needs host"),
+        (r#""host":"ddr5""#, "host_memory_gb is missing"),
+        (r#""host":"ddr5","host_memory_gb":0"#, "host_memory_gb must be from"),
+        (r#""host":"h100","host_memory_gb":64"#, "no processor"),
+        (r#""host":"ddr5","host_memory_gb":64,"host_link":"x""#, "host_link must be one of"),
+        (r#""host":"ddr5","host_memory_gb":64,"ssd_gb_s":-1"#, "ssd_gb_s must be from"),
+        (r#""reserve_gb":"much""#, "reserve_gb"),
+    ] {
+        let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b",{fields}}}"#);
+        let error = parsed(&line).expect_err(fields);
+        assert!(error.contains(says), "{fields}: {error}");
+    }
+    for (fields, says) in [
+        (r#""hardware":"gb10","host":"ddr5","host_memory_gb":64"#, "shares its memory"),
+        (
+            r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"engine":"vllm""#,
+            "engines other than",
+        ),
+        (
+            r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"tensor_parallel":2"#,
+            "several devices",
+        ),
+    ] {
+        let found = parsed(&format!(r#"{{"model":"qwen3-8b",{fields}}}"#));
+        let error = found.and_then(|inputs| inputs.estimate().map_err(|error| error.to_string()));
+        assert!(error.expect_err(fields).contains(says), "{fields}");
+    }
+}
+
+#[test]
+fn other_programs_take_their_part_of_the_memory_they_share() {
+    let usable = |reserve: &str| {
+        let line = format!(r#"{{"hardware":"gb10","model":"qwen3-8b"{reserve}}}"#);
+        inputs(&line).estimate().expect("an estimate").memory.usable.bytes
+    };
+    let all = usable("");
+    assert_eq!(all - usable(r#","reserve_gb":4"#), Bytes::from_gb(4.0));
+    assert_eq!(all - usable(r#","reserve_gb":"desktop""#), Bytes::from_gb(2.0));
+    assert_eq!(usable(r#","reserve_gb":"999GB""#), Bytes::ZERO);
+    let host = |reserve: &str| {
+        let line = format!(
+            r#"{{"hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"model":"qwen3-8b"{reserve}}}"#
+        );
+        inputs(&line).host.expect("a host").host.usable
+    };
+    let taken = host("") - host(r#","reserve_gb":4"#);
+    assert!((taken.get() - 4e9).abs() < 1.0);
+}
+
+#[test]
+fn a_model_that_does_not_fit_says_what_would() {
+    let line = r#"{"hardware":"rtx_4090","model":"llama-3.1-70b","prompt":4096,"new_tokens":256}"#;
+    let asked = inputs(line);
+    let answer = asked.estimate().expect("an estimate");
+    let found = remedies(&asked, &answer);
+    let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
+    assert_eq!(keys, ["host"], "no format and no context fits 70B on a card of 24 GB");
+    for remedy in &found {
+        assert!(remedy.answer.memory.verdict().may_fit());
+        // The same request with these fields says the same.
+        let own = remedy.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let fields = Fields::from_line(line).expect("JSON").overlaid(own.collect());
+        let again = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");
+        assert_eq!(again.estimate().expect("an estimate").tpot, remedy.answer.tpot);
+    }
+    let long = r#"{"hardware":"rtx_4090","model":"qwen3-8b","prompt":"120k"}"#;
+    let (asked, shorter) = (inputs(long), inputs(&long.replace("120k", "4k")));
+    let found = remedies(&asked, &asked.estimate().expect("an estimate"));
+    let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
+    assert_eq!(keys, ["host", "weights", "prompt"]);
+    assert!(remedies(&shorter, &shorter.estimate().expect("an estimate")).is_empty());
+}
+
+#[test]
+fn a_plan_of_what_fits_and_a_ranking_know_hosts() {
+    let fields = |line: &str| Fields::from_line(line).expect("JSON");
+    let line = r#"{"hardware":"rtx_4090","model":"gpt-oss-120b"}"#;
+    let plan = FitInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
+    let plan = plan.plan(&Library::CATALOGS).expect("a plan");
+    let changed = plan.changes.iter().find(|change| change.fields[0].0 == "host");
+    assert!(changed.expect("a host").first.outcome.verdict().fits() == Some(true));
+    let line = r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"llama-3.1-70b"}"#;
+    let inputs = RecommendInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
+    assert!(inputs.recommend().expect("a ranking").ranked.len() > 4, "formats that need the host");
+}
+
+#[test]
+fn the_command_of_a_ranked_scheme_places_the_model() {
+    let line = r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"llama-3.1-70b"}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("valid");
+    let request = inputs.request().expect("a request");
+    let answer = inputs.recommend().expect("a ranking");
+    let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+    assert!(text.contains("-np 1 -ngl 59\n"), "{text}");
+    assert!(!text.contains("-ngl 99"), "{text}");
+}
+
+#[test]
+fn a_link_says_that_it_lacks_the_host() {
+    let with = inputs(r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#);
+    assert_eq!(address::estimate(&with).expect("a link").lacks, ["host"]);
+}

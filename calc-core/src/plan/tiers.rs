@@ -1,0 +1,355 @@
+//! A plan on a card and its host: times of operators where they run, memory of both, and the fastest placement that fits.
+
+use alloc::vec::Vec;
+
+use super::Plan;
+use super::totals::OpTimes;
+use crate::calibration::{Engine, Factors};
+use crate::device::Device;
+use crate::error::Error;
+use crate::expected::Expected;
+use crate::footprint::{MemoryFootprint, divisible};
+use crate::lowering::{OpInstances, Step};
+use crate::model_arch::ModelArch;
+use crate::roofline::KernelTime;
+use crate::tiers::{
+    COPIED_FROM, Divisible, Host, HostFactors, HostMemory, Placement, feed_forward_layers, fitted,
+    is_of_cache,
+};
+use crate::units::{Bytes, Seconds};
+use crate::workload::Workload;
+
+/// Fewest tokens of an answer for which a placement is chosen: who asks for one token asks for a rate.
+const ANSWER: u64 = 256;
+/// Bytes per element of activations between card and host: FP32.
+const CROSSING_BYTES: f64 = 4.0;
+
+/// A host, as requests have it.
+///
+/// Its work is behind pointers, so that the linker drops it from a program that never makes a host, such as the first part of
+/// the page.
+#[derive(Debug, Clone)]
+pub struct Behind {
+    pub host: Host,
+    work: &'static HostWork,
+}
+
+impl Behind {
+    /// The host of a card.
+    pub const fn new(host: Host) -> Self {
+        Self { host, work: &WORK }
+    }
+}
+
+/// Functions of a plan with a host.
+#[derive(Debug)]
+struct HostWork {
+    factors: fn(&Device, &Workload, Engine) -> Result<HostFactors, Error>,
+    /// Share of an operator's instances on the host, and the times of one there.
+    part: fn(&Tiers<'_>, &ModelArch, &OpTimes, &OpInstances, Step) -> (f64, OpTimes),
+    crossings: fn(&Tiers<'_>, &ModelArch, Step) -> Expected,
+    place: fn(&mut Plan<'_>),
+    memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
+}
+
+static WORK: HostWork = HostWork {
+    factors: host_factors,
+    part: |tiers, model, card, op, step| {
+        let share = tiers.placement.share(op.kind, model);
+        (share, if share > 0.0 { tiers.times(card, op, step) } else { *card })
+    },
+    crossings: |tiers, model, step| tiers.crossing_times(model, step),
+    place: |plan| plan.choose_placement(),
+    memory: |plan, workload| plan.divided_best(workload),
+};
+
+/// The constants of an engine on a host, if it computes there.
+fn host_factors(
+    device: &Device,
+    workload: &Workload,
+    engine: Engine,
+) -> Result<HostFactors, Error> {
+    let refused = |part| Err(Error::Inapplicable { input: "host", part });
+    if !Host::is_possible(device) {
+        return refused("a device that shares its memory with its processor");
+    }
+    if workload.parallel.devices() > 1 {
+        return refused("several devices");
+    }
+    match engine {
+        Engine::LlamaCpp | Engine::Ollama => Ok(fitted::HOST),
+        Engine::IdealKernels => Ok(HostFactors::IDEAL),
+        Engine::Vllm
+        | Engine::Sglang
+        | Engine::TensorRtLlm
+        | Engine::TensorRtEdgeLlm
+        | Engine::GptFast
+        | Engine::ExLlamaV2
+        | Engine::Mlc => refused("engines other than llama_cpp and ollama"),
+    }
+}
+
+/// The host of a plan, and what lies there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tiers<'a> {
+    pub(super) host: &'a Host,
+    pub(super) placement: Placement,
+    factors: HostFactors,
+    /// Share of the host's weights on the SSD.
+    ssd_share: f64,
+    work: &'static HostWork,
+}
+
+impl<'a> Tiers<'a> {
+    /// The host of a card with everything still on the card.
+    pub(super) fn of(
+        Behind { host, work }: &'a Behind,
+        (device, workload): (&Device, &Workload),
+        engine: Engine,
+    ) -> Result<Self, Error> {
+        let factors = (work.factors)(device, workload, engine)?;
+        Ok(Self { host, placement: Placement::ON_CARD, factors, ssd_share: 0.0, work })
+    }
+
+    /// The time of a step in which activations change sides.
+    pub(super) fn crossings(&self, model: &ModelArch, step: Step) -> Expected {
+        (self.work.crossings)(self, model, step)
+    }
+
+    /// The times of an operator of the host; `card` has those on the card.
+    ///
+    /// ```text
+    /// computed there   max(bytes / DRAM, weights on SSD / SSD, flops / processor)
+    /// copied           max(weights / min(link, DRAM), weights on SSD / SSD, bytes / card, flops / card)
+    /// ```
+    fn times(&self, card: &OpTimes, op: &OpInstances, step: Step) -> OpTimes {
+        let weights = card.cost.traffic.weights;
+        let from_ssd = self.host.ssd.map_or(Seconds::ZERO, |ssd| weights * self.ssd_share / ssd);
+        if self.placement.copies && step.tokens() >= COPIED_FROM && !is_of_cache(op.kind) {
+            return self.copied(card, from_ssd);
+        }
+        let dram = card.cost.traffic.total() / self.host.bandwidth.value;
+        let compute = self.host.peak().map_or(Seconds::ZERO, |peak| card.cost.flops / peak);
+        let time = KernelTime { memory: dram.max(from_ssd), compute };
+        let factors = self.factors.processor;
+        let computed = Expected::of(KernelTime { memory: dram, compute }, &factors);
+        let expected = computed.then(self.ssd_time(from_ssd));
+        let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
+        OpTimes { cost: card.cost, time, expected, floor, host: expected.time, factors }
+    }
+
+    /// The weights go over the link, and then the card computes.
+    fn copied(&self, card: &OpTimes, from_ssd: Seconds) -> OpTimes {
+        let rate = self.host.link.value.bandwidth.min(self.host.bandwidth.value);
+        let moved = card.cost.traffic.weights / rate;
+        let Factors { low, high, provenance, .. } = self.factors.processor;
+        let time = moved / self.factors.link;
+        let copy = Expected { time, low: (time * low).max(moved), high: time * high, provenance };
+        let memory = card.time.memory.max(moved).max(from_ssd);
+        let moving = copy.then(self.ssd_time(from_ssd));
+        OpTimes {
+            cost: card.cost,
+            time: KernelTime { memory, compute: card.time.compute },
+            expected: moving.then(card.expected),
+            floor: card.floor,
+            host: moving.time,
+            factors: card.factors,
+        }
+    }
+
+    /// The expected time of reads from the SSD. Nothing was fitted there, so the shares are the assumed ones.
+    fn ssd_time(&self, ideal: Seconds) -> Expected {
+        let is_ideal = self.factors == HostFactors::IDEAL;
+        let factors = if is_ideal { Factors::IDEAL } else { Factors::ASSUMED };
+        let factors = Factors { floor: Seconds::ZERO, ..factors };
+        Expected::of(KernelTime { memory: ideal, compute: Seconds::ZERO }, &factors)
+    }
+
+    /// The time of a step in which activations change sides; like that of other links it is part of expected times only.
+    fn crossing_times(&self, model: &ModelArch, step: Step) -> Expected {
+        let copies = self.placement.copies && step.tokens() >= COPIED_FROM;
+        let crossing = if copies {
+            Placement { layers: 0, feed_forward: 0, ..self.placement }
+        } else {
+            self.placement
+        };
+        let link = self.host.link.value;
+        let message = (step.tokens() * model.hidden_size) as f64 * CROSSING_BYTES;
+        let one = Bytes::new(message) / link.bandwidth + self.factors.crossing;
+        let time = one * crossing.crossings(model);
+        let Factors { low, high, provenance, .. } = self.factors.processor;
+        Expected { time, low: time * low, high: time * high, provenance }
+    }
+}
+
+impl Plan<'_> {
+    /// Where the parts of the model lie; `None` without a host.
+    pub fn placement(&self) -> Option<Placement> {
+        self.tiers.map(|tiers| tiers.placement)
+    }
+
+    /// Visits the times of an operator where its instances run, each time with their number.
+    pub(super) fn placed(
+        &self,
+        op: &OpInstances,
+        step: Step,
+        visit: &mut impl FnMut(&OpTimes, f64),
+    ) {
+        let card = self.times(op, step.setting());
+        let count = op.count as f64;
+        let Some(tiers) = &self.tiers else { return visit(&card, count) };
+        let (share, there) = (tiers.work.part)(tiers, self.model(), &card, op, step);
+        if share < 1.0 {
+            visit(&card, count * (1.0 - share));
+        }
+        if share > 0.0 {
+            visit(&there, count * share);
+        }
+    }
+
+    /// Puts a model whose parts lie as a placement says on card and host.
+    pub fn set_placement(&mut self, placement: Placement) {
+        let memory = self.divided(&self.request.workload, &placement);
+        if let Some(tiers) = &mut self.tiers {
+            tiers.placement = placement;
+            tiers.ssd_share = memory.host.map_or(0.0, |host| host.ssd_share());
+        }
+    }
+
+    /// Replaces the constants of expected times on the host, as a fit does.
+    pub const fn set_host_factors(&mut self, factors: HostFactors) {
+        if let Some(tiers) = &mut self.tiers {
+            tiers.factors = factors;
+        }
+    }
+
+    /// Chooses the fastest placement that fits, or the one that misses least.
+    ///
+    /// ```text
+    /// fastest   chunks of the prompt, and then as many decode steps as the answer has tokens, at least 256
+    /// ```
+    fn choose_placement(&mut self) {
+        let workload = self.request.workload;
+        let found = self.candidates(&workload);
+        let fastest = found.iter().map(|placement| (*placement, self.answer_time(*placement)));
+        let fastest = fastest.reduce(|best, next| if next.1 < best.1 { next } else { best });
+        let chosen =
+            fastest.map_or_else(|| self.least_missing(&workload), |(placement, _)| placement);
+        self.set_placement(chosen);
+    }
+
+    /// Places the model where it has a host.
+    pub(super) fn place(&mut self) {
+        if let Some(tiers) = self.tiers {
+            (tiers.work.place)(self);
+        }
+    }
+
+    fn answer_time(&self, placement: Placement) -> Seconds {
+        let mut trial = self.clone();
+        trial.set_placement(placement);
+        let Workload { batch, context, new_tokens, .. } = self.request.workload;
+        let chunk = trial.timed_step(trial.largest_step(&self.request.workload)).expected.time;
+        let token = trial.timed_step(Step::decode(batch, context)).expected.time;
+        chunk * self.chunks().steps as f64 + token * new_tokens.max(ANSWER) as f64
+    }
+
+    /// The memory of a workload: that of the placement for the plan's own workload, and of the first one that fits for others.
+    fn divided_best(&self, workload: &Workload) -> MemoryFootprint {
+        let Some(tiers) = &self.tiers else { return self.on_card(workload) };
+        if *workload == self.request.workload {
+            return self.divided(workload, &tiers.placement);
+        }
+        let first = self.candidates(workload).into_iter().next();
+        let placement = first.unwrap_or_else(|| self.least_missing(workload));
+        self.divided(workload, &placement)
+    }
+
+    /// The memory of a workload on the card, and on its host where it has one.
+    pub(super) fn memory_of(&self, workload: &Workload) -> MemoryFootprint {
+        match &self.tiers {
+            Some(tiers) => (tiers.work.memory)(self, workload),
+            None => self.on_card(workload),
+        }
+    }
+
+    /// The memory of a placement on card and host.
+    fn divided(&self, workload: &Workload, placement: &Placement) -> MemoryFootprint {
+        let all = self.on_card(workload);
+        let Some(tiers) = &self.tiers else { return all };
+        split(&all, &self.parts_of(&all), (placement, self.model()), tiers.host)
+    }
+
+    fn parts_of(&self, all: &MemoryFootprint) -> Divisible {
+        divisible(self.model(), &self.precision, &self.weight_scale, all)
+    }
+
+    /// Placements that fit: of each kind the one with the least on the host, and the one with the most.
+    fn candidates(&self, workload: &Workload) -> Vec<Placement> {
+        let Some(tiers) = &self.tiers else { return Vec::new() };
+        let model = self.model();
+        let all = self.on_card(workload);
+        let parts = self.parts_of(&all);
+        let fits = |placement: &Placement| {
+            let divided = split(&all, &parts, (placement, model), tiers.host);
+            divided.verdict().may_fit()
+        };
+        let mut found = Vec::new();
+        // Large steps on a processor of unknown peaks have no time that could be compared.
+        let is_known = tiers.host.peak().is_some();
+        for copies in [true, false].into_iter().filter(|copies| *copies || is_known) {
+            for (most, kind) in kinds(model) {
+                let at = |count| Placement { copies, ..kind(count, model) };
+                let least = (0..=most).find(|count| fits(&at(*count)));
+                found.extend(least.map(at));
+                found.extend(Some(at(most)).filter(fits));
+            }
+        }
+        found
+    }
+
+    /// The placement without which least is missing; everything is on the host if the card holds nothing.
+    fn least_missing(&self, workload: &Workload) -> Placement {
+        let model = self.model();
+        let missing = |placement: &Placement| self.divided(workload, placement).missing().get();
+        let all = kinds(model).into_iter().flat_map(|(most, kind)| {
+            (0..=most).map(move |count| Placement { copies: false, ..kind(count, model) })
+        });
+        all.min_by(|a, b| missing(a).total_cmp(&missing(b))).unwrap_or(Placement::ON_CARD)
+    }
+}
+
+/// A kind of placement: the most that it puts on the host, and the placement with a number of layers there.
+type Kind = (u64, fn(u64, &ModelArch) -> Placement);
+
+/// The kinds of placements: MLPs or experts, the same with the cache, whole layers, and whole layers beside all experts.
+fn kinds(model: &ModelArch) -> [Kind; 4] {
+    let feed_forward = feed_forward_layers(model);
+    [
+        (feed_forward, |count, _| Placement::of_feed_forward(count)),
+        (feed_forward, |count, _| Placement { cache: true, ..Placement::of_feed_forward(count) }),
+        (model.n_layers, Placement::of_layers),
+        (model.n_layers, |count, model| Placement {
+            layers: count,
+            ..Placement::of_feed_forward(feed_forward_layers(model))
+        }),
+    ]
+}
+
+/// The memory of a model on a card, divided between card and host.
+fn split(
+    all: &MemoryFootprint,
+    parts: &Divisible,
+    (placement, model): (&Placement, &ModelArch),
+    host: &Host,
+) -> MemoryFootprint {
+    let weights = parts.host_weights(placement, model);
+    let cache = parts.host_cache(placement, model);
+    MemoryFootprint {
+        weights: all.weights - weights,
+        kv_cache: all.kv_cache - cache,
+        activations: all.activations + parts.copied(placement),
+        host: Some(HostMemory::new(weights, cache, host)),
+        ..*all
+    }
+}
