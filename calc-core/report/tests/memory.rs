@@ -251,8 +251,9 @@ fn a_pipeline_waits_at_idle_power() {
         let answer = estimate(&with(&on("h100", "llama-3.1-8b"), &more));
         answer["energy"]["watt_per_device"].as_f64().expect("a number")
     };
-    let (one, two) = (watts(1), watts(2));
-    assert!((two - 140.0 - (one - 140.0) / 2.0).abs() < 1e-9, "{one} {two}");
+    // A stage works half of the time, less the time of the hand-over to the next one.
+    let works = (watts(2) - 140.0) / (watts(1) - 140.0);
+    assert!(works < 0.5 && works > 0.499, "{works}");
 }
 
 #[test]
