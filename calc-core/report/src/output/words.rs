@@ -6,6 +6,7 @@ mod basis;
 mod bench;
 pub mod catalog;
 pub mod check;
+pub mod layers;
 pub mod memory;
 mod notes;
 pub mod placement;

@@ -1,6 +1,7 @@
 //! Answer of `estimate` for people.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
@@ -32,6 +33,8 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     for (name, phase) in [("prefill", &answer.prefill), (&*decode, &answer.decode)] {
         out.heading(format!("Operators of {name}, totals over their instances"));
         out.table(operators(phase));
+        out.heading(format!("Layers of {name}"));
+        out.table(layers(&inputs.model.arch, phase));
     }
     out.heading("Sources");
     out.line(format!("device  {}", inputs.device.source));
@@ -93,6 +96,9 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         if active == all { String::new() } else { format!(", {} active", n::count(active)) };
     out.heading("Setup");
     out.line(format!("model       {} parameters{active}", n::count(all)));
+    if let Some(pattern) = words::layers::pattern(arch) {
+        out.line(format!("layers      {pattern}"));
+    }
     out.line(format!(
         "weights     {}, {} bits per weight",
         p.weights.name,
@@ -292,6 +298,36 @@ fn generation(out: &mut Document, w: &Workload, answer: &Estimate) {
     let rate = n::token_rate(answer.mean.throughput());
     out.line(format!("throughput  {rate} = batch {} / mean TPOT", w.batch));
     out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
+}
+
+/// The parts of layers with the sums over their operators.
+fn layers(model: &ModelArch, phase: &PhaseEstimate) -> Table {
+    let mut table = Table::new(&[
+        ("part", Align::Left),
+        ("layers", Align::Right),
+        ("weights", Align::Right),
+        ("KV cache", Align::Right),
+        ("ideal", Align::Right),
+        ("share", Align::Right),
+        ("expected", Align::Right),
+    ]);
+    for row in &phase.layers {
+        let (totals, traffic) = (&row.totals, &row.totals.cost.traffic);
+        let layers = match row.part {
+            LayerPart::WHOLE => n::NO_NUMBER.to_owned(),
+            part => part.layers(model).to_string(),
+        };
+        table.push(vec![
+            words::layers::part(model, row.part),
+            layers,
+            n::bytes(traffic.weights),
+            n::bytes(traffic.kv_cache),
+            n::time(totals.ideal),
+            n::percent(totals.ideal / phase.totals.ideal),
+            n::time(totals.expected.time),
+        ]);
+    }
+    table
 }
 
 fn operators(phase: &PhaseEstimate) -> Table {
