@@ -201,7 +201,13 @@ fn a_worker_inherits_nothing_from_the_daemon() {
     let daemon = Daemon::start(&Setup { ..scripting() });
     let (mut client, _) = daemon.paired();
     let job = client.scripted(0, 0, Act::Linger);
-    daemon.wait_for("a worker", || daemon.children().len() == 1);
+    // Until the child has executed the worker it is a copy of the daemon, command line and environment included.
+    let command = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+    let own = command(daemon.pid()).expect("it runs");
+    let is_worker = |pid: &u32| command(*pid).is_ok_and(|line| !line.is_empty() && line != own);
+    daemon.wait_for("a worker", || {
+        daemon.children().iter().filter(|pid| is_worker(pid)).count() == 1
+    });
     let worker = daemon.children()[0];
     let read =
         |name: &str| std::fs::read_to_string(format!("/proc/{worker}/{name}")).expect("it runs");
