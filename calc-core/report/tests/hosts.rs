@@ -122,7 +122,7 @@ fn a_model_that_does_not_fit_says_what_would() {
     assert_eq!(keys, ["host"], "no format and no context fits 70B on a card of 24 GB");
     for remedy in &found {
         assert!(remedy.answer.memory.verdict().may_fit());
-        // The same request with these fields says the same.
+        // A request with the fields of the remedy has its time per token.
         let own = remedy.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
         let fields = Fields::from_line(line).expect("JSON").overlaid(own.collect());
         let again = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");

@@ -53,7 +53,7 @@ pub struct PhaseEstimate {
     pub mbu: f64,
     /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
-    /// The same operators, apart for layers that differ; the first row is the model outside its layers, and has the time of a
+    /// Sums over the operators of each part of the layers. The first row is the model outside its layers; it includes the time of a
     /// step outside its kernels, and on links.
     pub layers: Vec<LayerRow>,
 }

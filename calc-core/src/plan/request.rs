@@ -68,7 +68,7 @@ impl EstimateRequest<'_> {
         let Self { device, model, workload, .. } = *self;
         let serving =
             || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
-        // Of the engines here, llama.cpp is the one that computes on both sides.
+        // llama.cpp is the only engine here that computes on the card and on the host.
         let beside = self.host.map(|_| Engine::LlamaCpp);
         self.engine.or(beside).unwrap_or_else(serving)
     }

@@ -85,7 +85,7 @@ impl WeightFileError {
 pub struct WeightBytes {
     /// All that a step of the language model uses: the sum of the five below.
     pub language_model: Bytes,
-    /// The same by the parts of an estimate, where the layers have the rest.
+    /// Bytes of the language model by the parts of an estimate; layers include norms, routers and unknown tensors.
     pub parts: PartBytes,
     pub embedding: Bytes,
     pub lm_head: Bytes,

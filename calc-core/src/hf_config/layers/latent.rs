@@ -145,6 +145,7 @@ pub(super) fn dots3_note(
     let only_sliding: alloc::vec::Vec<Kind> =
         kinds.iter().copied().filter(|kind| *kind == Kind::Sliding).collect();
     let sliding = placed(reader, &only_sliding, sliding, 512)?;
+    reader.order.mixers = kinds;
     let mut attention = vec![full, sliding];
     attention.retain(|group| group.layers() > 0);
     let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;

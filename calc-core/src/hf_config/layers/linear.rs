@@ -96,7 +96,7 @@ pub(super) fn kimi_linear(
     };
     let full_layers = count(&kinds, Kind::Full);
     reader.order.mixers = kinds;
-    // The same sizes under the names that the class gives them.
+    // The class writes heads, head size and kernel length under names of its own.
     let own_heads = named("linear_num_heads", &text.linear_num_heads)?;
     let own_size = named("linear_head_dim", &text.linear_head_dim)?;
     let own_kernel = named("linear_conv_kernel_dim", &text.linear_conv_kernel_dim)?;

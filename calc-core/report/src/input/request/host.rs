@@ -141,12 +141,13 @@ pub(super) fn host(
         return Err(Error::Inapplicable { input: "host", part }.into());
     }
     let described = Described::read(&text);
+    // An unknown processor is refused before a missing amount of memory.
+    let processor = processor(&described, library)?;
     let memory = fields.real("host_memory_gb")?.or(described.installed);
     let Some(memory) = memory else { return Err(RequestError::Missing { key: "host_memory_gb" }) };
     let installed =
         Bytes::from_gib(real_in_range("host_memory_gb", memory, INSTALLED.0, INSTALLED.1)?);
     let link = link(fields, device)?;
-    let processor = processor(&described, library)?;
     let beside = reserve.unwrap_or(Bytes::ZERO);
     let host = Host { ssd: ssd(fields)?, ..built(processor, installed, beside, link) };
     let said = said(&host);
@@ -181,7 +182,7 @@ pub(super) fn usual(device: &Device, memory: f64) -> Host {
     built(memory_alone(USUAL_MODULES), Bytes::from_gib(memory), Bytes::ZERO, own_link(device))
 }
 
-/// The same host with another amount of memory [GiB].
+/// The host with `memory` GiB installed; other programs keep their bytes.
 pub(super) fn with_memory(host: &Host, memory: f64) -> Host {
     let installed = Bytes::from_gib(memory);
     let reserve = left_to_programs(host.installed) - host.usable;
