@@ -65,6 +65,7 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
     for (fields, says) in [
         (r#""host_memory_gb":64"#, "host_memory_gb needs host"),
         (r#""host":"ddr5""#, "host_memory_gb is missing"),
+        (r#""host":"nonsense""#, "nonsense"),
         (r#""host":"ddr5","host_memory_gb":0"#, "host_memory_gb must be from"),
         (r#""host":"h100","host_memory_gb":64"#, "no processor"),
         (r#""host":"ddr5","host_memory_gb":64,"host_link":"x""#, "host_link must be one of"),
