@@ -40,10 +40,15 @@ export async function openSite(page, query = '', url = siteUrl) {
 /** Collects the problems of a page. Chromium reports violations of the content security policy as errors on the console. */
 function collectProblems(page) {
   const [problems, dropped, documentOf] = [[], [], new WeakMap()];
-  let documents = 0;
+  let [documents, opens] = [0, false];
   page.on('request', (request) => {
-    documents += Number(request.isNavigationRequest() && request.frame() === page.mainFrame());
+    opens ||= request.isNavigationRequest() && request.frame() === page.mainFrame();
     documentOf.set(request, documents);
+  });
+  // The old document runs, and sends requests, until the new one is there. A change of the address alone opens no document.
+  page.on('framenavigated', (frame) => {
+    if (!opens || frame !== page.mainFrame()) return;
+    [documents, opens] = [documents + 1, false];
   });
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
