@@ -45,6 +45,7 @@ impl FileGeometry {
         Some(Self { arch: read_geometry(&word)?, word })
     }
 
+    /// The geometry.
     pub const fn arch(&self) -> &ModelArch {
         &self.arch
     }
