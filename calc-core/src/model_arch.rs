@@ -183,12 +183,13 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds.
-    pub fn kept(self, tokens: u64) -> u64 {
+    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds, with `windowed` tokens of a
+    /// window.
+    pub fn kept(self, tokens: u64, windowed: impl Fn(u64) -> u64) -> u64 {
         match self {
             Self::All => tokens,
-            Self::Window(limit) | Self::Chunk(limit) => tokens.min(limit),
-            Self::Compressed { window, ratio, .. } => tokens.min(window) + tokens / ratio.max(1),
+            Self::Window(limit) | Self::Chunk(limit) => windowed(limit),
+            Self::Compressed { window, ratio, .. } => windowed(window) + tokens / ratio.max(1),
         }
     }
 }

@@ -250,6 +250,8 @@ struct MemoryJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     towers: Option<f64>,
     kv_cache: f64,
+    /// Bytes that the engine allots beside `kv_cache`, which the model has to keep.
+    kv_cache_rounding: f64,
     activations: f64,
     reserve: f64,
     draft: Option<DraftJson>,
@@ -271,6 +273,7 @@ struct MemoryJson {
 struct DraftJson {
     weights: f64,
     kv_cache: f64,
+    kv_cache_rounding: f64,
     activations: f64,
     total: f64,
 }
@@ -280,6 +283,7 @@ impl From<DraftMemory> for DraftJson {
         Self {
             weights: draft.weights.get(),
             kv_cache: draft.kv_cache.get(),
+            kv_cache_rounding: draft.cache_rounding.get(),
             activations: draft.activations.get(),
             total: draft.total().get(),
         }
@@ -299,6 +303,7 @@ impl MemoryJson {
             weights: memory.weights.get(),
             towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
+            kv_cache_rounding: memory.cache_rounding.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
             draft: memory.draft.map(DraftJson::from),
