@@ -278,6 +278,8 @@ pub struct Projection {
     pub rows: u64,
     /// Number of inputs.
     pub cols: u64,
+    /// Number of residual streams that its outputs mix, and that a block writes again; 0 for other matrices (`DeepSeek` V4).
+    pub streams: u64,
 }
 
 /// A table of which every token reads one row.

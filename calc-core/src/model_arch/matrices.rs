@@ -69,7 +69,7 @@ impl ModelArch {
             }
             layer(OpKind::OutProj, group.layers(), hidden, group.inner());
         }
-        for &Projection { count, rows, cols } in self.projections.iter() {
+        for &Projection { count, rows, cols, .. } in self.projections.iter() {
             layer(OpKind::Projection, count, rows, cols);
         }
         let shared = self.moe.iter().filter(|moe| moe.shared_width > 0);

@@ -490,8 +490,8 @@ pub(super) static MODELS: [CatalogModel; 13] = [
                 Moe { layers: 40, correction_bias: true, ..V4_FLASH_EXPERTS },
             ]),
             projections: List::Borrowed(&[
-                Projection { count: 86, rows: 24, cols: 16_384 },
-                Projection { count: 1, rows: 4, cols: 16_384 },
+                Projection { count: 86, rows: 24, cols: 16_384, streams: 4 },
+                Projection { count: 1, rows: 4, cols: 16_384, streams: 0 },
             ]),
             tables: List::Borrowed(&[Table { rows: 129_280, cols: 18 }]),
             other_vectors: 2327,
@@ -553,8 +553,8 @@ pub(super) static MODELS: [CatalogModel; 13] = [
                 Moe { layers: 58, correction_bias: true, ..V4_PRO_EXPERTS },
             ]),
             projections: List::Borrowed(&[
-                Projection { count: 122, rows: 24, cols: 28_672 },
-                Projection { count: 1, rows: 4, cols: 28_672 },
+                Projection { count: 122, rows: 24, cols: 28_672, streams: 4 },
+                Projection { count: 1, rows: 4, cols: 28_672, streams: 0 },
             ]),
             tables: List::Borrowed(&[Table { rows: 129_280, cols: 18 }]),
             other_vectors: 3299,

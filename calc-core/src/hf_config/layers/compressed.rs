@@ -235,10 +235,15 @@ pub(super) fn streams(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
 /// Adds the matrices and vectors that mix residual streams.
 pub(super) fn residual_streams(layers: &mut Layers, frame: &Frame, streams: Streams) {
     let (mixes, cols) = (2 * frame.n_layers, streams.count * frame.hidden_size);
-    layers.projections.push(Projection { count: mixes, rows: streams.outputs, cols });
+    layers.projections.push(Projection {
+        count: mixes,
+        rows: streams.outputs,
+        cols,
+        streams: streams.count,
+    });
     layers.other_vectors += mixes * (streams.outputs + streams.scales);
     if streams.weighed_at_end {
-        layers.projections.push(Projection { count: 1, rows: streams.count, cols });
+        layers.projections.push(Projection { count: 1, rows: streams.count, cols, streams: 0 });
         layers.other_vectors += streams.count + 1;
     }
 }

@@ -107,9 +107,9 @@ pub(super) fn gemma3n(
     // Alternating updates: projections of the model into and out of the further inputs; per layer two matrices of coefficients,
     // a router, and two vectors. A low-rank residual (laurel) with a norm.
     layers.projections = vec![
-        Projection { count: 2 * (inputs - 1), rows: hidden, cols: hidden },
-        Projection { count: n, rows: rank, cols: hidden },
-        Projection { count: n, rows: hidden, cols: rank },
+        Projection { count: 2 * (inputs - 1), rows: hidden, cols: hidden, streams: 0 },
+        Projection { count: n, rows: rank, cols: hidden, streams: 0 },
+        Projection { count: n, rows: hidden, cols: rank, streams: 0 },
     ];
     layers.projections.retain(|matrix| matrix.count > 0);
     let coefficients = inputs * inputs + inputs * inputs * inputs;
@@ -187,9 +187,9 @@ fn per_layer_embeddings(
     let (n, hidden) = (frame.n_layers, frame.hidden_size);
     layers.tables.push(Table { rows, cols: n * width });
     layers.projections.extend([
-        Projection { count: 1, rows: n * width, cols: hidden },
-        Projection { count: n, rows: width, cols: hidden },
-        Projection { count: n, rows: hidden, cols: width },
+        Projection { count: 1, rows: n * width, cols: hidden, streams: 0 },
+        Projection { count: n, rows: width, cols: hidden, streams: 0 },
+        Projection { count: n, rows: hidden, cols: width, streams: 0 },
     ]);
     layers.other_vectors += width;
     Ok(n)

@@ -135,7 +135,11 @@ fn recurrent(group: &Recurrent) -> Value {
 }
 
 fn projection(matrix: &Projection) -> Value {
-    json!({"count": matrix.count, "rows": matrix.rows, "columns": matrix.cols})
+    let mut row = json!({"count": matrix.count, "rows": matrix.rows, "columns": matrix.cols});
+    if matrix.streams > 0 {
+        row["residual_streams"] = json!(matrix.streams);
+    }
+    row
 }
 
 fn dense_layers(arch: &ModelArch) -> Vec<Value> {

@@ -50,7 +50,7 @@ pub fn geometry(arch: &ModelArch) -> String {
         arch.moe.iter().map(moe).collect(),
         arch.projections
             .iter()
-            .map(|matrix| vec![matrix.count, matrix.rows, matrix.cols])
+            .map(|matrix| vec![matrix.count, matrix.rows, matrix.cols, matrix.streams])
             .collect(),
         arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
     ];
@@ -199,7 +199,8 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         dense: each(&dense, |row| Some(DenseLayers { layers: row.next(), width: row.next() }))?,
         moe: each(&moe, read_moe)?,
         projections: each(&matrices, |row| {
-            Some(Projection { count: row.next(), rows: row.next(), cols: row.next() })
+            let [count, rows, cols, streams] = core::array::from_fn(|_| row.next());
+            Some(Projection { count, rows, cols, streams })
         })?,
         tables: each(&tables, |row| Some(Table { rows: row.next(), cols: row.next() }))?,
         norm: nth(&NORMS, kinds.next())?,
