@@ -280,6 +280,25 @@ pub struct Projection {
     pub cols: u64,
     /// Number of residual streams that its outputs mix, and that a block writes again; 0 for other matrices (`DeepSeek` V4).
     pub streams: u64,
+    /// Division among the devices of a tensor split.
+    pub split: MatrixSplit,
+}
+
+impl Projection {
+    /// One matrix, whole on each device, whose sizes a model replaces.
+    pub const PLAIN: Self =
+        Self { count: 1, rows: 1, cols: 1, streams: 0, split: MatrixSplit::Whole };
+}
+
+/// Division of a matrix among the devices of a tensor split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatrixSplit {
+    /// Each device has all of it.
+    Whole,
+    /// Each device has some of its outputs.
+    Outputs,
+    /// Each device has some of its inputs.
+    Inputs,
 }
 
 /// A table of which every token reads one row.
@@ -287,6 +306,8 @@ pub struct Projection {
 pub struct Table {
     pub rows: u64,
     pub cols: u64,
+    /// A tensor split divides its rows among the devices.
+    pub is_split: bool,
 }
 
 /// Kind of normalization, by its learned parameters.
