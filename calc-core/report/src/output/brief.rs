@@ -13,7 +13,6 @@ use calc_core::recommend::{DeviceChoice, Outcome, Ranked, Recommendation};
 use calc_core::units::{Seconds, TokensPerSec};
 
 use super::summary;
-use super::verdict::model::{waits_for_host, waits_for_links};
 use super::words::advice::{self, scheme_name};
 use super::words::{self, memory};
 use crate::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, RecommendInputs, Subject};
@@ -123,13 +122,7 @@ fn limit(inputs: &EstimateInputs) -> String {
 
 /// The speed of a model that may fit.
 fn speed(answer: &Estimate) -> String {
-    let bound = if waits_for_links(&answer.middle) {
-        "waits for the links between devices".to_owned()
-    } else if waits_for_host(&answer.middle) {
-        "waits for the host".to_owned()
-    } else {
-        format!("is {}-bound", words::bound(answer.middle.expected_bound))
-    };
+    let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
@@ -137,9 +130,10 @@ fn speed(answer: &Estimate) -> String {
         );
     }
     format!(
-        " Decode {bound}: {} expected {}, {roof} at the roof (derived). First token after {}.",
+        " Decode {bound}: {} expected {}, {roof} at the roof{} (derived). First token after {}.",
         whole_rate(&answer.mean),
         rate_interval(&answer.mean),
+        words::roof_leaves_out(&answer.middle),
         timed(&answer.ttft)
     )
 }

@@ -23,7 +23,9 @@ pub use notes::{
 };
 
 use calc_core::compare::Fit;
+use calc_core::plan::{Limit, PhaseEstimate};
 use calc_core::roofline::Bound;
+use calc_core::units::Seconds;
 
 /// Basis of the energy in an estimate.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
@@ -38,6 +40,22 @@ pub const fn bound(bound: Bound) -> &'static str {
         Bound::Memory => "memory",
         Bound::Compute => "compute",
     }
+}
+
+/// Limit of a phase as the end of a sentence: `Decode is memory-bound`.
+pub const fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory => "is memory-bound",
+        Limit::Compute => "is compute-bound",
+        Limit::Launch => "is launch-bound",
+        Limit::Links => "waits for the links between devices",
+        Limit::Host => "waits for the host",
+    }
+}
+
+/// Behind a rate at the roof of devices that exchange data: the roof has no links.
+pub fn roof_leaves_out(phase: &PhaseEstimate) -> &'static str {
+    if phase.totals.links > Seconds::ZERO { ", which leaves out the links" } else { "" }
 }
 
 /// Verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.

@@ -13,7 +13,6 @@ use super::analyze::expected;
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
-use crate::output::verdict::model::{waits_for_host, waits_for_links};
 use crate::output::words;
 
 /// Document of an estimate.
@@ -50,13 +49,7 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let bound = if waits_for_links(&answer.middle) {
-        "waits for the links between devices".to_owned()
-    } else if waits_for_host(&answer.middle) {
-        "waits for the host".to_owned()
-    } else {
-        format!("is {}-bound", words::bound(answer.middle.expected_bound))
-    };
+    let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
@@ -66,7 +59,8 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
     format!(
-        "{fits} Decode {bound}: {rate} expected{over}, {roof} at the roof. First token after {first}."
+        "{fits} Decode {bound}: {rate} expected{over}, {roof} at the roof{}. First token after {first}.",
+        words::roof_leaves_out(&answer.middle)
     )
 }
 

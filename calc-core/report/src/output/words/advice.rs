@@ -131,8 +131,12 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
             "{phase} waits for the links between devices: {} of its time.",
             n::percent(work.links / work.expected.time)
         ),
+        Regime::Host => format!(
+            "{phase} waits for the host: {} of its time.",
+            n::percent(work.host / work.expected.time)
+        ),
         Regime::Overhead => format!(
-            "{phase} is so short that launching its operators takes {} of its time.",
+            "{phase} is launch-bound: the fixed times of its operators take {} of its time.",
             n::percent(work.floors / work.expected.time)
         ),
     }
