@@ -50,9 +50,44 @@ fn a_link_is_stated_by_bandwidth_and_latency_too() {
 }
 
 #[test]
+fn the_link_between_devices_is_in_the_answer() {
+    let document = |more: &str| {
+        let line = format!(
+            r#"{{"model": "llama-3.1-8b", "weights": "fp8_e4m3", "prompt": 64, "tensor_parallel": 2, {more}}}"#
+        );
+        let fields = Fields::from_line(&line).expect("an object");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an estimate");
+        let json = report::output::json::estimate::pretty(&inputs);
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        (report::output::summary::estimate(&inputs, &answer).to_text(), json["link"].clone())
+    };
+    for (more, said, bandwidth, latency) in [
+        (
+            r#""hardware": "gb10""#,
+            "24.8\u{202f}GB/s per direction, 5.00\u{202f}µs per hop (reported)",
+            24.75e9,
+            5e-6,
+        ),
+        (r#""hardware": "h200_sxm""#, "NVLink4 900 GB/s: 450", 450e9, 5e-6),
+        (r#""hardware": "h200_sxm", "link": "10gbe""#, "10GbE over TCP: 1.25", 1.25e9, 300e-6),
+    ] {
+        let (text, json) = document(more);
+        let line = text.lines().find(|line| line.starts_with("link  ")).expect(more);
+        assert!(line.contains(said), "{line}");
+        assert_eq!(json["bandwidth_byte_per_s"], json!(bandwidth), "{json}");
+        assert_eq!(json["latency_s"], json!(latency), "{json}");
+    }
+    // Without a published link the text has the ideal times, and the key says that nobody knows the link.
+    let (text, json) = document(r#""hardware": "ryzen_ai_max_395""#);
+    assert!(text.contains("link        unknown: nobody published it"), "{text}");
+    assert!(text.contains("ideal, without the link"), "{text}");
+    assert!(json.is_null(), "{json}");
+}
+
+#[test]
 fn a_ranking_without_a_published_link_says_so() {
-    let request =
-        r#"{"hardware": "gb10", "model": "llama-3.1-8b", "prompt": 64, "tensor_parallel": 2}"#;
+    let request = r#"{"hardware": "ryzen_ai_max_395", "model": "llama-3.1-8b", "prompt": 64, "tensor_parallel": 2}"#;
     let fields = Fields::from_line(request).expect("an object");
     let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
     let said = report::output::json::recommend::pretty(&inputs);

@@ -86,6 +86,9 @@ const fn mhz(value: f64) -> Hertz {
 /// Latency per hop of links that a GPU or RDMA drives; assumed.
 pub(super) const HOP: Seconds = Seconds::new(5e-6);
 
+/// Two DGX Sparks over both ports of 200GbE, one direction: 198 Gbit/s measured (servethehome.com); latency with RDMA, assumed.
+pub(super) const SPARK_LINK: Link = Link { bandwidth: BytesPerSec::from_gb(24.75), latency: HOP };
+
 /// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {
     Fact::derived(Link { bandwidth: BytesPerSec::from_gb(both_directions_gb / 2.0), latency: HOP })

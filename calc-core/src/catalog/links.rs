@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::devices::HOP;
+use super::devices::{HOP, SPARK_LINK};
 use crate::device::Link;
 use crate::provenance::Provenance;
 use crate::units::{BytesPerSec, Seconds};
@@ -74,7 +74,8 @@ pub static LINKS: [LinkPreset; 20] = [
         aliases: &["dgx_spark_link", "connectx7"],
         provenance: Provenance::Reported,
         source: "servethehome.com: up to 198 Gbit/s between two GB10 over both ports; with RDMA, latency assumed",
-        ..preset("200gbe", "200GbE between two DGX Sparks", 24.75, HOP)
+        link: SPARK_LINK,
+        ..preset("200gbe", "200GbE between two DGX Sparks", 0.0, HOP)
     },
     preset("100gbe", "100GbE with RDMA", 12.5, HOP),
     LinkPreset {
@@ -155,6 +156,7 @@ mod tests {
             ("a100_80gb_sxm", "nvlink3"),
             ("v100_sxm2_16gb", "nvlink2"),
             ("rtx_3090", "nvlink_bridge"),
+            ("gb10", "200gbe"),
             ("rtx_5090", "pcie_5_x16"),
             ("rtx_4090", "pcie_4_x16"),
         ] {

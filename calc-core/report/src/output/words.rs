@@ -23,9 +23,13 @@ pub use notes::{
 };
 
 use calc_core::compare::Fit;
+use calc_core::device::Device;
 use calc_core::plan::{Limit, PhaseEstimate};
+use calc_core::provenance::Fact;
 use calc_core::roofline::Bound;
 use calc_core::units::Seconds;
+
+use crate::input::request::link::ChosenLink;
 
 /// Basis of the energy in an estimate.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
@@ -51,6 +55,17 @@ pub const fn limit(limit: Limit) -> &'static str {
         Limit::Links => "waits for the links between devices",
         Limit::Host => "waits for the host",
     }
+}
+
+/// The link between several of a device: `NVLink4 900 GB/s: 450 GB/s per direction, 5.00 µs per hop (derived)`.
+pub fn link(device: &Device) -> String {
+    device.link.as_ref().map_or_else(
+        || "unknown: nobody published it".to_owned(),
+        |Fact { value, provenance }| {
+            let figures = ChosenLink::figures(value);
+            format!("{}: {figures} ({})", device.interconnect, provenance.key())
+        },
+    )
 }
 
 /// Behind a rate at the roof of devices that exchange data: the roof has no links.

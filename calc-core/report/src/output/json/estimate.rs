@@ -11,10 +11,11 @@ use calc_core::roofline::Bound;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::host::{HostJson, HostMemoryJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
-use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
+use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA, link};
 use crate::input::request::{EstimateInputs, remedies};
 use crate::output::words;
 
@@ -26,6 +27,9 @@ pub struct EstimateJson {
     model: ModelJson,
     precision: PrecisionJson,
     workload: WorkloadJson,
+    /// The link between several devices; null where nobody published it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<Value>,
     prefill: PhaseJson,
     decode: PhaseJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -330,9 +334,7 @@ struct EnergyJson {
 pub fn pretty(inputs: &EstimateInputs) -> String {
     let written = match inputs.estimate() {
         Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
-        Err(error) => {
-            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
-        }
+        Err(error) => serde_json::to_string_pretty(&json!({ "error": error.to_string() })),
     };
     written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
 }
@@ -357,6 +359,7 @@ impl EstimateJson {
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
+            link: link::between(&inputs.device, &inputs.workload),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),
             images: ImagesJson::new(inputs, answer),

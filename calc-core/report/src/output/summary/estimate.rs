@@ -128,6 +128,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if split.tensor * split.pipeline * split.expert > 1 {
         let Parallel { tensor, pipeline, expert } = split;
         out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
+        out.line(format!("link        {}", words::link(&inputs.device)));
     }
 }
 
@@ -228,7 +229,15 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let fits = answer.memory.verdict().may_fit();
     out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
-        out.line("unknown, because the bandwidth of the link between the devices is not published");
+        let at_least = |name: &str, ideal| {
+            format!("{name}at least {}, ideal, without the link", n::time(ideal))
+        };
+        out.line(at_least("TTFT        ", answer.ttft_ideal));
+        out.line(at_least("TPOT        ", answer.token_ideal));
+        if w.new_tokens > 1 {
+            out.line(at_least("mean TPOT   ", answer.mean.ideal));
+            out.line(at_least("end to end  ", answer.end_to_end_ideal));
+        }
         return;
     }
     let first = words::first_token(w, answer);

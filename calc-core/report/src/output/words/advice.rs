@@ -21,8 +21,8 @@ mod drops;
 pub use drops::{drop_counts, dropped};
 
 /// Sentence beside times of devices whose link nobody published.
-pub const WITHOUT_LINK: &str = "Nobody published the link between these devices: all times are without what they \
-                                exchange, which makes them longer, until a link is named.";
+pub const WITHOUT_LINK: &str = "Nobody published the link between these devices: all times leave out what they exchange, \
+                                so real ones are longer; a link that the request names counts.";
 
 /// Name of a scheme: `INT4 g128, AWQ`, `FP8 weights and activations`.
 pub fn scheme_name(scheme: &Scheme) -> String {

@@ -131,11 +131,17 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(LINK_UNKNOWN.into());
+    } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+        notes.push(HAND_OVER_UNKNOWN.into());
     }
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
 }
+
+/// The note to times of stages whose link nobody published.
+const HAND_OVER_UNKNOWN: &str = "the bandwidth of this device's link is not published: the hand-over between stages is left out \
+                                 of all times until a link is named";
 
 /// The note to times of devices whose link nobody published.
 const LINK_UNKNOWN: &str = "the bandwidth of this device's link is not published: ideal times are those without exchanges, \
