@@ -27,8 +27,8 @@ fn advised(line: &str) -> String {
 
 #[test]
 fn links_that_take_the_largest_share_are_named_everywhere() {
-    // The links take 47 % of a token, DRAM less.
-    let line = r#"{"hardware":"h200_sxm","model":"deepseek-v3.2","tensor_parallel":8,"prompt":4096,"new_tokens":256}"#;
+    // By PCIe the links take half of a token, DRAM less.
+    let line = r#"{"hardware":"h200_sxm","link":"pcie_5_x16","model":"deepseek-v3.2","tensor_parallel":8,"prompt":4096,"new_tokens":256}"#;
     let [text, brief, sentence, below] = said(line);
     let waits = "Decode waits for the links between devices";
     assert!(text.contains(waits) && brief.contains(waits), "{text}\n{brief}");

@@ -29,7 +29,7 @@ pub struct EstimateJson {
     workload: WorkloadJson,
     /// The link between several devices; null where nobody published it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    link: Option<Value>,
+    device_link: Option<Value>,
     prefill: PhaseJson,
     decode: PhaseJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -359,7 +359,7 @@ impl EstimateJson {
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
-            link: link::between(&inputs.device, &inputs.workload),
+            device_link: link::between(&inputs.device, &inputs.workload),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),
             images: ImagesJson::new(inputs, answer),
