@@ -14,6 +14,7 @@ use calc_core::units::{Seconds, TokensPerSec};
 
 use super::summary;
 use super::words::advice::{self, scheme_name};
+use super::words::placement::Asked;
 use super::words::{self, memory};
 use crate::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, RecommendInputs, Subject};
 use crate::number_text as n;
@@ -109,7 +110,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
             options.join(" ")
         ));
     }
-    lines.extend(notes(words::placement::what_would_fit(inputs, answer)));
+    lines.extend(words::placement::what_would_fit(inputs, answer, Asked::Fields));
     lines.extend(notes(words::estimate_notes(inputs, answer)));
     let (subject, limit) = (subject(inputs, answer), limit(inputs));
     Brief { sentence: format!("{subject}: {limit}{fit}{speed}"), lines }
@@ -226,7 +227,9 @@ pub fn recommend(
     let Some(first) = answer.ranked.first() else {
         let counts = advice::drop_counts(&answer.dropped);
         let sentence = format!("{what} on {place}: no scheme meets all bounds. {counts}");
-        return Brief { sentence, lines: notes(notes_of).collect() };
+        let mut lines = words::placement::what_would_fit_instead(inputs, Asked::Fields);
+        lines.extend(notes(notes_of));
+        return Brief { sentence, lines };
     };
     let numbers = |row: &Ranked| match &inputs.subject {
         Subject::Shape { .. } => timed(&row.outcome.token.expected),
@@ -280,8 +283,13 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice], notes_of: Vec<S
 
 /// A device with its scheme and its numbers.
 fn choice(choice: &DeviceChoice) -> String {
+    let unknown = if choice.outcome.usable.is_known {
+        ""
+    } else {
+        ", if so much memory is installed, which is unknown"
+    };
     format!(
-        "{} with {}, {}",
+        "{} with {}, {}{unknown}",
         choice.device.name,
         scheme_name(choice.scheme),
         outcome(&choice.outcome)
@@ -362,6 +370,23 @@ mod tests {
             let by_memory = told.text().contains("limited by memory");
             assert_eq!(by_memory, device == "h100", "{}", told.text());
         }
+    }
+
+    #[test]
+    fn a_plan_says_what_is_unknown_and_keeps_the_format_asked_for() {
+        let told = |line: &str| {
+            let inputs = FitInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
+            fit::plan(&inputs, &inputs.plan(&Library::CATALOGS).expect("valid")).text()
+        };
+        let larger = told(r#"{"hardware":"h100","model":"deepseek-v3.2"}"#);
+        let xeon =
+            larger.lines().find(|line| line.starts_with("Larger: Xeon")).expect("a processor");
+        assert!(xeon.contains("if so much memory is installed"), "{xeon}");
+        let split = told(r#"{"hardware":"ryzen_ai_max_395","model":"deepseek-v3.2"}"#);
+        let ways = split.lines().find(|line| line.contains("tensor_parallel")).expect("a split");
+        assert!(ways.contains("without the link"), "{ways}");
+        let q8 = told(r#"{"hardware":"rtx_4090","model":"qwen3-8b","weights":"q8_0"}"#);
+        assert!(q8.contains("fits: GGUF Q8_0,"), "{q8}");
     }
 
     #[test]

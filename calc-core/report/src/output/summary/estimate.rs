@@ -14,6 +14,7 @@ use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
+use crate::output::words::placement::Asked;
 
 /// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
@@ -24,6 +25,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.line(sentence);
     }
     out.line(verdict(inputs, answer));
+    for change in words::placement::what_would_fit(inputs, answer, Asked::Flags) {
+        out.line(change);
+    }
     setup(&mut out, inputs, answer);
     out.table(phases(&inputs.workload, answer));
     memory(&mut out, inputs, answer);
@@ -38,9 +42,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     out.heading("Sources");
     out.line(format!("device  {}", inputs.device.source));
     out.line(format!("model   {}", inputs.model.source));
-    let mut notes = words::placement::what_would_fit(inputs, answer);
-    notes.extend(words::estimate_notes(inputs, answer));
-    out.notes(notes);
+    out.notes(words::estimate_notes(inputs, answer));
     out
 }
 

@@ -12,6 +12,7 @@ use crate::number_text as n;
 use crate::output::json::recommend::{notes, schedule_notes, usual_notes};
 use crate::output::table::{Align, Table};
 use crate::output::words::apply::{self, Deployment};
+use crate::output::words::placement::Asked;
 use crate::output::words::{self, advice};
 
 /// Document of a recommendation.
@@ -39,12 +40,19 @@ pub fn recommendation(
                 out.line(reason);
             }
         }
-        None => out
-            .line(format!("No scheme meets all bounds. {}", advice::drop_counts(&answer.dropped))),
+        None => {
+            let counts = advice::drop_counts(&answer.dropped);
+            out.line(format!("No scheme meets all bounds. {counts}"));
+            for change in words::placement::what_would_fit_instead(inputs, Asked::Flags) {
+                out.line(change);
+            }
+        }
     }
-    let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
-    out.heading(advice::capital(&by));
-    out.table(ranked(inputs, answer));
+    if !answer.ranked.is_empty() {
+        let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
+        out.heading(advice::capital(&by));
+        out.table(ranked(inputs, answer));
+    }
     flips(&mut out, answer);
     out.heading("Dropped");
     for row in &answer.dropped {
