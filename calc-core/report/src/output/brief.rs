@@ -11,6 +11,7 @@ use calc_core::expected::Expected;
 use calc_core::plan::MeanToken;
 use calc_core::recommend::{DeviceChoice, Outcome, Ranked, Recommendation};
 use calc_core::units::{Seconds, TokensPerSec};
+use calc_core::workload::Workload;
 
 use super::summary;
 use super::words::advice::{self, scheme_name};
@@ -89,7 +90,11 @@ fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
 /// An estimate: fit, rate and first token.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
     let fit = memory::fit(&answer.memory, inputs.workload.parallel.devices());
-    let speed = if answer.memory.verdict().may_fit() { speed(answer) } else { String::new() };
+    let speed = if answer.memory.verdict().may_fit() {
+        speed(&inputs.workload, answer)
+    } else {
+        String::new()
+    };
     let mut lines = vec![format!(
         "Memory: needs {} (derived); usable are {} = {}.",
         n::bytes(answer.memory.total()),
@@ -122,7 +127,7 @@ fn limit(inputs: &EstimateInputs) -> String {
 }
 
 /// The speed of a model that may fit.
-fn speed(answer: &Estimate) -> String {
+fn speed(workload: &Workload, answer: &Estimate) -> String {
     let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
@@ -131,9 +136,10 @@ fn speed(answer: &Estimate) -> String {
         );
     }
     format!(
-        " Decode {bound}: {} expected {}, {roof} at the roof{} (derived). First token after {}.",
+        " Decode {bound}: {} expected {}{}, {roof} at the roof{} (derived). First token after {}.",
         whole_rate(&answer.mean),
         rate_interval(&answer.mean),
+        words::rate_at_context(workload, answer),
         words::roof_leaves_out(&answer.middle),
         timed(&answer.ttft)
     )
@@ -370,23 +376,6 @@ mod tests {
             let by_memory = told.text().contains("limited by memory");
             assert_eq!(by_memory, device == "h100", "{}", told.text());
         }
-    }
-
-    #[test]
-    fn a_plan_says_what_is_unknown_and_keeps_the_format_asked_for() {
-        let told = |line: &str| {
-            let inputs = FitInputs::parse(fields(line), &Library::CATALOGS).expect("valid");
-            fit::plan(&inputs, &inputs.plan(&Library::CATALOGS).expect("valid")).text()
-        };
-        let larger = told(r#"{"hardware":"h100","model":"deepseek-v3.2"}"#);
-        let xeon =
-            larger.lines().find(|line| line.starts_with("Larger: Xeon")).expect("a processor");
-        assert!(xeon.contains("if so much memory is installed"), "{xeon}");
-        let split = told(r#"{"hardware":"ryzen_ai_max_395","model":"deepseek-v3.2"}"#);
-        let ways = split.lines().find(|line| line.contains("tensor_parallel")).expect("a split");
-        assert!(ways.contains("without the link"), "{ways}");
-        let q8 = told(r#"{"hardware":"rtx_4090","model":"qwen3-8b","weights":"q8_0"}"#);
-        assert!(q8.contains("fits: GGUF Q8_0,"), "{q8}");
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use notes::request::notes as model_request_notes;
 pub use notes::{
-    analyze_notes, context_note, estimate_notes, first_token, mean_over, request_notes,
-    split_notes, too_long,
+    analyze_notes, context_note, estimate_notes, first_token, mean_over, rate_at_context,
+    request_notes, split_notes, too_long,
 };
 
 use calc_core::compare::Fit;

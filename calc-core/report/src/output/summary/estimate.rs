@@ -60,8 +60,9 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     }
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
+    let at = words::rate_at_context(&inputs.workload, answer);
     format!(
-        "{fits} Decode {bound}: {rate} expected{over}, {roof} at the roof{}. First token after {first}.",
+        "{fits} Decode {bound}: {rate} expected{over}{at}, {roof} at the roof{}. First token after {first}.",
         words::roof_leaves_out(&answer.middle)
     )
 }
@@ -300,8 +301,10 @@ fn generation(out: &mut Document, w: &Workload, answer: &Estimate) {
         expected(&answer.mean.expected),
         n::percent(answer.mean_mbu)
     ));
-    let rate = n::token_rate(answer.mean.throughput());
-    out.line(format!("throughput  {rate} = batch {} / mean TPOT", w.batch));
+    let (mean, step) = (answer.mean.throughput(), answer.throughput);
+    out.line(format!("mean rate   {} = batch {} / mean TPOT", n::token_rate(mean), w.batch));
+    let at = format!("at {} cached tokens", w.context);
+    out.line(format!("throughput  {} = batch {} / TPOT, {at}", n::token_rate(step), w.batch));
     out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
 }
 

@@ -30,22 +30,19 @@ pub fn recommendation(
     {
         out.line(sentence);
     }
-    match answer.ranked.first() {
-        Some(first) => {
-            let speed = advice::speedup(first);
-            let name = advice::scheme_name(first.scheme);
-            out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
-            out.line(advice::regime(first, inputs.part, &answer.baseline));
-            if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
-                out.line(reason);
-            }
+    if let Some(first) = answer.ranked.first() {
+        let speed = advice::speedup(first);
+        let name = advice::scheme_name(first.scheme);
+        out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
+        out.line(advice::regime(first, inputs.part, &answer.baseline));
+        if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
+            out.line(reason);
         }
-        None => {
-            let counts = advice::drop_counts(&answer.dropped);
-            out.line(format!("No scheme meets all bounds. {counts}"));
-            for change in words::placement::what_would_fit_instead(inputs, Asked::Flags) {
-                out.line(change);
-            }
+    } else {
+        let counts = advice::drop_counts(&answer.dropped);
+        out.line(format!("No scheme meets all bounds. {counts}"));
+        for change in words::placement::what_would_fit_instead(inputs, Asked::Flags) {
+            out.line(change);
         }
     }
     if !answer.ranked.is_empty() {

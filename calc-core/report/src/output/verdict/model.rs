@@ -44,8 +44,9 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     let all = if workload.batch > 1 { " in all" } else { "" };
     let over = words::mean_over(workload);
     format!(
-        "{fits}, and {limit}: {} expected{all}{over}.",
-        text::token_rate(answer.mean.throughput())
+        "{fits}, and {limit}: {} expected{all}{over}{}.",
+        text::token_rate(answer.mean.throughput()),
+        words::rate_at_context(workload, answer)
     )
 }
 

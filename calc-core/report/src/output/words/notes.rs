@@ -204,6 +204,19 @@ pub fn mean_over(workload: &Workload) -> String {
     }
 }
 
+/// Behind the mean rate of an answer whose request names the context of another step: where the mean is taken, and the rate there.
+///
+/// ` from 512 cached tokens on, 123 token/s at context 131 072`
+pub fn rate_at_context(workload: &Workload, answer: &Estimate) -> String {
+    let (context, first) = (workload.context, workload.filled());
+    if workload.new_tokens == 1 || (first..first + workload.new_tokens).contains(&context) {
+        return String::new();
+    }
+    let (first, context) = (number_text::count(first), number_text::count(context));
+    let rate = number_text::token_rate(answer.throughput);
+    format!(" from {first} cached tokens on, {rate} at context {context}")
+}
+
 /// Note on the chunk size behind TTFT and its provenance.
 fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let how = first_token(&inputs.workload, answer)?;
