@@ -14,6 +14,7 @@ mod host;
 mod images;
 pub mod inspect;
 mod link;
+mod memory;
 pub mod recommend;
 mod row;
 pub mod scenarios;
