@@ -143,9 +143,10 @@ impl ModelArch {
 /// Time of a step on the links, in addition to its operators; it is part of `expected` only.
 ///
 /// ```text
-/// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
-/// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
+/// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 h latency
+/// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + h latency
 /// pipeline n  A from each stage to the next, n - 1 times A / link + latency
+/// h           n - 1 around a ring, 1 where a switch or a full mesh joins all devices
 /// ```
 pub fn link_time(
     model: &ModelArch,
@@ -159,10 +160,12 @@ pub fn link_time(
     let send = message / link.bandwidth;
     let hop = link.latency;
     let (tensor, expert) = (parallel.tensor as f64, parallel.expert as f64);
-    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hop * (2.0 * (tensor - 1.0));
-    let mut time = reduce * all_reduces(model);
+    let hops = |devices: f64| hop * if link.is_switched { 1.0 } else { devices - 1.0 };
+    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hops(tensor) * 2.0;
+    let reduces = if parallel.tensor > 1 { all_reduces(model) } else { 0.0 };
+    let mut time = reduce * reduces;
     for moe in model.moe.iter().filter(|_| parallel.expert > 1) {
-        let exchange = send * (moe.experts_per_token as f64 / expert) + hop * (expert - 1.0);
+        let exchange = send * (moe.experts_per_token as f64 / expert) + hops(expert);
         time += exchange * (2.0 * moe.layers as f64);
     }
     time + (send + hop) * (parallel.pipeline as f64 - 1.0)
