@@ -34,7 +34,7 @@ mod unread;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
+pub use entry::{Allowed, Entry, FieldType, Found, Length, PerLayer, Present};
 pub use family::Family;
 pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;

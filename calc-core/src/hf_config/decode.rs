@@ -16,7 +16,7 @@ use serde::de::{
     Visitor,
 };
 
-use super::entry::{Entry, Found, PerLayer, Present};
+use super::entry::{Entry, Found, Length, PerLayer, Present};
 use super::fields::{HfConfig, Thinker, UnknownKey};
 use super::part_fields::{
     AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
@@ -35,7 +35,7 @@ const MAX_UNKNOWN: usize = 256;
 /// Fields that contain another configuration.
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 /// Unknown objects that do not describe the language model, or not its geometry.
-const OTHER_CONFIGS: [&str; 10] = [
+const OTHER_CONFIGS: [&str; 9] = [
     "generation_config",
     "vit_config",
     "projector_config",
@@ -44,7 +44,6 @@ const OTHER_CONFIGS: [&str; 10] = [
     "token2wav_config",
     "code2wav_config",
     "encoder_config",
-    "perceiver_config",
     "vq_config",
 ];
 
@@ -123,6 +122,19 @@ impl FromJson for Blocks {
             }
         }
         Ok(Some(Self(blocks)))
+    }
+}
+
+impl FromJson for Length {
+    fn count(_: u64) -> Option<Self> {
+        Some(Self(1))
+    }
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut entries = 0;
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            entries += 1;
+        }
+        Ok(Some(Self(entries)))
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::entry::{Entry, PerLayer, Present};
+use super::entry::{Entry, Length, PerLayer, Present};
 use super::part_fields::{
     AttentionOptions, Blocks, CompressRates, ExpertOptions, LinearAttention, OtherHeads,
     SparseAttention,
@@ -63,6 +63,12 @@ config! {
     pub projector_hidden_size: Entry<u64>,
     pub spatial_merge_size: Entry<u64>,
     pub scale_factor: Entry<u64>,
+    pub alignment_intermediate_size: Entry<u64>,
+    pub out_hidden_size: Entry<u64>,
+    pub vision_feature_layer: Entry<Length>,
+    pub merge_kernel_size: Entry<u64>,
+    pub merger_times: Entry<u64>,
+    pub perceiver_config: Entry<Box<TowerConfig>>,
     pub downsample_factor: Entry<u64>,
     /// A fraction, which is no count.
     pub downsample_ratio: Entry<Present>,
@@ -333,8 +339,8 @@ config! {
 pub struct Thinker {
     pub tie_word_embeddings: Entry<bool>,
     pub text_config: Entry<Box<HfConfig>>,
-    pub vision_config: Entry<Present>,
-    pub audio_config: Entry<Present>,
+    pub vision_config: Entry<Box<TowerConfig>>,
+    pub audio_config: Entry<Box<TowerConfig>>,
 }
 
 /// A key of the file without a field in [`HfConfig`].

@@ -32,7 +32,9 @@ const fn whole(bytes: Bytes) -> u64 {
 fn layer(l: &TowerLayers) -> Vec<u64> {
     let window = l.window.unwrap_or(0);
     let sizes = [l.layers, l.hidden_size, l.n_heads, l.head_dim, l.width, l.mlp as u64];
-    sizes.into_iter().chain([l.vectors, window, l.other_matrices]).collect()
+    // Without the last number there are as many heads of keys as of queries.
+    let kv_heads = Some(l.n_kv_heads).filter(|heads| *heads != l.n_heads);
+    sizes.into_iter().chain([l.vectors, window, l.other_matrices]).chain(kv_heads).collect()
 }
 
 fn rule(rule: &ImageRule) -> Vec<u64> {
@@ -86,10 +88,12 @@ fn each<T>(rows: &[Vec<u64>], read: impl Fn(&mut Row<'_>) -> Option<T>) -> Optio
 fn read_layer(row: &mut Row<'_>) -> Option<TowerLayers> {
     let [layers, hidden_size, n_heads, head_dim, width, mlp, vectors, window, other_matrices] =
         core::array::from_fn(|_| row.next());
+    let kv_heads = row.next();
     Some(TowerLayers {
         layers,
         hidden_size,
         n_heads,
+        n_kv_heads: if kv_heads == 0 { n_heads } else { kv_heads },
         head_dim,
         width,
         mlp: nth(&MLPS, mlp)?,
