@@ -39,8 +39,8 @@ pub use family::Family;
 pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use part_fields::{
-    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
-    OtherHeads, SparseAttention,
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LayerSizes,
+    LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,

@@ -19,8 +19,8 @@ use serde::de::{
 use super::entry::{Entry, Found, Length, PerLayer, Present};
 use super::fields::{HfConfig, Thinker, UnknownKey};
 use super::part_fields::{
-    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
-    OtherHeads, SparseAttention,
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LayerSizes,
+    LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
@@ -122,6 +122,36 @@ impl FromJson for Blocks {
             }
         }
         Ok(Some(Self(blocks)))
+    }
+}
+
+impl FromJson for LayerSizes {
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut layers = Vec::new();
+        while let Some((index, sizes)) = items.next_entry::<String, Entry<Named>>()? {
+            let sizes = sizes.value().map(|named| named.0.clone());
+            if layers.len() < MAX_LIST {
+                // An entry that is no object differs in something unknown.
+                let unknown = || Vec::from([(String::new(), None)]);
+                layers.push((clipped(&index).into(), sizes.unwrap_or_else(unknown)));
+            }
+        }
+        Ok(Some(Self(layers)))
+    }
+}
+
+/// The sizes of one layer.
+struct Named(NamedSizes);
+
+impl FromJson for Named {
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut sizes = Vec::new();
+        while let Some((name, size)) = items.next_entry::<String, Entry<u64>>()? {
+            if sizes.len() < MAX_UNKNOWN {
+                sizes.push((clipped(&name).into(), size.value().copied()));
+            }
+        }
+        Ok(Some(Self(sizes)))
     }
 }
 

@@ -10,8 +10,8 @@ use core::cell::RefCell;
 
 use super::entry::{Entry, Length, PerLayer, Present};
 use super::part_fields::{
-    AttentionOptions, Blocks, CompressRates, ExpertOptions, LinearAttention, OtherHeads,
-    SparseAttention,
+    AttentionOptions, Blocks, CompressRates, ExpertOptions, LayerSizes, LinearAttention,
+    OtherHeads, SparseAttention,
 };
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
@@ -330,6 +330,11 @@ config! {
     pub patch_size: Entry<Present>,
     pub num_mel_bins: Entry<Present>,
     pub block_configs: Entry<Blocks>,
+    // Sizes of single layers, as transformers 5 writes them.
+    pub per_layer_config: Entry<LayerSizes>,
+    pub num_sliding_attention_heads: Entry<u64>,
+    pub index_block_size: Entry<u64>,
+    pub index_topk_blocks: Entry<u64>,
 }
 
 /// `thinker_config` of a model that speaks: the part that reads and writes text.

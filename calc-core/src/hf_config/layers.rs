@@ -26,6 +26,7 @@ macro_rules! named {
 
 mod blocks;
 mod compressed;
+mod differing;
 mod early;
 mod gemma;
 mod heads;

@@ -8,6 +8,7 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::Reader;
 use super::super::refusal::ConfigError;
 use super::super::rules::{DenseWhere, Experts, Rules, Shared};
+use super::differing::own_sizes;
 use super::{FULL_OR_SLIDING, Kind, Layers, NormCount, kinds};
 use crate::error::in_range;
 use crate::model_arch::{Attention, DenseLayers, KvSource, Moe, Projection, Table};
@@ -34,13 +35,20 @@ pub(super) fn gemma4(
     }
     let sliding = attention::heads(reader, rules, frame)?;
     let mut full = sliding;
-    full.head_dim = count!(reader, global_head_dim, 512)?;
+    let own = own_sizes(reader, (&kinds, Kind::Full), &["head_dim", "num_key_value_heads"])?;
+    let head_dim = ("head_dim", sliding.head_dim);
+    full.head_dim = own.size(reader, head_dim, |reader| count!(reader, global_head_dim, 512))?;
     full.v_head_dim = full.head_dim;
     let same = flag!(reader, attention_k_eq_v, false)?;
     let global = named!(text, num_global_key_value_heads);
+    let kv_heads = ("num_key_value_heads", sliding.n_kv_heads);
+    full.n_kv_heads = own.size(reader, kv_heads, |_| {
+        // Only heads whose keys are their values have a number of their own.
+        let own = if same { Reader::count(&global)? } else { None };
+        Ok(own.unwrap_or(sliding.n_kv_heads))
+    })?;
     if same {
         full.kv_source = KvSource::KeysAreValues;
-        full.n_kv_heads = Reader::count(&global)?.unwrap_or(full.n_kv_heads);
     }
     let shared = shared_layers(reader, n, 0)?;
     let attention = groups(reader, &kinds, shared, &Heads { sliding, full }, 512)?;

@@ -10,6 +10,7 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::{Reader, value};
 use super::super::refusal::ConfigError;
 use super::super::rules::Rules;
+use super::differing::own_sizes;
 use super::{FULL_OR_SLIDING, Kind, Layers, NormCount, count, kinds};
 use crate::model_arch::{Attention, DenseLayers, Moe};
 
@@ -64,7 +65,7 @@ pub(super) fn step3(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let kinds = kinds(reader, frame.n_layers, FULL_OR_SLIDING, |_| Kind::Full)?;
-    text.settle(&["use_moe"]);
+    text.settle(&["use_moe", "mtp_layer_types", "mtp_mlp_layer_types"]);
     // The shared expert has the stated width.
     text.settle(&["n_shared_experts"]);
     let heads = attention::heads(reader, rules, frame)?;
@@ -72,18 +73,7 @@ pub(super) fn step3(
     let gate = |heads: u64| if gated { heads } else { 0 };
     let full_layers = count(&kinds, Kind::Full);
     let full = Attention { full_layers, gate_outputs: gate(heads.n_heads), ..heads };
-    let other = named!(text, attention_other_setting);
-    let (n_heads, n_kv_heads, head_dim) = if let Some(other) = value(&other)? {
-        let stated = |entry: &Entry<u64>, same: u64| entry.value().copied().unwrap_or(same);
-        (
-            stated(&other.num_attention_heads, heads.n_heads),
-            stated(&other.num_attention_groups, heads.n_kv_heads),
-            stated(&other.head_dim, heads.head_dim),
-        )
-    } else {
-        reader.assume("attention_other_setting", Word("as in full layers"));
-        (heads.n_heads, heads.n_kv_heads, heads.head_dim)
-    };
+    let (n_heads, n_kv_heads, head_dim) = sliding_heads(reader, &kinds, &heads)?;
     let windowed_layers = count(&kinds, Kind::Sliding);
     let window = if windowed_layers > 0 { window(reader, 512)? } else { 0 };
     let sliding = Attention {
@@ -98,6 +88,35 @@ pub(super) fn step3(
     };
     let feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(Layers::of(vec![full, sliding], feed_forward))
+}
+
+/// Query heads, key heads and head size of the sliding layers of Step 3.5, under the three names that files have.
+fn sliding_heads(
+    reader: &mut Reader<'_>,
+    kinds: &[Kind],
+    full: &Attention,
+) -> Result<(u64, u64, u64), ConfigError> {
+    let text = reader.text;
+    let names = ["num_attention_heads", "num_key_value_heads", "head_dim"];
+    let own = own_sizes(reader, (kinds, Kind::Sliding), &names)?;
+    let number = Reader::count(&named!(text, num_sliding_attention_heads))?;
+    let stated = |entry: &Entry<u64>, same: u64| entry.value().copied().unwrap_or(same);
+    let sizes = [full.n_heads, full.n_kv_heads, full.head_dim];
+    let other = if let Some(other) = value(&named!(text, attention_other_setting))? {
+        let entries = [&other.num_attention_heads, &other.num_attention_groups, &other.head_dim];
+        let mut stated = entries.into_iter().zip(sizes).map(|(entry, same)| stated(entry, same));
+        [(); 3].map(|()| stated.next().unwrap_or(0))
+    } else {
+        if number.is_none() && !own.are_listed() {
+            reader.assume("attention_other_setting", Word("as in full layers"));
+        }
+        [number.unwrap_or(full.n_heads), full.n_kv_heads, full.head_dim]
+    };
+    let mut size = |place: usize| {
+        let (name, same, other) = (names[place], sizes[place], other[place]);
+        own.size(reader, (name, same), |_| Ok(other))
+    };
+    Ok((size(0)?, size(1)?, size(2)?))
 }
 
 /// AFMoE: a gate per output of attention, a window in all but every n-th layer.

@@ -8,6 +8,7 @@ use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::compressed::{Streams, residual_streams, streams};
+use super::differing::own_sizes;
 use super::sparse::{indexer_of, indexers};
 use super::{
     FULL_OR_RECURRENT, FULL_OR_SLIDING, Kind, Layers, all_full, count, count_of, kinds, placed,
@@ -99,6 +100,16 @@ fn without_position(reader: &mut Reader<'_>, n: u64) -> Result<u64, ConfigError>
     Ok(n.checked_div(every).unwrap_or(0))
 }
 
+/// Sizes of sliding layers of dots3 note, as a list of layers names them.
+const DOTS3_SIZES: [&str; 6] = [
+    "num_attention_heads",
+    "num_key_value_heads",
+    "q_lora_rank",
+    "kv_lora_rank",
+    "qk_nope_head_dim",
+    "v_head_dim",
+];
+
 /// dots3 note: an indexer in full layers; sliding layers with heads and ranks of their own; a gate per head.
 pub(super) fn dots3_note(
     reader: &mut Reader<'_>,
@@ -118,14 +129,24 @@ pub(super) fn dots3_note(
         Attention { full_layers, gate_outputs: heads.n_heads, indexer: Some(indexer), ..heads };
     // Heads of sliding layers have sizes of their own, unless the file states others.
     text.settle(&["swa_num_key_value_heads", "swa_head_dim"]);
-    let n_heads = count!(reader, swa_num_attention_heads, 64)?;
-    let rank = count!(reader, swa_q_lora_rank, 1024)?;
-    let ranks = Mla {
-        q_lora_rank: Some(rank),
-        kv_lora_rank: count!(reader, swa_kv_lora_rank, 1024)?,
-        nope_dim: count!(reader, swa_qk_nope_head_dim, 192)?,
-        ..latent
-    };
+    let own = own_sizes(reader, (&kinds, Kind::Sliding), &DOTS3_SIZES)?;
+    let [heads_of, kv_heads, rank, kv_rank, nope, value] = DOTS3_SIZES;
+    let same = (heads_of, heads.n_heads);
+    let n_heads = own.size(reader, same, |reader| count!(reader, swa_num_attention_heads, 64))?;
+    // A list states both numbers of heads, which are equal in latent attention.
+    let n_kv_heads = own.size(reader, (kv_heads, n_heads), |_| Ok(n_heads))?;
+    if n_kv_heads != n_heads {
+        return Err(unsupported(reader, Unsupported::IrregularLayers));
+    }
+    let same = (rank, latent.q_lora_rank.unwrap_or(0));
+    let rank = own.size(reader, same, |reader| count!(reader, swa_q_lora_rank, 1024))?;
+    let same = (kv_rank, latent.kv_lora_rank);
+    let kv_lora_rank = own.size(reader, same, |reader| count!(reader, swa_kv_lora_rank, 1024))?;
+    let same = (nope, latent.nope_dim);
+    let nope_dim = own.size(reader, same, |reader| count!(reader, swa_qk_nope_head_dim, 192))?;
+    let same = (value, heads.v_head_dim);
+    let v_head_dim = own.size(reader, same, |reader| count!(reader, swa_v_head_dim, 128))?;
+    let ranks = Mla { q_lora_rank: Some(rank), kv_lora_rank, nope_dim, ..latent };
     let head_dim = in_range("swa_qk_nope_head_dim", ranks.nope_dim, 1, MAX_HEAD)
         .map_err(ConfigError::Value)?
         + ranks.rope_dim;
@@ -133,7 +154,7 @@ pub(super) fn dots3_note(
         n_heads,
         n_kv_heads: n_heads,
         head_dim,
-        v_head_dim: count!(reader, swa_v_head_dim, 128)?,
+        v_head_dim,
         gate_outputs: n_heads,
         latent: Some(ranks),
         ..heads

@@ -4,11 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::super::AssumedValue::Word;
-use super::super::attention::{self, Frame};
+use super::super::attention::{self, Frame, unsupported};
 use super::super::feed_forward::{self, FeedForward};
-use super::super::part_fields::SparseAttention;
 use super::super::reader::{Reader, value};
-use super::super::refusal::ConfigError;
+use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::{Kind, Layers, all_full, count, count_of, kinds};
 use crate::error::in_range;
@@ -149,39 +148,60 @@ fn interleaved(reader: &mut Reader<'_>, n: u64) -> Result<FeedForward, ConfigErr
     })
 }
 
-/// The indexer of `MiniMax` M3, which selects blocks of tokens in the flagged layers.
-fn block_indexer(
-    reader: &mut Reader<'_>,
-    sparse: &SparseAttention,
-    frame: &Frame,
-) -> Result<Indexer, ConfigError> {
-    let n = frame.n_layers;
-    let text = reader.text;
-    let layers = match Reader::per_layer(
-        &text.named("sparse_attention_freq", &sparse.sparse_attention_freq),
-        n,
-    )? {
-        Some(flags) => {
-            // Layers with an indexer are the first group, others the second.
-            let group = |flag: &u64| LayerGroup::Attention(usize::from(*flag == 0));
-            let part = |flag| Vec::from([LayerPart::of(group(flag))]);
-            reader.order.parts = flags.iter().map(part).collect();
-            flags.iter().filter(|flag| **flag != 0).count() as u64
+/// The indexer of `MiniMax` M3, which selects blocks of tokens in some layers; `None` if the file has none.
+fn block_indexer(reader: &mut Reader<'_>, frame: &Frame) -> Result<Option<Indexer>, ConfigError> {
+    let (n, text) = (frame.n_layers, reader.text);
+    let sparse = value(&named!(text, sparse_attention_config))?;
+    let kinds = Reader::per_layer(&named!(text, layer_types), n)?;
+    let flags: Vec<bool> = match (sparse, kinds) {
+        (None, None) => return Ok(None),
+        (Some(sparse), _) => {
+            let field = text.named("sparse_attention_freq", &sparse.sparse_attention_freq);
+            let flags = Reader::per_layer(&field, n)?;
+            feed_forward::each(n, |layer| {
+                flags.is_none_or(|flags| flags.get(usize::try_from(layer).unwrap_or(0)) != Some(&0))
+            })
         }
-        None => n,
+        (None, Some(kinds)) => {
+            if kinds.iter().any(|kind| !["full_attention", BLOCKS].contains(&&**kind)) {
+                return Err(unsupported(reader, Unsupported::SparseAttention));
+            }
+            kinds.iter().map(|kind| kind == BLOCKS).collect()
+        }
     };
-    let block = count_of(reader, "sparse_block_size", &sparse.sparse_block_size, 128)?;
-    let blocks = count_of(reader, "sparse_topk_blocks", &sparse.sparse_topk_blocks, 16)?;
-    Ok(Indexer {
-        layers,
-        n_heads: count_of(reader, "sparse_num_index_heads", &sparse.sparse_num_index_heads, 4)?,
-        head_dim: count_of(reader, "sparse_index_dim", &sparse.sparse_index_dim, 128)?,
+    // Layers with an indexer are the first group, others the second.
+    let part = |flag: &bool| Vec::from([LayerPart::of(LayerGroup::Attention(usize::from(!flag)))]);
+    reader.order.parts = flags.iter().map(part).collect();
+    let [heads, size, block, blocks] = if let Some(sparse) = sparse {
+        [
+            count_of(reader, "sparse_num_index_heads", &sparse.sparse_num_index_heads, 4)?,
+            count_of(reader, "sparse_index_dim", &sparse.sparse_index_dim, 128)?,
+            count_of(reader, "sparse_block_size", &sparse.sparse_block_size, 128)?,
+            count_of(reader, "sparse_topk_blocks", &sparse.sparse_topk_blocks, 16)?,
+        ]
+    } else {
+        // Blocks around the token are among the selected ones.
+        text.settle(&["index_local_blocks"]);
+        [
+            count!(reader, index_n_heads, 4)?,
+            count!(reader, index_head_dim, 128)?,
+            count!(reader, index_block_size, 128)?,
+            count!(reader, index_topk_blocks, 16)?,
+        ]
+    };
+    Ok(Some(Indexer {
+        layers: flags.iter().filter(|flag| **flag).count() as u64,
+        n_heads: heads,
+        head_dim: size,
         query_inputs: frame.hidden_size,
         top_k: block.saturating_mul(blocks),
         weighs_heads: false,
         compression: None,
-    })
+    }))
 }
+
+/// The name of layers with an indexer of blocks.
+const BLOCKS: &str = "minimax_m3_sparse";
 
 /// `MiniMax` M3: an indexer selects blocks of tokens in the flagged layers.
 pub(super) fn minimax_m3(
@@ -194,8 +214,7 @@ pub(super) fn minimax_m3(
     let mut full = attention::heads(reader, rules, frame)?;
     let mut attention = Vec::new();
     let mut sparse_layers = 0;
-    if let Some(sparse) = value(&named!(text, sparse_attention_config))? {
-        let indexer = block_indexer(reader, sparse, frame)?;
+    if let Some(indexer) = block_indexer(reader, frame)? {
         sparse_layers = indexer.layers;
         attention.push(Attention { full_layers: sparse_layers, indexer: Some(indexer), ..full });
     } else {

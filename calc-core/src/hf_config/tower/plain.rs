@@ -129,12 +129,17 @@ pub(super) fn perception(part: &mut Part<'_, '_>) -> Result<Option<Tower>, Confi
     if part.flag("vision_config.use_cls_token", &config.use_cls_token, false)? {
         return Ok(None);
     }
-    let hidden = vision!(part, width, 1536)?;
-    let Some(width) = width_by_ratio(part, hidden, PERCEPTION_RATIO) else { return Ok(None) };
+    let hidden = vision!(part, width | hidden_size, 1536)?;
+    let width = if config.intermediate_size.is_given() {
+        vision!(part, intermediate_size, 0)?
+    } else {
+        let Some(width) = width_by_ratio(part, hidden, PERCEPTION_RATIO) else { return Ok(None) };
+        width
+    };
     let sizes = Sizes {
-        layers: vision!(part, layers, 47)?,
+        layers: vision!(part, layers | num_hidden_layers, 47)?,
         hidden,
-        heads: vision!(part, heads, 16)?,
+        heads: vision!(part, heads | num_attention_heads, 16)?,
         width,
         mlp: MlpKind::Plain,
     };

@@ -100,7 +100,7 @@ pub(super) fn read(
         ("llava" | "llava_next" | "vipllava", "clip_vision_model") => {
             plain::clip(part, model_type)?
         }
-        ("step3p7", "perception_encoder") => return plain::perception(part),
+        ("step3p7", "perception_encoder" | "step3p5_vision") => return plain::perception(part),
         ("shieldgemma2", "siglip_vision_model") => return siglip::siglip(part, "gemma3"),
         ("lfm2_vl", "siglip2_vision_model")
         | (
