@@ -91,7 +91,7 @@ pub(super) fn clip(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower, C
     let tile = ImageTile { positions: patches + 1, tokens: patches };
     let rule = match model_type {
         "llava" | "vipllava" => ImageRule::Fixed { tile, separators: 0 },
-        _ => ImageRule::Unknown { merge: 1 },
+        _ => ImageRule::Unpadded { side: encoder.side, patch: encoder.side / encoder.grid.max(1) },
     };
     // The class embedding, positions with it, and the norms before and after the layers.
     Ok(encoder.tower(Biases::ALL, projector, (1 + patches + 1 + 4) * hidden, rule))
@@ -116,12 +116,19 @@ pub(super) fn pixtral(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower
         biases += hidden;
     }
     let patch = encoder.side / encoder.grid.max(1);
-    let rule = ImageRule::Rows { patch, merge, longest: encoder.side };
+    let rule = match model_type {
+        // No separators, and sides that are cut to whole tokens.
+        "lighton_ocr" => ImageRule::Unknown { merge: merge * merge },
+        _ => ImageRule::Rows { patch, merge, longest: encoder.side },
+    };
     Ok(encoder.tower(Biases::NONE, (projector, biases), hidden, rule))
 }
 
 /// Width of the MLP of the perception encoder in units of its hidden size, as Step 3.7 has it.
 const PERCEPTION_RATIO: f64 = 8960.0 / 1536.0;
+
+/// Side of a window of the processor of Step 3.7 in pixels.
+const STEP_WINDOW: u64 = 504;
 
 /// The perception encoder of Step 3.7, with two convolutions that each merge 2 by 2 positions; `None` with a class position.
 pub(super) fn perception(part: &mut Part<'_, '_>) -> Result<Option<Tower>, ConfigError> {
@@ -154,9 +161,10 @@ pub(super) fn perception(part: &mut Part<'_, '_>) -> Result<Option<Tower>, Confi
         end(4 * hidden, 18 * hidden, 16),
         end(part.text, 4 * hidden, 16),
     ];
+    let rule = ImageRule::View { side: grid * side, window: STEP_WINDOW, patch: side, merge: 4 };
     // Positions, the norm before the layers, and the biases of the convolutions.
     let vectors = (grid * grid + 2 + 6) * hidden;
-    Ok(Some(tower(vec![layers], ends, vectors, ImageRule::Unknown { merge: 16 })))
+    Ok(Some(tower(vec![layers], ends, vectors, rule)))
 }
 
 /// Width of an MLP as a multiple of the hidden size, which need not be whole; `None` if it is out of range.

@@ -35,6 +35,14 @@ const SMALL: [u64; 4] = [12, 768, 12, 3072];
 const SO400M: [u64; 4] = [27, 1152, 16, 4304];
 /// Scale of the longer side of an image to a tile in the processors of Idefics 3 and `SmolVLM`.
 const GRID_TILES: u64 = 4;
+/// Largest number of crops of the processor of Phi-4 multimodal.
+const PHI4_CROPS: u64 = 36;
+/// Least and largest number of tokens of a scaled image of LFM2-VL, side of a tile in pixels, largest number of tiles.
+const LFM2_TOKENS: (u64, u64) = (64, 256);
+const LFM2_TILE: u64 = 512;
+const LFM2_TILES: u64 = 10;
+/// Limits of the processor of PaddleOCR-VL in pixels.
+const PADDLE_PIXELS: (u64, u64) = (384 * 384, 1536 * 1536);
 /// Tokens around an image of Gemma 3: two line breaks, a token before and one after.
 const GEMMA3_SEPARATORS: u64 = 4;
 
@@ -121,9 +129,11 @@ fn projector(
         "phi4_multimodal" => {
             let matrices = vec![end(text, hidden, 4), end(text, text, 4)];
             // Two biases, and the marks of whole and part.
-            ((matrices, 2 * text + 2 * hidden), unknown(4))
+            let (side, patch) = (encoder.side, encoder.side / encoder.grid.max(1));
+            let rule = ImageRule::Crops { side, patch, most: PHI4_CROPS };
+            ((matrices, 2 * text + 2 * hidden), rule)
         }
-        "lfm2_vl" => merged_by_flags(part, hidden)?,
+        "lfm2_vl" => merged_by_flags(part, encoder)?,
         "cohere2_vision" => {
             let merge = factor(part)?;
             let outer = part.reader.outer;
@@ -141,7 +151,15 @@ fn projector(
                 _ => merged,
             };
             let matrices = vec![end(inner, merged, merge), end(text, inner, merge)];
-            ((matrices, 2 * hidden + inner + text), unknown(merge))
+            let rule = match model_type {
+                "paddleocr_vl" => {
+                    let (least, most) = PADDLE_PIXELS;
+                    let patch = small!(part, patch_size, 14)?;
+                    ImageRule::Area { patch, merge: side, least, most }
+                }
+                _ => unknown(merge),
+            };
+            ((matrices, 2 * hidden + inner + text), rule)
         }
         "aria" | "idefics2" | "minicpm_ocr" | "minicpmv4_6" | "granite_docling" => {
             return resampler::projector(part, model_type, encoder);
@@ -185,9 +203,10 @@ fn inner(part: &mut Part<'_, '_>, default: u64) -> Result<u64, ConfigError> {
 /// LFM2-VL: merged patches through two matrices, with biases and a norm by flags.
 fn merged_by_flags(
     part: &mut Part<'_, '_>,
-    hidden: u64,
+    encoder: &PlainEncoder,
 ) -> Result<(Projector, ImageRule), ConfigError> {
-    let (text, outer) = (part.text, part.reader.outer);
+    let (text, hidden, outer) = (part.text, encoder.sizes.hidden, part.reader.outer);
+    let patch = small!(part, patch_size, 16)?;
     let area = factor(part)?;
     let inner = inner(part, 2560)?;
     let has_bias = part.flag("projector_bias", &outer.projector_bias, true)?;
@@ -195,5 +214,8 @@ fn merged_by_flags(
     let merged = hidden * area;
     let vectors = if has_bias { inner + text } else { 0 } + if has_norm { 2 * merged } else { 0 };
     let matrices = vec![end(inner, merged, area), end(text, inner, area)];
-    Ok(((matrices, vectors), ImageRule::Unknown { merge: area.max(1) }))
+    let merge = area.isqrt().max(1);
+    let rule =
+        ImageRule::Split { patch, merge, tokens: LFM2_TOKENS, side: LFM2_TILE, most: LFM2_TILES };
+    Ok(((matrices, vectors), rule))
 }

@@ -85,10 +85,23 @@ fn image_note(inputs: &EstimateInputs) -> Option<String> {
         Some(ImageRule::Padded { most, .. }) => {
             format!("assumed from the usual processor, with at most {most} patches")
         }
-        Some(ImageRule::Canvas { most, .. } | ImageRule::Tiles { most, .. }) => {
+        Some(
+            ImageRule::Canvas { most, .. }
+            | ImageRule::Tiles { most, .. }
+            | ImageRule::Split { most, .. },
+        ) => {
             format!("assumed from the usual processor, with at most {most} tiles")
         }
-        Some(ImageRule::Grid { .. } | ImageRule::Fixed { .. } | ImageRule::Unknown { .. })
+        Some(ImageRule::Crops { most, .. }) => {
+            format!("assumed from the usual processor, with at most {most} crops")
+        }
+        Some(
+            ImageRule::Grid { .. }
+            | ImageRule::Fixed { .. }
+            | ImageRule::Unpadded { .. }
+            | ImageRule::View { .. }
+            | ImageRule::Unknown { .. },
+        )
         | None => "assumed from the usual processor".to_owned(),
     };
     let time = if arch.vision_tower().is_some_and(Tower::has_layers) {
