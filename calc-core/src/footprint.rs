@@ -1,6 +1,10 @@
 //! Memory of one device: weights, KV cache, activations and reserve; and whether they fit.
 //! Derivation: `docs/theory/memory.md`.
 
+mod roles;
+
+pub use roles::{WeightRole, weight_roles};
+
 use crate::calibration::Engine;
 use crate::cost::compression::STATE_BYTES;
 use crate::device::{Device, DeviceClass, UsableMemory};

@@ -36,7 +36,7 @@ pub mod gguf_file;
 pub mod image;
 pub mod lowering;
 pub mod op;
-mod order;
+pub mod order;
 pub mod parallel;
 pub mod plan;
 pub mod precision;

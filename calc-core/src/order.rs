@@ -2,7 +2,7 @@
 //! download, and none of our lists has more rows than the catalog has devices.
 
 /// Sorts by insertion; equal rows keep their order.
-pub(crate) fn sort_short<T>(rows: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
+pub fn sort_short<T>(rows: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
     for start in 1..rows.len() {
         let mut place = start;
         while place > 0 && is_before(&rows[place], &rows[place - 1]) {

@@ -1,5 +1,6 @@
 //! Quantization schemes by expected time and loss of quality. The result is a `Scene`.
 
+use calc_core::order::sort_short;
 use report::number_text;
 
 use crate::axis::LinearAxis;
@@ -188,7 +189,8 @@ impl Frame {
         // The selected one first, refused ones last: what finds no room has no name beside it, and that of a refused one is
         // near and goes across no line.
         let mut order: Vec<&ScenePoint> = scene.points.iter().collect();
-        order.sort_by_key(|point| (!point.focused, point.mark.hue == Hue::Gray));
+        let rank = |point: &ScenePoint| (!point.focused, point.mark.hue == Hue::Gray);
+        sort_short(&mut order, |a, b| rank(a) < rank(b));
         let name = |point: &ScenePoint| {
             let is_gray = point.mark.hue == Hue::Gray;
             let mut places = beside(point);

@@ -93,8 +93,12 @@ pub fn open(name: &str, text: &str, unread: Unread) -> Result<Opened, Refused> {
 /// The model of a file for both views.
 pub fn opened_model(model: FileModel) -> OpenedModel {
     OpenedModel {
-        title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
-        presets: presets(&model.arch),
+        title: format!(
+            "{}, {} parameters",
+            model.name,
+            number_text::count(model.geometry.arch().n_params())
+        ),
+        presets: presets(model.geometry.arch()),
         model: Arc::new(model),
         take: |opened, inputs| inputs.model.set_base(ModelSource::File(opened.model.clone())),
     }
@@ -139,7 +143,7 @@ mod tests {
         assert_eq!(model.model.name, "owner/model, upper bound");
         let base = ModelSource::File(model.model.clone());
         assert_eq!(base.repository(), "owner/model", "commands name the repository");
-        let a = &model.model.arch.attention[0];
+        let a = &model.model.geometry.arch().attention[0];
         assert_eq!(a.n_kv_heads, a.n_heads);
         assert!(model.model.notes.iter().any(|note| note.contains("upper bound")));
         let nothing = super::open("mine.json", "{}", Unread::Refuse).expect_err("no model");

@@ -183,7 +183,7 @@ pub fn model_groups(chosen: &ModelSource) -> Vec<OptionGroup> {
             choices: vec![PickerOption::plain(
                 "",
                 model.name.clone(),
-                parameters(&model.arch),
+                parameters(model.geometry.arch()),
                 &model.name,
             )],
         });

@@ -53,7 +53,7 @@ impl ModelSource {
     pub fn arch(&self) -> &ModelArch {
         match self {
             Self::Catalog(model) => &model.arch,
-            Self::File(model) => &model.arch,
+            Self::File(model) => model.geometry.arch(),
         }
     }
 
@@ -275,7 +275,7 @@ impl ModelInputs {
     /// Restores the import notes if this is the model of that file, because an address does not contain them.
     pub fn remember(&mut self, opened: &Arc<FileModel>) {
         if let ModelSource::File(model) = &self.base
-            && model.arch == opened.arch
+            && model.geometry == opened.geometry
             && model.stored == opened.stored
             && model.weights == opened.weights
         {
@@ -287,6 +287,7 @@ impl ModelInputs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::input::model_file::word::FileGeometry;
 
     #[test]
     fn a_file_is_the_readers_and_no_datasheet() {
@@ -296,7 +297,7 @@ mod tests {
                 name: "config.json".to_owned(),
                 source: "config.json (llama)".to_owned(),
                 provenance,
-                arch: model.arch.clone(),
+                geometry: FileGeometry::of(&model.arch),
                 stored: model.stored.choice(),
                 notes: Vec::new(),
                 weights: None,

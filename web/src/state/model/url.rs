@@ -6,7 +6,7 @@ use calc_core::calibration::Engine;
 use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
-use report::input::model_file::word::{self, FileModel};
+use report::input::model_file::word::{self, FileGeometry, FileModel};
 use report::input::request::link;
 use report::output::address::key;
 
@@ -51,7 +51,7 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
         ModelSource::Catalog(_) => {}
         ModelSource::File(model) => {
             pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
-            pairs.push(("geometry", word::geometry(&model.arch)));
+            pairs.push(("geometry", model.geometry.word().to_owned()));
             pairs.push(("stored", word::stored(&model.stored)));
             let bytes = model.weights.as_ref();
             pairs.extend(bytes.map(|weights| ("bytes", weights.word().to_owned())));
@@ -140,9 +140,9 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
             value.clone_into(&mut file(inputs).name);
             Ok(())
         }
-        "geometry" => match word::read_geometry(value) {
-            Some(arch) => {
-                file(inputs).arch = arch;
+        "geometry" => match FileGeometry::read(value.to_owned()) {
+            Some(geometry) => {
+                file(inputs).geometry = geometry;
                 Ok(())
             }
             None => Err("which is no geometry that this page wrote. The page uses the one above."
@@ -186,7 +186,7 @@ fn file(inputs: &mut ModelInputs) -> &mut FileModel {
             name: model.name.to_owned(),
             source: SOURCE.to_owned(),
             provenance: Provenance::Assumed,
-            arch: model.arch.clone(),
+            geometry: FileGeometry::of(&model.arch),
             stored: model.stored.choice(),
             notes: Vec::new(),
             weights: None,

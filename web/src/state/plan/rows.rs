@@ -1,6 +1,7 @@
 //! All schemes of the Plan view, as a table and as a chart.
 
 use calc_core::expected::Expected;
+use calc_core::order::sort_short;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{Outcome, Ranked, RankedPart, RecommendRequest, Recommendation};
 use calc_core::scheme::{Scheme, SchemeWeights};
@@ -189,6 +190,6 @@ fn front(points: &[SchemePoint]) -> Vec<usize> {
     let mut front: Vec<usize> = (0..points.len())
         .filter(|&index| points.get(index).is_some_and(|point| !point.refused && !is_beaten(point)))
         .collect();
-    front.sort_by(|&a, &b| points[a].time.total_cmp(&points[b].time));
+    sort_short(&mut front, |&a, &b| points[a].time < points[b].time);
     front
 }

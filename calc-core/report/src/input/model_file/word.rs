@@ -13,7 +13,7 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
-pub use geometry::{geometry, read_geometry};
+use geometry::{geometry, read_geometry};
 pub use weights::{FileWeights, RoleSum, read_file_weights};
 
 use super::import_notes;
@@ -21,6 +21,41 @@ use crate::input::named_model::NamedModel;
 
 /// Separator of the formats of the stored roles.
 const ROLE: char = '~';
+/// A geometry and its word of a link: a page that only passes the word on needs no code that writes it.
+#[derive(Debug, Clone)]
+pub struct FileGeometry {
+    arch: ModelArch,
+    word: String,
+}
+
+impl PartialEq for FileGeometry {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl FileGeometry {
+    /// A geometry that has a word, as all of the catalog have.
+    pub fn of(arch: &ModelArch) -> Self {
+        Self { arch: arch.clone(), word: geometry(arch) }
+    }
+
+    /// Reads a word; `None` for any other text.
+    pub fn read(word: String) -> Option<Self> {
+        Some(Self { arch: read_geometry(&word)?, word })
+    }
+
+    /// The geometry.
+    pub const fn arch(&self) -> &ModelArch {
+        &self.arch
+    }
+
+    /// The word of a link.
+    pub fn word(&self) -> &str {
+        &self.word
+    }
+}
+
 /// The parts of a model file that the page needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileModel {
@@ -29,7 +64,7 @@ pub struct FileModel {
     pub source: String,
     /// Provenance of the geometry.
     pub provenance: Provenance,
-    pub arch: ModelArch,
+    pub geometry: FileGeometry,
     pub stored: PrecisionChoice,
     /// Notes on assumed, omitted and rounded fields.
     pub notes: Vec<String>,
@@ -46,7 +81,7 @@ impl FileModel {
             name: one_line(&model.name),
             source: one_line(&model.source),
             provenance: model.provenance,
-            arch: read_geometry(&geometry(&model.arch))?,
+            geometry: FileGeometry::read(geometry(&model.arch))?,
             stored: model.stored,
             notes: notes.iter().map(|note| one_line(note)).collect(),
             weights: None,
@@ -97,13 +132,13 @@ mod tests {
         for model in models::all() {
             let named = NamedModel::from_catalog(model);
             let back = FileModel::of(&named).unwrap_or_else(|| panic!("{}", model.key));
-            assert_eq!((&back.arch, back.stored), (&model.arch, model.stored.choice()));
+            assert_eq!((back.geometry.arch(), back.stored), (&model.arch, model.stored.choice()));
             assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored), "{}", model.key);
             assert_eq!((back.name.as_str(), back.provenance), (model.name, model.provenance));
             assert!(
-                geometry(&back.arch).len() < 400,
+                back.geometry.word().len() < 400,
                 "{} is too long for an address",
-                geometry(&back.arch)
+                back.geometry.word()
             );
         }
     }
@@ -116,7 +151,7 @@ mod tests {
             NamedModel::from_file("mine\tand\nyours.json", &text, Unread::Refuse).expect("a model");
         let back = FileModel::of(&named).expect("a geometry");
         assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored));
-        assert_eq!((&back.arch, back.stored), (&*named.arch, named.stored));
+        assert_eq!((back.geometry.arch(), back.stored), (&*named.arch, named.stored));
         assert_eq!(back.notes, import_notes(&named.assumed, &named.remarks));
         assert_eq!(back.name, "mine and yours.json");
     }

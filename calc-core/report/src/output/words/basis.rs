@@ -3,6 +3,7 @@
 use calc_core::calibration::fitted::MEASURED;
 use calc_core::calibration::{Basis, Engine, InFit, MeasuredRows};
 use calc_core::device::MemoryKind;
+use calc_core::order::sort_short;
 use calc_core::provenance::Provenance;
 
 use super::apply::engine_name;
@@ -116,7 +117,7 @@ fn devices(rows: &[&MeasuredRows]) -> String {
             None => counts.push((row.name, row.count)),
         }
     }
-    counts.sort_by(|(_, a), (_, b)| b.cmp(a));
+    sort_short(&mut counts, |(_, a), (_, b)| a > b);
     let mut names: Vec<String> =
         counts.iter().take(NAMED).map(|(name, _)| (*name).to_owned()).collect();
     if counts.len() > NAMED {

@@ -31,7 +31,7 @@ const SOURCES: [KvSource; 5] = [
 ];
 
 /// Writes a geometry as one word of letters, digits, dots, hyphens and underscores. Zeros at the end of a row are left out.
-pub fn geometry(arch: &ModelArch) -> String {
+pub(super) fn geometry(arch: &ModelArch) -> String {
     let flags = bits(&[arch.tied_embeddings, arch.mlp_bias, arch.final_norm, arch.lm_head_bias]);
     let kinds = vec![flags, arch.mlp as u64, arch.norm as u64, arch.gguf as u64];
     let sizes = vec![arch.hidden_size, arch.n_layers, arch.vocab_size];
@@ -160,7 +160,7 @@ fn moe(m: &Moe) -> Vec<u64> {
 }
 
 /// Parses the word of [`geometry`], or of an earlier version; `None` for any other text and for impossible models.
-pub fn read_geometry(text: &str) -> Option<ModelArch> {
+pub(super) fn read_geometry(text: &str) -> Option<ModelArch> {
     if text.starts_with("1.") {
         return version_1::read(text);
     }

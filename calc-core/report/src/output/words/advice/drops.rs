@@ -1,5 +1,6 @@
 //! Reasons why the adviser drops a scheme, as sentences.
 
+use calc_core::order::sort_short;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{Drop, Dropped};
 use calc_core::scheme::{BadShape, NoKernel};
@@ -89,7 +90,7 @@ pub fn drop_counts(dropped: &[Dropped]) -> String {
             None => counts.push((cause, 1)),
         }
     }
-    counts.sort_by_key(|(_, count)| core::cmp::Reverse(*count));
+    sort_short(&mut counts, |(_, a), (_, b)| a > b);
     let parts: Vec<String> =
         counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect();
     format!("Of {} schemes, {}.", dropped.len(), parts.join(", "))
