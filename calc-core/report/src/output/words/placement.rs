@@ -7,7 +7,7 @@ use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
-use crate::input::request::{EstimateInputs, Remedy, remedies};
+use crate::input::request::{EstimateInputs, LANGUAGE_MODEL_ONLY, Remedy, remedies};
 use crate::number_text as n;
 
 /// The parts that lie on the host: `the experts of the first 26 of 36 layers lie on the host`.
@@ -96,6 +96,9 @@ pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 /// A change with its answer: `with host ddr5, host_memory_gb 64 it fits: 36.4 token/s expected (…), the experts of …`.
 pub fn would_fit(inputs: &EstimateInputs, remedy: &Remedy) -> String {
     let told = remedy.fields.iter().map(|(key, value)| match value {
+        serde_json::Value::Bool(true) if *key == LANGUAGE_MODEL_ONLY => {
+            "its language model only (--language-model-only)".to_owned()
+        }
         serde_json::Value::String(text) => format!("{key} {text}"),
         value => format!("{key} {value}"),
     });
