@@ -34,13 +34,13 @@ mod unread;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use entry::{Allowed, Entry, FieldType, Found, PerLayer, Present};
+pub use entry::{Allowed, Entry, FieldType, Found, Length, PerLayer, Present};
 pub use family::Family;
 pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use part_fields::{
-    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
-    OtherHeads, SparseAttention,
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LayerSizes,
+    LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,

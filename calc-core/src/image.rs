@@ -1,6 +1,7 @@
 //! Tokens of an image, and the positions that an encoder computes for it, by the rules of the models' processors.
 //! Rules and limits are those of transformers 5.23.0; a test compares them. Derivation: `docs/theory/towers.md`.
 
+mod parts;
 mod rules;
 
 use crate::error::{Error, in_range};
@@ -37,7 +38,7 @@ pub struct AskedImages {
 pub struct ImageWork {
     /// Number of parts that the encoder computes apart: 1, or the tiles with the small copy of the whole.
     pub tiles: u64,
-    /// Number of positions per part.
+    /// Number of positions per part; the mean where parts differ.
     pub positions: u64,
     /// Number of tokens in the prompt, with the separators that the processor adds.
     pub tokens: u64,
@@ -119,6 +120,47 @@ pub enum ImageRule {
         /// Largest number of tokens.
         most: u64,
     },
+    /// Square tiles on one of five canvases with a small copy of the whole, without the rows and columns that are padding
+    /// (`LLaVA`-NeXT).
+    Unpadded {
+        /// Side of a tile in pixels.
+        side: u64,
+        /// Side of a patch in pixels.
+        patch: u64,
+    },
+    /// Square crops that cover the image, without the patches that are padding (Phi-4 multimodal).
+    Crops {
+        /// Side of a crop in pixels.
+        side: u64,
+        /// Side of a patch in pixels.
+        patch: u64,
+        /// Largest number of crops.
+        most: u64,
+    },
+    /// Scaled as by [`Self::Area`] or, if much larger, square tiles with the scaled image beside them (LFM2-VL).
+    Split {
+        /// Side of a patch in pixels.
+        patch: u64,
+        /// Patches per side of a token.
+        merge: u64,
+        /// Least and largest number of tokens of a scaled image.
+        tokens: (u64, u64),
+        /// Side of a tile in pixels.
+        side: u64,
+        /// Largest number of tiles.
+        most: u64,
+    },
+    /// A square view of the whole, and square windows of elongated or large images (Step 3.7).
+    View {
+        /// Side of the view in pixels.
+        side: u64,
+        /// Side of a window in pixels.
+        window: u64,
+        /// Side of a patch in pixels.
+        patch: u64,
+        /// Patches per side of a token.
+        merge: u64,
+    },
     /// Never scaled up, padded to whole tokens, with a limit on the patches (Kimi).
     Padded {
         /// Side of a patch in pixels.
@@ -166,15 +208,31 @@ impl ImageRule {
             Self::Area { merge, .. }
             | Self::Rows { merge, .. }
             | Self::Budget { merge, .. }
-            | Self::Padded { merge, .. } => whole(merge * merge),
+            | Self::Padded { merge, .. }
+            | Self::Split { merge, .. }
+            | Self::View { merge, .. } => whole(merge * merge),
+            Self::Unpadded { side, patch } => {
+                let tile = ImageTile {
+                    positions: (side / patch).pow(2) + 1,
+                    tokens: (side / patch).pow(2),
+                };
+                Self::of_tiles(tokens, tile)
+            }
+            Self::Crops { side, patch, .. } => {
+                let positions = (side / patch).pow(2);
+                Self::of_tiles(tokens, ImageTile { positions, tokens: positions / 4 })
+            }
             Self::Fixed { tile, .. }
             | Self::Canvas { tile, .. }
             | Self::Tiles { tile, .. }
-            | Self::Grid { tile, .. } => {
-                let tiles = tokens.div_ceil(tile.tokens.max(1));
-                ImageWork { tiles, positions: tile.positions, tokens }
-            }
+            | Self::Grid { tile, .. } => Self::of_tiles(tokens, tile),
         }
+    }
+
+    /// As many tiles as a number of tokens needs.
+    fn of_tiles(tokens: u64, tile: ImageTile) -> ImageWork {
+        let tiles = tokens.div_ceil(tile.tokens.max(1));
+        ImageWork { tiles, positions: tile.positions, tokens }
     }
 
     fn of_size(&self, ImageSize { width, height }: ImageSize) -> Result<ImageWork, Error> {
@@ -207,6 +265,14 @@ impl ImageRule {
             Self::Padded { patch, merge, most } => {
                 Ok(grid_of_tokens(padded(size, patch, merge, most), merge))
             }
+            Self::Unpadded { side, patch } => Ok(parts::unpadded(size, side, patch)),
+            Self::Crops { side, patch, most } => parts::crops(size, side, patch, most),
+            Self::Split { patch, merge, tokens, side, most } => {
+                Ok(parts::split(size, (patch, merge), tokens, (side, most)))
+            }
+            Self::View { side, window, patch, merge } => {
+                Ok(parts::view(size, (side, window), (patch, merge)))
+            }
         }
     }
 
@@ -220,7 +286,17 @@ impl ImageRule {
             | Self::Area { merge, .. }
             | Self::Rows { merge, .. }
             | Self::Budget { merge, .. }
-            | Self::Padded { merge, .. } => ImageTile { positions: merge, tokens: merge },
+            | Self::Padded { merge, .. }
+            | Self::View { merge, .. } => ImageTile { positions: merge, tokens: merge },
+            Self::Unpadded { side, patch } | Self::Crops { side, patch, .. } => {
+                let positions = side.checked_div(patch).unwrap_or(0);
+                ImageTile { positions, tokens: positions }
+            }
+            Self::Split { merge, tokens: (least, most), .. } => {
+                in_range("least tokens of an image", least, 1, MAX_IMAGE_TOKENS)?;
+                in_range("tokens of an image", most, least, MAX_IMAGE_TOKENS)?;
+                ImageTile { positions: merge, tokens: merge }
+            }
         };
         in_range("positions of a tile", tile.positions, 1, MAX_IMAGE_TOKENS)?;
         in_range("tokens of a tile", tile.tokens, 1, MAX_IMAGE_TOKENS)?;
@@ -230,7 +306,20 @@ impl ImageRule {
             | Self::Budget { patch, most, .. }
             | Self::Padded { patch, most, .. } => (patch, most),
             Self::Rows { patch, longest, .. } => (patch, longest),
-            Self::Canvas { side, most, .. } | Self::Tiles { side, most, .. } => {
+            Self::Split { side, most, patch, .. } => {
+                in_range("tiles of an image", most, 1, 256)?;
+                in_range("side of a patch", patch, 1, side)?;
+                (side, most)
+            }
+            Self::Unpadded { side, .. } => (side, 1),
+            Self::View { side, window, patch, .. } => {
+                in_range("side of a window", window, 1, MAX_SIDE)?;
+                in_range("side of a patch", patch, 1, window)?;
+                (side, window)
+            }
+            Self::Canvas { side, most, .. }
+            | Self::Tiles { side, most, .. }
+            | Self::Crops { side, most, .. } => {
                 in_range("tiles of an image", most, 1, 256)?;
                 (side, most)
             }

@@ -4,7 +4,8 @@ use calc_core::units::Bytes;
 use report::input::request::{
     EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
-use report::output::words::placement::{options, places};
+use report::output::json::recommend::pretty;
+use report::output::words::placement::{Asked, options, places, what_would_fit};
 use report::output::{address, summary};
 
 fn parsed(line: &str) -> Result<EstimateInputs, String> {
@@ -135,6 +136,37 @@ fn a_model_that_does_not_fit_says_what_would() {
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
     assert_eq!(keys, ["host", "weights", "prompt"]);
     assert!(remedies(&shorter, &shorter.estimate().expect("an estimate")).is_empty());
+}
+
+#[test]
+fn a_model_that_fits_without_its_towers_says_so() {
+    let line = r#"{"hardware":"rtx_4090","model":"gemma-3-12b","new_tokens":16"#;
+    let whole = inputs(&format!("{line}}}")).estimate().expect("an estimate");
+    let towers = inputs(&format!("{line}}}")).model.arch.tower_bytes();
+    // Half of the towers is missing.
+    let usable = (whole.memory.total().get() - 0.5 * towers.get()) / 1e9;
+    let limited = format!(r#"{line},"memory_limit_gb":{usable}"#);
+    let asked = inputs(&format!("{limited}}}"));
+    let found = remedies(&asked, &asked.estimate().expect("an estimate"));
+    let said = what_would_fit(&asked, &asked.estimate().expect("an estimate"), Asked::Flags);
+    assert_eq!(found[0].fields, [("language_model_only", true.into())]);
+    assert!(said[0].contains("It fits with --language-model-only: "), "{}", said[0]);
+    // An image needs its tower.
+    let pictured = inputs(&format!(r#"{limited},"image":"896x896"}}"#));
+    let found = remedies(&pictured, &pictured.estimate().expect("an estimate"));
+    assert!(found.iter().all(|remedy| remedy.fields[0].0 != "language_model_only"));
+    // Among memories whose steps are less than the towers, one has room for 16 bits but not for the towers.
+    let ranked = |end: &str| {
+        let says = "of towers for images or sound more schemes would fit: ";
+        (54..62).any(|memory| {
+            let line = format!(r#"{line},"memory_gb":{}{end}"#, 0.4 * f64::from(memory));
+            let fields = Fields::from_line(&line).expect("JSON");
+            let asked = RecommendInputs::parse(fields, &Library::CATALOGS).expect("valid");
+            pretty(&asked).contains(says)
+        })
+    };
+    assert!(ranked("}"));
+    assert!(!ranked(r#","language_model_only":true}"#));
 }
 
 #[test]

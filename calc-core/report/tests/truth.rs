@@ -179,7 +179,7 @@ fn towers_are_those_of_transformers_or_said_to_be_left_out() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let listed = fs::read_to_string(folder().join("towers-left-out.txt")).expect("the list");
     assert_eq!(left_out, listed, "truth/towers-left-out.txt names the fixtures with such a tower");
-    assert!(counted >= 60, "{counted} fixtures with a tower that is counted");
+    assert!(counted >= 94, "{counted} fixtures with a tower that is counted");
 }
 
 #[test]
@@ -247,6 +247,31 @@ fn models_of_the_catalog_are_the_fixtures_of_the_same_name() {
         assert_eq!(memory(&model.arch), memory(&fixture.arch), "{key}");
         assert_eq!(model.arch.towers, fixture.arch.towers, "{key}");
         assert_eq!(model.arch.draft_layers, fixture.arch.draft_layers, "{key}");
+    }
+}
+
+/// A change of a file.
+type Change = fn(&mut Value);
+
+#[test]
+fn sizes_of_single_layers_are_those_of_a_kind_of_layer_or_refused() {
+    let config: Value = serde_json::from_str(&text("gemma-4-e2b-full")).expect("JSON");
+    let sizes = "/text_config/per_layer_config";
+    let changes: [(&str, Change); 4] = [
+        ("a layer is missing", |sizes| drop(sizes.as_object_mut().expect("sizes").remove("04"))),
+        ("a layer differs", |sizes| sizes["04"]["head_dim"] = 256.into()),
+        ("a size is unknown", |sizes| {
+            for layer in sizes.as_object_mut().expect("sizes").values_mut() {
+                layer["intermediate_size"] = 4096.into();
+            }
+        }),
+        ("a layer is no object", |sizes| sizes["04"] = 512.into()),
+    ];
+    for (case, change) in changes {
+        let mut changed = config.clone();
+        change(changed.pointer_mut(sizes).expect("sizes"));
+        let refusal = model_file::parse(&changed.to_string()).err().map(|error| error.to_string());
+        assert!(refusal.is_some_and(|text| text.contains("gemma4_text")), "{case}");
     }
 }
 

@@ -6,7 +6,7 @@ use super::AssumedValue;
 use super::entry::Entry;
 use super::fields::HfConfig;
 use super::order::Kind;
-use super::reader::{Reader, value};
+use super::reader::Reader;
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{KvHeads, Rules, Windows};
 use crate::error::in_range;
@@ -310,17 +310,11 @@ pub(super) fn window(
 
 /// Number of windowed layers in `layer_types`, one entry per layer; `None` if the file has no such list.
 fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
-    let name = "layer_types";
-    let Some(kinds) = value(&reader.text.named(name, &reader.text.layer_types))? else {
-        return Ok(None);
-    };
-    let entries = kinds.len() as u64;
-    if entries != n_layers {
-        return Err(ConfigError::ListLength { field: name, entries, layers: n_layers });
-    }
+    let field = reader.text.named("layer_types", &reader.text.layer_types);
+    let Some(kinds) = Reader::per_layer(&field, n_layers)? else { return Ok(None) };
     let is = |kind: &str| kinds.iter().filter(|entry| *entry == kind).count() as u64;
     let windowed = is("sliding_attention");
-    if windowed + is("full_attention") < entries {
+    if windowed + is("full_attention") < n_layers {
         return Err(unsupported(reader, Unsupported::HybridLayers));
     }
     Ok(Some(windowed))

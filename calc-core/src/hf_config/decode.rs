@@ -16,11 +16,11 @@ use serde::de::{
     Visitor,
 };
 
-use super::entry::{Entry, Found, PerLayer, Present};
+use super::entry::{Entry, Found, Length, PerLayer, Present};
 use super::fields::{HfConfig, Thinker, UnknownKey};
 use super::part_fields::{
-    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LinearAttention,
-    OtherHeads, SparseAttention,
+    AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LayerSizes,
+    LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
 use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
@@ -35,7 +35,7 @@ const MAX_UNKNOWN: usize = 256;
 /// Fields that contain another configuration.
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 /// Unknown objects that do not describe the language model, or not its geometry.
-const OTHER_CONFIGS: [&str; 10] = [
+const OTHER_CONFIGS: [&str; 9] = [
     "generation_config",
     "vit_config",
     "projector_config",
@@ -44,7 +44,6 @@ const OTHER_CONFIGS: [&str; 10] = [
     "token2wav_config",
     "code2wav_config",
     "encoder_config",
-    "perceiver_config",
     "vq_config",
 ];
 
@@ -123,6 +122,49 @@ impl FromJson for Blocks {
             }
         }
         Ok(Some(Self(blocks)))
+    }
+}
+
+impl FromJson for LayerSizes {
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut layers = Vec::new();
+        while let Some((index, sizes)) = items.next_entry::<String, Entry<Named>>()? {
+            let sizes = sizes.value().map(|named| named.0.clone());
+            if layers.len() < MAX_LIST {
+                // An entry that is no object differs in something unknown.
+                let unknown = || Vec::from([(String::new(), None)]);
+                layers.push((clipped(&index).into(), sizes.unwrap_or_else(unknown)));
+            }
+        }
+        Ok(Some(Self(layers)))
+    }
+}
+
+/// The sizes of one layer.
+struct Named(NamedSizes);
+
+impl FromJson for Named {
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut sizes = Vec::new();
+        while let Some((name, size)) = items.next_entry::<String, Entry<u64>>()? {
+            if sizes.len() < MAX_UNKNOWN {
+                sizes.push((clipped(&name).into(), size.value().copied()));
+            }
+        }
+        Ok(Some(Self(sizes)))
+    }
+}
+
+impl FromJson for Length {
+    fn count(_: u64) -> Option<Self> {
+        Some(Self(1))
+    }
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut entries = 0;
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            entries += 1;
+        }
+        Ok(Some(Self(entries)))
     }
 }
 

@@ -103,6 +103,14 @@ impl FieldType for PerLayer {
     const ALLOWED: Allowed = Allowed::Counts;
 }
 
+/// The number of entries of a list, whatever they are; 1 for a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length(pub u64);
+
+impl FieldType for Length {
+    const ALLOWED: Allowed = Allowed::Counts;
+}
+
 /// Marks that a field is present; its content is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present;

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::AssumedValue;
+use super::attention::Frame;
 use super::entry::{Allowed, Entry, Found, PerLayer};
 use super::fields::HfConfig;
 use super::reader::{Reader, value};
@@ -24,32 +25,30 @@ pub(super) struct FeedForward {
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rules: &Rules,
-    hidden: u64,
-    n_layers: u64,
+    frame: &Frame,
 ) -> Result<FeedForward, ConfigError> {
     let moe = match &rules.experts {
-        Some(experts) => mixture(reader, experts, n_layers)?,
+        Some(experts) => mixture(reader, experts, frame.n_layers)?,
         None => None,
     };
-    beside(reader, rules, hidden, n_layers, moe)
+    beside(reader, rules, frame, moe)
 }
 
 /// Adds the dense MLPs of the layers without experts.
 pub(super) fn beside(
     reader: &mut Reader<'_>,
     rules: &Rules,
-    hidden: u64,
-    n_layers: u64,
+    frame: &Frame,
     moe: Option<Moe>,
 ) -> Result<FeedForward, ConfigError> {
-    let layers = n_layers - moe.map_or(0, |moe| moe.layers);
+    let layers = frame.n_layers - moe.map_or(0, |moe| moe.layers);
     let moe = moe.into_iter().collect();
     if layers == 0 {
         return Ok(FeedForward { dense: Vec::new(), bias: false, moe });
     }
     let bias = reader.switch(rules.mlp_bias)?;
     let width = match Reader::count(&reader.text.width())? {
-        None if rules.four_times => 4 * hidden,
+        None if rules.four_times => 4 * frame.hidden_size,
         Some(_) | None => reader.size(HfConfig::width, |sizes| sizes.ffn_size)?,
     };
     Ok(FeedForward { dense: vec![DenseLayers { layers, width }], bias, moe })
@@ -247,11 +246,7 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<Vec<bool>>, Confi
         return flagged("is_moe_layer", &flags, n_layers).map(Some);
     }
     let field = text.named("mlp_layer_types", &text.mlp_layer_types);
-    let Some(kinds) = value(&field)? else { return Ok(None) };
-    let entries = kinds.len() as u64;
-    if entries != n_layers {
-        return Err(ConfigError::ListLength { field: field.name, entries, layers: n_layers });
-    }
+    let Some(kinds) = Reader::per_layer(&field, n_layers)? else { return Ok(None) };
     if kinds.iter().any(|kind| !["dense", "sparse", "moe", "hash_moe"].contains(&&**kind)) {
         let model = reader.text.model_type.value().cloned().unwrap_or_default();
         return Err(ConfigError::Unsupported { part: Unsupported::InterleavedExperts, model });

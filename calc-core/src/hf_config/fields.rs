@@ -8,10 +8,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::entry::{Entry, PerLayer, Present};
+use super::entry::{Entry, Length, PerLayer, Present};
 use super::part_fields::{
-    AttentionOptions, Blocks, CompressRates, ExpertOptions, LinearAttention, OtherHeads,
-    SparseAttention,
+    AttentionOptions, Blocks, CompressRates, ExpertOptions, LayerSizes, LinearAttention,
+    OtherHeads, SparseAttention,
 };
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
@@ -63,6 +63,12 @@ config! {
     pub projector_hidden_size: Entry<u64>,
     pub spatial_merge_size: Entry<u64>,
     pub scale_factor: Entry<u64>,
+    pub alignment_intermediate_size: Entry<u64>,
+    pub out_hidden_size: Entry<u64>,
+    pub vision_feature_layer: Entry<Length>,
+    pub merge_kernel_size: Entry<u64>,
+    pub merger_times: Entry<u64>,
+    pub perceiver_config: Entry<Box<TowerConfig>>,
     pub downsample_factor: Entry<u64>,
     /// A fraction, which is no count.
     pub downsample_ratio: Entry<Present>,
@@ -324,6 +330,11 @@ config! {
     pub patch_size: Entry<Present>,
     pub num_mel_bins: Entry<Present>,
     pub block_configs: Entry<Blocks>,
+    // Sizes of single layers, as transformers 5 writes them.
+    pub per_layer_config: Entry<LayerSizes>,
+    pub num_sliding_attention_heads: Entry<u64>,
+    pub index_block_size: Entry<u64>,
+    pub index_topk_blocks: Entry<u64>,
 }
 
 /// `thinker_config` of a model that speaks: the part that reads and writes text.
@@ -333,8 +344,8 @@ config! {
 pub struct Thinker {
     pub tie_word_embeddings: Entry<bool>,
     pub text_config: Entry<Box<HfConfig>>,
-    pub vision_config: Entry<Present>,
-    pub audio_config: Entry<Present>,
+    pub vision_config: Entry<Box<TowerConfig>>,
+    pub audio_config: Entry<Box<TowerConfig>>,
 }
 
 /// A key of the file without a field in [`HfConfig`].

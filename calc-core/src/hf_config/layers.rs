@@ -1,8 +1,32 @@
 //! Layers that differ from each other: the kind of each layer, and the groups that the families build from them.
 //! Rules are those of transformers 5.23.0.
 
+/// Reads a count of the language model under the name of its field, with a default.
+macro_rules! count {
+    ($reader:ident, $field:ident, $default:expr) => {{
+        let text = $reader.text;
+        $reader.count_or(&text.named(stringify!($field), &text.$field), $default)
+    }};
+}
+
+/// Reads a flag of the language model under the name of its field, with a default.
+macro_rules! flag {
+    ($reader:ident, $field:ident, $default:expr) => {{
+        let text = $reader.text;
+        $reader.flag_or(&text.named(stringify!($field), &text.$field), $default)
+    }};
+}
+
+/// A field with its name, marked as read.
+macro_rules! named {
+    ($config:expr, $field:ident) => {
+        $config.named(stringify!($field), &$config.$field)
+    };
+}
+
 mod blocks;
 mod compressed;
+mod differing;
 mod early;
 mod gemma;
 mod heads;
@@ -128,7 +152,7 @@ pub(super) fn read(
 /// Layers of a family whose attention layers have the same heads.
 fn regular(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Layers, ConfigError> {
     let attention = attention::read(reader, rules, frame)?;
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let mut other_vectors = frame.n_layers * rules.layer_vectors;
     if rules.inner_norms {
         let widths: u64 = feed_forward.dense.iter().map(|group| group.layers * group.width).sum();
@@ -137,18 +161,31 @@ fn regular(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Laye
     Ok(Layers { other_vectors, ..Layers::of(alloc::vec![attention], feed_forward) })
 }
 
-/// The kind of each layer: `layer_types`, or by the family's rule where the file has no such list.
+/// Families with a window in some layers.
+pub(super) const FULL_OR_SLIDING: &[Kind] = &[Kind::Full, Kind::Sliding];
+/// Families with a state in place of a cache in some layers.
+pub(super) const FULL_OR_RECURRENT: &[Kind] = &[Kind::Full, Kind::Recurrent];
+
+/// Reads the kind of each layer: `layer_types`, or the family's rule where the file has no such list. Kinds that the family does
+/// not have are refused.
 pub(super) fn kinds(
     reader: &mut Reader<'_>,
     n_layers: u64,
+    allowed: &[Kind],
     rule: impl Fn(u64) -> Kind,
 ) -> Result<Vec<Kind>, ConfigError> {
-    let field = reader.text.named("layer_types", &reader.text.layer_types);
-    if let Some(names) = value(&field)? {
-        return listed(reader, &field, names, n_layers);
+    let field = named!(reader.text, layer_types);
+    let kinds = if let Some(names) = value(&field)? {
+        listed(reader, &field, names, n_layers)?
+    } else {
+        reader.assume(field.name, Word("by the rule of the family"));
+        (0..n_layers).map(rule).collect()
+    };
+    if !kinds.iter().all(|kind| allowed.contains(kind)) {
+        return Err(unsupported(reader, Unsupported::HybridLayers));
     }
-    reader.assume("layer_types", Word("by the rule of the family"));
-    Ok((0..n_layers).map(rule).collect())
+    reader.order.mixers.clone_from(&kinds);
+    Ok(kinds)
 }
 
 fn listed(
@@ -180,15 +217,30 @@ fn listed(
     kinds.ok_or_else(|| unsupported(reader, Unsupported::HybridLayers))
 }
 
-/// The kind of each layer: `layer_types`, or full attention in the layers of another list and one other kind elsewhere.
+/// Refuses a list of kinds with any other than full attention.
+pub(super) fn all_full(reader: &mut Reader<'_>, n_layers: u64) -> Result<(), ConfigError> {
+    kinds(reader, n_layers, &[Kind::Full], |_| Kind::Full).map(|_| ())
+}
+
+/// Kinds of layers where a list names those with full attention.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    /// Kind of all layers of a file without the list.
+    pub(super) absent: Kind,
+    /// Kind of the layers that are not in the list.
+    pub(super) other: Kind,
+}
+
+/// Reads the kind of each layer: `layer_types`, or full attention in the layers of another list and one other kind elsewhere.
 pub(super) fn kinds_by_list(
     reader: &mut Reader<'_>,
     n_layers: u64,
     list: &Named<'_, Vec<u64>>,
-    (absent, other): (Kind, Kind),
+    beside: Beside,
 ) -> Result<Vec<Kind>, ConfigError> {
+    let Beside { absent, other } = beside;
     if reader.text.layer_types.is_given() {
-        return kinds(reader, n_layers, |_| absent);
+        return kinds(reader, n_layers, &[Kind::Full, other], |_| absent);
     }
     let full = value(list)?;
     if full.is_none() {
@@ -196,7 +248,10 @@ pub(super) fn kinds_by_list(
         reader.assume(list.name, Word(every));
     }
     let is_full = |i: u64| full.map_or(absent == Kind::Full, |layers| layers.contains(&i));
-    Ok((0..n_layers).map(|i| if is_full(i) { Kind::Full } else { other }).collect())
+    let kinds: Vec<Kind> =
+        (0..n_layers).map(|i| if is_full(i) { Kind::Full } else { other }).collect();
+    reader.order.mixers.clone_from(&kinds);
+    Ok(kinds)
 }
 
 /// Places full and sliding layers; the window is read where a layer has one.
@@ -206,7 +261,6 @@ pub(super) fn placed(
     heads: Attention,
     default: u64,
 ) -> Result<Attention, ConfigError> {
-    only(reader, kinds, &[Kind::Full, Kind::Sliding])?;
     let windowed_layers = count(kinds, Kind::Sliding);
     if windowed_layers == 0 {
         reader.text.settle(&["sliding_window", "sliding_window_pattern", "use_sliding_window"]);
@@ -222,20 +276,6 @@ pub(super) fn count(kinds: &[Kind], kind: Kind) -> u64 {
     kinds.iter().filter(|other| **other == kind).count() as u64
 }
 
-/// Refuses kinds of layers that a family does not have, and keeps the order of the others.
-pub(super) fn only(
-    reader: &mut Reader<'_>,
-    kinds: &[Kind],
-    allowed: &[Kind],
-) -> Result<(), ConfigError> {
-    if kinds.iter().all(|kind| allowed.contains(kind)) {
-        reader.order.mixers = kinds.to_vec();
-        Ok(())
-    } else {
-        Err(unsupported(reader, Unsupported::HybridLayers))
-    }
-}
-
 /// Reads a count by its name, with a default.
 pub(super) fn count_of(
     reader: &mut Reader<'_>,
@@ -245,15 +285,4 @@ pub(super) fn count_of(
 ) -> Result<u64, ConfigError> {
     let field = reader.text.named(name, entry);
     reader.count_or(&field, default)
-}
-
-/// Reads a flag by its name, with a default.
-pub(super) fn flag_of(
-    reader: &mut Reader<'_>,
-    name: &'static str,
-    entry: &Entry<bool>,
-    default: bool,
-) -> Result<bool, ConfigError> {
-    let field = reader.text.named(name, entry);
-    reader.flag_or(&field, default)
 }

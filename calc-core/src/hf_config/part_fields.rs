@@ -108,3 +108,20 @@ pub struct SparseAttention {
     pub sparse_topk_blocks: Entry<u64>,
     pub sparse_attention_freq: Entry<Vec<u64>>,
 }
+
+/// `per_layer_config`: sizes of single layers that differ from those of the model, by the index and the name in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LayerSizes(pub Vec<(String, NamedSizes)>);
+
+/// Sizes with their names; `None` for a value that is no count.
+pub type NamedSizes = Vec<(String, Option<u64>)>;
+
+impl FieldType for LayerSizes {
+    const ALLOWED: Allowed = Allowed::Object;
+}
+
+impl States for LayerSizes {
+    fn states(&self) -> Stated {
+        Stated::object(!self.0.is_empty(), Vec::new())
+    }
+}

@@ -138,6 +138,22 @@ impl<'a> Reader<'a> {
         Ok(value(field)?.map(String::as_str))
     }
 
+    /// Reads a list with an entry per layer; `None` if absent or null.
+    pub(super) fn per_layer<'b, T>(
+        field: &Named<'b, Vec<T>>,
+        layers: u64,
+    ) -> Result<Option<&'b [T]>, ConfigError>
+    where
+        Vec<T>: FieldType,
+    {
+        let Some(list) = value(field)? else { return Ok(None) };
+        let entries = list.len() as u64;
+        if entries == layers {
+            return Ok(Some(list));
+        }
+        Err(ConfigError::ListLength { field: field.name, entries, layers })
+    }
+
     /// Evaluates a bias or another switch of the family.
     pub(super) fn switch(&mut self, switch: Switch) -> Result<bool, ConfigError> {
         match switch {

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::entry::{Entry, Found, PerLayer, Present};
+use super::entry::{Entry, Found, Length, PerLayer, Present};
 
 /// The statement of a key: whether it is on, and the largest count in it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -119,6 +119,11 @@ impl States for PerLayer {
             Self::All(count) => Stated::count(*count),
             Self::Each(list) => list.states(),
         }
+    }
+}
+impl States for Length {
+    fn states(&self) -> Stated {
+        Stated { on: self.0 > 0, ..Stated::default() }
     }
 }
 impl States for Present {

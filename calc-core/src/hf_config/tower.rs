@@ -37,23 +37,28 @@ macro_rules! audio {
 mod audio;
 mod fields;
 mod gemma;
+mod omni;
+mod own;
 mod plain;
+mod resampler;
+mod siglip;
 mod squares;
 mod tiles;
 mod vision;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Remark;
 use super::entry::{Entry, Found};
 use super::fields::Named;
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
 use super::tower_fields::TowerConfig;
+use super::{AssumedValue, Length, Remark};
 use crate::error::in_range;
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
 
-/// Model types with towers that no rule reads: their files describe them elsewhere.
+/// Model types with towers, or with parts that speak, that no rule reads: their files describe them elsewhere.
 const UNREAD: [&str; 3] = ["granite_speech", "qwen2_5_omni", "qwen3_omni_moe"];
 /// Largest width or number in a tower's configuration, so that no product of a few overflows.
 const MOST: u64 = 1 << 20;
@@ -90,7 +95,36 @@ impl Part<'_, '_> {
         self.reader.flag_or(&Named { name, entry }, default)
     }
 
-    /// Length of a list, or the default.
+    /// Number of entries of a list, or the default.
+    fn length(
+        &mut self,
+        name: &'static str,
+        entry: &Entry<Length>,
+        default: u64,
+    ) -> Result<u64, ConfigError> {
+        if let Some(Length(entries)) = value(&Named { name, entry })? {
+            return in_range(name, *entries, 0, MOST).map_err(ConfigError::Value);
+        }
+        self.reader.assume(name, AssumedValue::Count(default));
+        Ok(default)
+    }
+
+    /// Number of layers whose kind is among these; a file without the list has them in `absent` layers.
+    fn layers_of(
+        &mut self,
+        (name, entry): (&'static str, &Entry<Vec<String>>),
+        kinds: &[&str],
+        (layers, absent): (u64, u64),
+    ) -> Result<u64, ConfigError> {
+        if let Some(list) = value(&Named { name, entry })? {
+            let found = list.iter().filter(|kind| kinds.contains(&&***kind)).count() as u64;
+            return Ok(found.min(layers));
+        }
+        self.reader.assume(name, AssumedValue::Word("by the rule of the family"));
+        Ok(absent)
+    }
+
+    /// The list of a file, or the default.
     fn list<'b>(
         &mut self,
         name: &'static str,
@@ -100,7 +134,7 @@ impl Part<'_, '_> {
         if let Some(list) = value(&Named { name, entry })? {
             return Ok(list);
         }
-        self.reader.assume(name, super::AssumedValue::Count(default.len() as u64));
+        self.reader.assume(name, AssumedValue::Count(default.len() as u64));
         Ok(default)
     }
 }
@@ -148,6 +182,7 @@ impl Sizes {
             layers,
             hidden_size: hidden,
             n_heads: heads,
+            n_kv_heads: heads,
             head_dim: hidden / heads.max(1),
             width,
             mlp,
@@ -157,6 +192,15 @@ impl Sizes {
         };
         group.vectors = biases.vectors(&group);
         group
+    }
+}
+
+impl TowerLayers {
+    /// The layers with fewer heads of keys and values, of which `biases` projections have a bias.
+    fn grouped(self, kv_heads: u64, biases: u64) -> Self {
+        let n_kv_heads = kv_heads.min(self.n_heads);
+        let less = biases * (self.n_heads - n_kv_heads) * self.head_dim;
+        Self { n_kv_heads, vectors: self.vectors.saturating_sub(less), ..self }
     }
 }
 
@@ -171,14 +215,19 @@ pub(super) fn read(reader: &mut Reader<'_>, text: u64) -> Result<Vec<Tower>, Con
     let model_type = outer.model_type.value().map_or("", |name| &**name);
     let mut towers = Vec::new();
     let mut left_out = UNREAD.contains(&model_type);
-    let kinds = [
-        (TowerKind::Vision, &outer.vision_config, "vision_config"),
-        (TowerKind::Audio, &outer.audio_config, "audio_config"),
-    ];
+    // In a model that speaks, the part that thinks has the towers.
+    let (vision, audio) = match outer.thinker_config.value() {
+        Some(thinker) => (&thinker.vision_config, &thinker.audio_config),
+        None => (&outer.vision_config, &outer.audio_config),
+    };
+    let kinds =
+        [(TowerKind::Vision, vision, "vision_config"), (TowerKind::Audio, audio, "audio_config")];
     for (kind, entry, field) in kinds {
         let Some(config) = value(&Named { name: field, entry })? else {
             // A class with a tower has one whether the file describes it or not; `null` is a model without it.
-            left_out |= *entry == Entry::Absent && has_tower(model_type, kind);
+            // MiMo V2 has both towers, or none.
+            let of_both = model_type == "mimo_v2" && (vision.is_given() || audio.is_given());
+            left_out |= *entry == Entry::Absent && (of_both || has_tower(model_type, kind));
             continue;
         };
         let mut part = Part { reader: &mut *reader, config, text };

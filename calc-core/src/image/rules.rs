@@ -43,7 +43,7 @@ pub(super) fn limited_area(
 }
 
 /// A side in units, halves to even.
-const fn rounded(side: u64, unit: u64) -> u64 {
+pub(super) const fn rounded(side: u64, unit: u64) -> u64 {
     let (whole, rest) = (side / unit, side % unit);
     let is_up = 2 * rest > unit || (2 * rest == unit && whole % 2 == 1);
     whole + is_up as u64
@@ -96,17 +96,16 @@ pub(super) fn canvas(
     }
 }
 
-/// Tiles in the arrangement whose ratio of sides is nearest to that of the image; of equal ones the larger, while the image has
-/// more than half of its area. Several tiles come with a small copy of the whole.
-pub(super) fn nearest_tiles(
+/// Columns and rows of tiles, in number between two limits, whose ratio of sides is nearest to that of an image; of equal ones the
+/// larger, while the image has more than half of its area.
+pub(super) fn nearest(
     (width, height): (u64, u64),
     side: u64,
-    tile: ImageTile,
-    most: u64,
-) -> ImageWork {
+    (fewest, most): (u64, u64),
+) -> (u64, u64) {
     let (aspect, area) = (width as f64 / height as f64, (width * height) as f64);
-    let (mut least, mut best) = (f64::INFINITY, 1);
-    for tiles in 1..=most {
+    let (mut least, mut best) = (f64::INFINITY, (1, 1));
+    for tiles in fewest..=most {
         for columns in (1..=tiles).filter(|columns| tiles.is_multiple_of(*columns)) {
             let apart = (aspect - columns as f64 / (tiles / columns) as f64).abs();
             let is_better = match apart.total_cmp(&least) {
@@ -115,10 +114,23 @@ pub(super) fn nearest_tiles(
                 Ordering::Greater => false,
             };
             if is_better {
-                (least, best) = (apart, tiles);
+                (least, best) = (apart, (columns, tiles / columns));
             }
         }
     }
+    best
+}
+
+/// Tiles in the arrangement whose ratio of sides is nearest to that of the image. Several tiles come with a small copy of
+/// the whole.
+pub(super) fn nearest_tiles(
+    (width, height): (u64, u64),
+    side: u64,
+    tile: ImageTile,
+    most: u64,
+) -> ImageWork {
+    let (columns, rows) = nearest((width, height), side, (1, most));
+    let best = columns * rows;
     let tiles = if best > 1 { best + 1 } else { 1 };
     ImageWork { tiles, positions: tile.positions, tokens: tiles * tile.tokens + 2 }
 }
@@ -186,6 +198,6 @@ pub(super) fn padded((width, height): (u64, u64), patch: u64, merge: u64, most: 
     clippy::cast_sign_loss,
     reason = "sides and tokens of images are far below 2^53 and not negative"
 )]
-const fn count(whole: f64) -> u64 {
+pub(super) const fn count(whole: f64) -> u64 {
     whole as u64
 }

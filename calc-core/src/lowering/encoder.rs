@@ -111,13 +111,18 @@ impl Encoder<'_> {
         (parts, positions): (u64, u64),
         visit: &mut dyn FnMut(OpInstances),
     ) {
-        let (rows, hidden, inner) = (parts * positions, group.hidden_size, group.inner());
+        let (rows, hidden) = (parts * positions, group.hidden_size);
         let (heads, head_dim, window) = (group.n_heads, group.head_dim, group.window);
         let mut product = |kind, n, k| {
             visit(self.product(kind, group.layers, GemmShape { m: rows, n, k }));
         };
-        product(OpKind::Qkv, 3 * inner, hidden);
-        product(OpKind::OProj, hidden, inner);
+        if group.n_heads > 0 {
+            product(OpKind::Qkv, group.inner() + 2 * group.kv_inner(), hidden);
+            product(OpKind::OProj, hidden, group.inner());
+        }
+        if group.other_matrices > 0 {
+            product(OpKind::Projection, group.other_matrices.div_ceil(hidden), hidden);
+        }
         let first = match group.mlp {
             MlpKind::Gated => OpKind::GateUp,
             MlpKind::Plain => OpKind::Up,
@@ -136,10 +141,15 @@ impl Encoder<'_> {
                 add_norm(rows, hidden, self.carrier),
                 Shape::Stream,
             ),
-            (OpKind::Attention, group.layers, both_ways(&shape, self.carrier), shape.kernel()),
+            (
+                OpKind::Attention,
+                if heads > 0 { group.layers } else { 0 },
+                both_ways(&shape, self.carrier),
+                shape.kernel(),
+            ),
             (OpKind::Activation, group.layers, activation, Shape::Stream),
         ];
-        for (kind, count, cost, shape) in streams {
+        for (kind, count, cost, shape) in streams.into_iter().filter(|(_, count, ..)| *count > 0) {
             let (path, format) = (Path::Carrier, self.carrier);
             let group = LayerGroup::Whole;
             visit(OpInstances { kind, group, windowed: None, count, path, cost, format, shape });

@@ -151,7 +151,8 @@ impl TowerLayers {
     fn check(&self) -> Result<(), Error> {
         in_range("layers of a tower", self.layers, 0, MAX_COUNT)?;
         in_range("hidden size of a tower", self.hidden_size, 1, MAX_WIDTH)?;
-        in_range("heads of a tower", self.n_heads, 1, MAX_COUNT)?;
+        in_range("heads of a tower", self.n_heads, 0, MAX_COUNT)?;
+        in_range("heads of keys of a tower", self.n_kv_heads, 0, self.n_heads)?;
         in_range("head size of a tower", self.head_dim, 1, MAX_HEAD)?;
         in_range("intermediate size of a tower", self.width, 1, MAX_WIDTH)?;
         in_range("window of a tower", self.window.unwrap_or(1), 1, MAX_WIDTH)?;

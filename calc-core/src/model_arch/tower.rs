@@ -28,7 +28,7 @@ pub struct Tower {
     pub stored: Option<Bytes>,
 }
 
-/// Layers of an encoder with the same geometry. Attention is in both directions, with as many key heads as query heads.
+/// Layers of an encoder with the same geometry. Attention is in both directions; layers without it have no heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TowerLayers {
     pub layers: u64,
@@ -36,6 +36,8 @@ pub struct TowerLayers {
     pub hidden_size: u64,
     /// Number of heads (h).
     pub n_heads: u64,
+    /// Number of heads of keys and of values (g).
+    pub n_kv_heads: u64,
     /// Width of a head (d).
     pub head_dim: u64,
     /// Intermediate size of the MLP (I).
@@ -64,9 +66,14 @@ pub struct TowerEnd {
 const BYTES_PER_WEIGHT: f64 = 2.0;
 
 impl TowerLayers {
-    /// Number of outputs of the projection to queries, and of those to keys and values.
+    /// Number of outputs of the projection to queries.
     pub const fn inner(&self) -> u64 {
         self.n_heads * self.head_dim
+    }
+
+    /// Number of outputs of the projections to keys and to values, each.
+    pub const fn kv_inner(&self) -> u64 {
+        self.n_kv_heads * self.head_dim
     }
 
     /// Number of outputs of the first matrix of the MLP, with the gate.
@@ -80,11 +87,11 @@ impl TowerLayers {
     /// Number of parameters of all layers of the group.
     ///
     /// ```text
-    /// params = layers (4 H h d + (1 + m) I H + others + vectors)        m = 2 with a gate, else 1
+    /// params = layers (2 H (h + g) d + (1 + m) I H + others + vectors)        m = 2 with a gate, else 1
     /// ```
     fn params(&self) -> u128 {
         let hidden = u128::from(self.hidden_size);
-        let attention = 4 * hidden * u128::from(self.inner());
+        let attention = 2 * hidden * u128::from(self.inner() + self.kv_inner());
         let mlp = hidden * u128::from(self.mlp_inputs() + self.width);
         let others = u128::from(self.other_matrices) + u128::from(self.vectors);
         u128::from(self.layers) * (attention + mlp + others)

@@ -137,6 +137,60 @@ def qwen(patch, least, most):
     return area(models.qwen2_vl.Qwen2VLImageProcessor(patch_size=patch, size={"shortest_edge": least, "longest_edge": most}))
 
 
+def llava_next(image):
+    pinpoints = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+    size = {"shortest_edge": 336}
+    processor = models.llava_next.LlavaNextImageProcessor(size=size, crop_size={"height": 336, "width": 336}, image_grid_pinpoints=pinpoints)
+    inputs = processor(images=image, return_tensors="pt")
+    own = types.SimpleNamespace(
+        image_processor=processor, patch_size=14, num_additional_image_tokens=1, vision_feature_select_strategy="default", image_token=IMAGE,
+    )
+    own._get_number_of_features = types.MethodType(models.llava_next.LlavaNextProcessor._get_number_of_features, own)
+    own._get_unpadded_features = types.MethodType(models.llava_next.LlavaNextProcessor._get_unpadded_features, own)
+    text = models.llava_next.LlavaNextProcessor.replace_image_token(own, inputs, 0)
+    return len(text), inputs["pixel_values"].shape[1], (336 // 14) ** 2 + 1
+
+
+def phi4(image):
+    inputs = models.phi4_multimodal.Phi4MultimodalImageProcessor()(images=image, return_tensors="pt")
+    pixels = inputs["image_pixel_values"]
+    return int(inputs["num_img_tokens"][0]), pixels.shape[1], (pixels.shape[-1] // 14) ** 2
+
+
+def mean(parts, positions):
+    """Parts may differ: their number, and the mean of their positions, rounded up."""
+    return parts, -(-positions // parts)
+
+
+def lfm2(image):
+    """Each part is as many patches as its shape says; what pads them takes no time."""
+    processor = models.lfm2_vl.Lfm2VlImageProcessor()
+    inputs = processor(images=[image], return_tensors="pt", return_row_col_info=True)
+    own = models.lfm2_vl.Lfm2VlProcessor.__new__(models.lfm2_vl.Lfm2VlProcessor)
+    own.image_processor = processor
+    own.image_token = own.image_start_token = own.image_end_token = own.image_thumbnail_token = IMAGE
+    text = own.replace_image_token(inputs, 0, use_image_special_tokens=True)
+    rows, columns = int(inputs["image_rows"][0]), int(inputs["image_cols"][0])
+    for row in range(rows):
+        for column in range(columns):
+            text = text.replace(f"<|img_row_{row + 1}_col_{column + 1}|>", IMAGE)
+    shapes = inputs["spatial_shapes"].tolist()
+    return len(text), *mean(len(shapes), sum(height * width for height, width in shapes))
+
+
+def step3p7(image):
+    processor = models.step3p7.Step3p7ImageProcessor()
+    inputs = processor(images=[image], return_tensors="pt")
+    tokens = [(side // (processor.vision_patch_size * processor.downsampler_stride)) ** 2 for side in (processor.size["height"], processor.patch_size)]
+    own = types.SimpleNamespace(image_feature_placeholder=IMAGE * tokens[0], patch_feature_placeholder=IMAGE * tokens[1])
+    text = models.step3p7.Step3p7Processor.replace_image_token(own, inputs, 0)
+    for word in ("patch_start", "patch_end", "patch_newline", "im_start", "im_end"):
+        text = text.replace(f"<{word}>", IMAGE)
+    views = [inputs["pixel_values"], *([inputs["pixel_values_local"]] if "pixel_values_local" in inputs else [])]
+    positions = sum(view.shape[0] * (view.shape[-1] // 14) ** 2 for view in views)
+    return len(text), *mean(sum(view.shape[0] for view in views), positions)
+
+
 # Fixtures with a tower, and the processor with the sizes of the published model.
 MODELS = {
     "qwen2-vl-2b": qwen(14, 56 * 56, 12_845_056),
@@ -154,6 +208,15 @@ MODELS = {
     "internvl3-8b-hf": internvl,
     "llava-1.5-7b": llava,
     "idefics3-defaults": grid(224, 12, 49),
+    "llava-v1.6-mistral-7b": llava_next,
+    "phi-4-multimodal": phi4,
+    "lfm2-vl-1.6b": lfm2,
+    "step-3.7-flash": step3p7,
+    "paddleocr-vl-defaults": area(models.paddleocr_vl.PaddleOCRVLImageProcessor()),
+    "glm-ocr": area(models.glm46v.Glm46VImageProcessor()),
+    "exaone4-5-defaults": qwen(14, 56 * 56, 12_845_056),
+    "qwen3-omni-30b-a3b": qwen(16, 65_536, 16_777_216),
+    "vipllava-defaults": llava,
 }
 
 if __name__ == "__main__":

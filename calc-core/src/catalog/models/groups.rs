@@ -639,7 +639,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
-            towers: List::Borrowed(&[]),
+            towers: List::Borrowed(&towers::KIMI_K3),
             draft_layers: 0,
             gguf: GgufLayout::Split,
             max_context: Some(1_048_576),

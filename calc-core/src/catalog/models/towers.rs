@@ -15,6 +15,7 @@ const SO400M: TowerLayers = TowerLayers {
     layers: 27,
     hidden_size: 1152,
     n_heads: 16,
+    n_kv_heads: 16,
     head_dim: 72,
     width: 4304,
     mlp: MlpKind::Plain,
@@ -94,6 +95,7 @@ pub(super) static LLAMA_4: [Tower; 1] = [Tower {
         layers: 34,
         hidden_size: 1408,
         n_heads: 16,
+        n_kv_heads: 16,
         head_dim: 88,
         width: 5632,
         mlp: MlpKind::Plain,
@@ -113,5 +115,26 @@ pub(super) static LLAMA_4: [Tower; 1] = [Tower {
         tile: ImageTile { positions: 577, tokens: 144 },
         most: 16,
     },
+    stored: None,
+}];
+
+/// The tower of Kimi K3: patches of 14 pixels, four of which are a token.
+pub(super) static KIMI_K3: [Tower; 1] = [Tower {
+    kind: TowerKind::Vision,
+    layers: List::Borrowed(&[TowerLayers {
+        layers: 27,
+        hidden_size: 1024,
+        n_heads: 12,
+        n_kv_heads: 12,
+        head_dim: 128,
+        width: 4096,
+        mlp: MlpKind::Plain,
+        window: None,
+        other_matrices: 0,
+        vectors: 2 * 1024,
+    }]),
+    ends: List::Borrowed(&[end(1024, 3 * 14 * 14, 1), end(4096, 4096, 4), end(7168, 4096, 4)]),
+    vectors: (64 * 64 + 1) * 1024 + 7168,
+    images: ImageRule::Padded { patch: 14, merge: 2, most: 16_384 },
     stored: None,
 }];

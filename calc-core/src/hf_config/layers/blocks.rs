@@ -23,7 +23,7 @@ pub(super) fn read(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let field = text.named("block_configs", &text.block_configs);
+    let field = named!(text, block_configs);
     let blocks = value(&field)?.ok_or(ConfigError::Missing { field: "block_configs" })?;
     let entries = blocks.0.len() as u64;
     if entries != frame.n_layers {

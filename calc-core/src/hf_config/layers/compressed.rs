@@ -8,7 +8,7 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
-use super::{Layers, count_of};
+use super::Layers;
 use crate::error::in_range;
 use crate::model_arch::{
     Attention, Compression, GroupedOutput, Indexer, KvSource, LayerGroup, LayerPart, MAX_HEAD, Moe,
@@ -52,10 +52,10 @@ pub(super) fn deepseek_v4(
     let selected = compression(ratios.selected, true);
     let indexer = Indexer {
         layers: of(&layers, Beside::Selected),
-        n_heads: count_of(reader, "index_n_heads", &text.index_n_heads, rules.index_heads)?,
-        head_dim: count_of(reader, "index_head_dim", &text.index_head_dim, 128)?,
+        n_heads: count!(reader, index_n_heads, rules.index_heads)?,
+        head_dim: count!(reader, index_head_dim, 128)?,
         query_inputs: base.query_rank,
-        top_k: count_of(reader, "index_topk", &text.index_topk, 512)?,
+        top_k: count!(reader, index_topk, 512)?,
         weighs_heads: true,
         compression: selected,
     };
@@ -92,11 +92,10 @@ fn windowed(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Attention, ConfigError> {
-    let text = reader.text;
     let heads = attention::heads(reader, rules, frame)?;
-    let rank = count_of(reader, "q_lora_rank", &text.q_lora_rank, 1024)?;
-    let groups = count_of(reader, "o_groups", &text.o_groups, 8)?;
-    let output_rank = count_of(reader, "o_lora_rank", &text.o_lora_rank, 1024)?;
+    let rank = count!(reader, q_lora_rank, 1024)?;
+    let groups = count!(reader, o_groups, 8)?;
+    let output_rank = count!(reader, o_lora_rank, 1024)?;
     Ok(Attention {
         window: attention::window(reader, Some(128))?
             .ok_or(ConfigError::Missing { field: "sliding_window" })?,
@@ -109,7 +108,7 @@ fn windowed(
 
 fn ratios(reader: &mut Reader<'_>) -> Result<Ratios, ConfigError> {
     let text = reader.text;
-    let field = text.named("compress_rates", &text.compress_rates);
+    let field = named!(text, compress_rates);
     let (selected, all) = match value(&field)? {
         Some(rates) => {
             let stated = |name, entry| Reader::count(&text.named(name, entry));
@@ -135,8 +134,8 @@ fn ratios(reader: &mut Reader<'_>) -> Result<Ratios, ConfigError> {
 /// Entries that each layer attends to: by `layer_types`, by the tokens per entry of each layer, or by the rule of the family.
 fn beside(reader: &mut Reader<'_>, n: u64, ratios: Ratios) -> Result<Vec<Beside>, ConfigError> {
     let text = reader.text;
-    let kinds = text.named("layer_types", &text.layer_types);
-    let listed = text.named("compress_ratios", &text.compress_ratios);
+    let kinds = named!(text, layer_types);
+    let listed = named!(text, compress_ratios);
     let found: Option<Vec<Option<Beside>>> = match (value(&kinds)?, value(&listed)?) {
         (Some(kinds), _) => Some(kinds.iter().map(|kind| named(kind)).collect()),
         (None, Some(list)) => Some(list.iter().map(|&ratio| with_ratio(ratio, ratios)).collect()),
@@ -189,13 +188,13 @@ fn experts(
 ) -> Result<(FeedForward, Option<Table>), ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = value(&text.named("mlp_layer_types", &text.mlp_layer_types))?;
+    let kinds = value(&named!(text, mlp_layer_types))?;
     let hashed = match kinds {
         Some(kinds) => kinds.iter().filter(|kind| *kind == "hash_moe").count() as u64,
-        None => count_of(reader, "num_hash_layers", &text.num_hash_layers, 3.min(n))?,
+        None => count!(reader, num_hash_layers, 3.min(n))?,
     };
     let hashed = in_range("num_hash_layers", hashed, 0, n).map_err(ConfigError::Value)?;
-    let mut feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let mut feed_forward = feed_forward::read(reader, rules, frame)?;
     let all = core::mem::take(&mut feed_forward.moe);
     let chosen = all.first().map_or(0, |moe| moe.experts_per_token);
     for moe in all {
@@ -228,7 +227,7 @@ pub(super) struct Streams {
 
 /// Reads the number of residual streams.
 pub(super) fn streams(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
-    let count = count_of(reader, "hc_mult", &reader.text.hc_mult, 4)?;
+    let count = count!(reader, hc_mult, 4)?;
     in_range("hc_mult", count, 1, MOST_STREAMS).map_err(ConfigError::Value)
 }
 

@@ -8,14 +8,14 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
-use super::{Layers, count_of, flag_of};
+use super::{Layers, count_of};
 use crate::error::in_range;
 use crate::model_arch::{Attention, DenseLayers, MAX_COUNT, Moe, Projection};
 
 /// Layers with the same heads and MLPs, by the rules.
 fn equal(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Layers, ConfigError> {
     let attention = attention::read(reader, rules, frame)?;
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(Layers::of(vec![attention], feed_forward))
 }
 
@@ -36,10 +36,10 @@ pub(super) fn mpt(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    if !flag_of(reader, "no_bias", &text.no_bias, true)? {
+    if !flag!(reader, no_bias, true)? {
         return Err(unsupported(reader, Unsupported::OwnBlocks));
     }
-    let field = text.named("attn_config", &text.attn_config);
+    let field = named!(text, attn_config);
     if let Some(options) = value(&field)? {
         let grouped = Reader::text_of(&text.named("attn_type", &options.attn_type))?
             .is_some_and(|kind| kind != "multihead_attention");
@@ -50,7 +50,7 @@ pub(super) fn mpt(
             return Err(unsupported(reader, Unsupported::OwnBlocks));
         }
     }
-    let ratio = count_of(reader, "expansion_ratio", &text.expansion_ratio, 4)?;
+    let ratio = count!(reader, expansion_ratio, 4)?;
     let ratio = in_range("expansion_ratio", ratio, 1, MAX_COUNT).map_err(ConfigError::Value)?;
     let attention = attention::read(reader, rules, frame)?;
     let dense = vec![DenseLayers { layers: frame.n_layers, width: ratio * frame.hidden_size }];
@@ -65,9 +65,9 @@ pub(super) fn dbrx(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let heads = attention::heads(reader, rules, frame)?;
-    let options = value(&text.named("attn_config", &text.attn_config))?;
+    let options = value(&named!(text, attn_config))?;
     let options = options.ok_or(ConfigError::Missing { field: "attn_config" })?;
-    let experts = value(&text.named("ffn_config", &text.ffn_config))?;
+    let experts = value(&named!(text, ffn_config))?;
     let experts = experts.ok_or(ConfigError::Missing { field: "ffn_config" })?;
     let attention = Attention {
         n_kv_heads: count_of(reader, "kv_n_heads", &options.kv_n_heads, 1)?,
@@ -91,12 +91,11 @@ pub(super) fn persimmon(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
-    let normed = flag_of(reader, "qk_layernorm", &text.qk_layernorm, true)?;
+    let normed = flag!(reader, qk_layernorm, true)?;
     // The norms are counted here, not by the rules.
     let attention = attention::heads_without_norm(reader, rules, frame)?;
     let attention = Attention { full_layers: frame.n_layers, ..attention };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let other_vectors = if normed { 4 * frame.n_layers * attention.head_dim } else { 0 };
     Ok(Layers { other_vectors, ..Layers::of(vec![attention], feed_forward) })
 }
@@ -120,7 +119,7 @@ pub(super) fn doge(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    if flag_of(reader, "is_moe", &text.is_moe, false)? {
+    if flag!(reader, is_moe, false)? {
         return Err(unsupported(reader, Unsupported::OwnBlocks));
     }
     text.settle(&["num_experts", "num_experts_per_tok"]);

@@ -8,7 +8,8 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::Reader;
 use super::super::refusal::ConfigError;
 use super::super::rules::{DenseWhere, Experts, Rules, Shared};
-use super::{Kind, Layers, NormCount, count_of, flag_of, kinds, only};
+use super::differing::own_sizes;
+use super::{FULL_OR_SLIDING, Kind, Layers, NormCount, kinds};
 use crate::error::in_range;
 use crate::model_arch::{Attention, DenseLayers, KvSource, MatrixSplit, Moe, Projection, Table};
 
@@ -32,33 +33,39 @@ pub(super) fn gemma4(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let mut kinds = kinds(reader, n, |i| every(i, 6))?;
+    let mut kinds = kinds(reader, n, FULL_OR_SLIDING, |i| every(i, 6))?;
     // The last layer is full, whatever the list.
     if let Some(last) = kinds.last_mut() {
         *last = Kind::Full;
     }
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
     let sliding = attention::heads(reader, rules, frame)?;
     let mut full = sliding;
-    full.head_dim = count_of(reader, "global_head_dim", &text.global_head_dim, 512)?;
+    let own = own_sizes(reader, (&kinds, Kind::Full), &["head_dim", "num_key_value_heads"])?;
+    let head_dim = ("head_dim", sliding.head_dim);
+    full.head_dim = own.size(reader, head_dim, |reader| count!(reader, global_head_dim, 512))?;
     full.v_head_dim = full.head_dim;
-    let same = flag_of(reader, "attention_k_eq_v", &text.attention_k_eq_v, false)?;
-    let global = text.named("num_global_key_value_heads", &text.num_global_key_value_heads);
+    let same = flag!(reader, attention_k_eq_v, false)?;
+    let global = named!(text, num_global_key_value_heads);
+    let kv_heads = ("num_key_value_heads", sliding.n_kv_heads);
+    full.n_kv_heads = own.size(reader, kv_heads, |_| {
+        // Only heads whose keys are their values have a number of their own.
+        let own = if same { Reader::count(&global)? } else { None };
+        Ok(own.unwrap_or(sliding.n_kv_heads))
+    })?;
     if same {
         full.kv_source = KvSource::KeysAreValues;
-        full.n_kv_heads = Reader::count(&global)?.unwrap_or(full.n_kv_heads);
     }
     let shared = shared_layers(reader, n, 0)?;
     let attention = groups(reader, &kinds, shared, &Heads { sliding, full }, 512)?;
-    let wide = flag_of(reader, "use_double_wide_mlp", &text.use_double_wide_mlp, false)?;
-    let mut feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let wide = flag!(reader, use_double_wide_mlp, false)?;
+    let mut feed_forward = feed_forward::read(reader, rules, frame)?;
     if let Some(width) = feed_forward.dense.first().map(|group| group.width).filter(|_| wide) {
         feed_forward.dense = vec![
             DenseLayers { layers: n - shared, width },
             DenseLayers { layers: shared, width: 2 * width },
         ];
     }
-    let with_experts = flag_of(reader, "enable_moe_block", &text.enable_moe_block, false)?;
+    let with_experts = flag!(reader, enable_moe_block, false)?;
     let mut other_vectors = 0;
     let mut post = 2 * n;
     if with_experts {
@@ -97,17 +104,15 @@ pub(super) fn gemma3n(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
     let (n, hidden) = (frame.n_layers, frame.hidden_size);
-    let kinds = kinds(reader, n, |i| every(i, 5))?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
+    let kinds = kinds(reader, n, FULL_OR_SLIDING, |i| every(i, 5))?;
     let heads = attention::heads(reader, rules, frame)?;
     let shared = shared_layers(reader, n, 15.min(n))?;
     let attention = groups(reader, &kinds, shared, &Heads { sliding: heads, full: heads }, 512)?;
-    let feed_forward: FeedForward = feed_forward::read(reader, rules, hidden, n)?;
-    let inputs = count_of(reader, "altup_num_inputs", &text.altup_num_inputs, 4)?;
+    let feed_forward: FeedForward = feed_forward::read(reader, rules, frame)?;
+    let inputs = count!(reader, altup_num_inputs, 4)?;
     let inputs = in_range("altup_num_inputs", inputs, 1, 64).map_err(ConfigError::Value)?;
-    let rank = count_of(reader, "laurel_rank", &text.laurel_rank, 64)?;
+    let rank = count!(reader, laurel_rank, 64)?;
     let mut layers = Layers::of(attention, feed_forward);
     // Alternating updates: projections of the model into and out of the further inputs; per layer two matrices of coefficients,
     // a router, and two vectors. A low-rank residual (laurel) with a norm.
@@ -131,8 +136,7 @@ const fn every(layer: u64, period: u64) -> Kind {
 
 /// Number of layers at the end that use the keys and values of an earlier layer.
 fn shared_layers(reader: &mut Reader<'_>, n: u64, default: u64) -> Result<u64, ConfigError> {
-    let text = reader.text;
-    let shared = count_of(reader, "num_kv_shared_layers", &text.num_kv_shared_layers, default)?;
+    let shared = count!(reader, num_kv_shared_layers, default)?;
     in_range("num_kv_shared_layers", shared, 0, n).map_err(ConfigError::Value)
 }
 
@@ -177,15 +181,8 @@ fn per_layer_embeddings(
     frame: &Frame,
     layers: &mut Layers,
 ) -> Result<u64, ConfigError> {
-    let text = reader.text;
-    let width = count_of(
-        reader,
-        "hidden_size_per_layer_input",
-        &text.hidden_size_per_layer_input,
-        rules.per_layer_width,
-    )?;
-    let rows =
-        count_of(reader, "vocab_size_per_layer_input", &text.vocab_size_per_layer_input, 262_144)?;
+    let width = count!(reader, hidden_size_per_layer_input, rules.per_layer_width)?;
+    let rows = count!(reader, vocab_size_per_layer_input, 262_144)?;
     if width == 0 {
         return Ok(0);
     }

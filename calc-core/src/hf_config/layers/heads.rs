@@ -10,7 +10,8 @@ use super::super::feed_forward::{self, FeedForward};
 use super::super::reader::{Reader, value};
 use super::super::refusal::ConfigError;
 use super::super::rules::Rules;
-use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, only};
+use super::differing::own_sizes;
+use super::{FULL_OR_SLIDING, Kind, Layers, NormCount, count, kinds};
 use crate::model_arch::{Attention, DenseLayers, Moe};
 
 /// MiMo-V2: sliding layers with their own numbers of heads, and sinks.
@@ -21,11 +22,7 @@ pub(super) fn mimo(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let pattern = value(&text.named("hybrid_layer_pattern", &text.hybrid_layer_pattern))?;
-    if let Some(list) = pattern.filter(|list| list.len() as u64 != n) {
-        let entries = list.len() as u64;
-        return Err(ConfigError::ListLength { field: "hybrid_layer_pattern", entries, layers: n });
-    }
+    let pattern = Reader::per_layer(&named!(text, hybrid_layer_pattern), n)?;
     let slides = |i: u64| match pattern {
         Some(list) => list.get(usize::try_from(i).unwrap_or(0)) == Some(&1),
         None => i > 0 && !(i + 1).is_multiple_of(6),
@@ -33,41 +30,25 @@ pub(super) fn mimo(
     if pattern.is_none() {
         reader.assume("hybrid_layer_pattern", Word("every sixth layer is full"));
     }
-    let kinds = kinds(reader, n, |i| if slides(i) { Kind::Sliding } else { Kind::Full })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
+    let kinds =
+        kinds(reader, n, FULL_OR_SLIDING, |i| if slides(i) { Kind::Sliding } else { Kind::Full })?;
     // The chunk is the window of the sliding layers; a kernel's choice.
     text.settle(&["attention_chunk_size", "sliding_window_size"]);
     let mut full = attention::heads(reader, rules, frame)?;
-    full.v_head_dim = count_of(reader, "v_head_dim", &text.v_head_dim, 128)?;
-    full.sinks =
-        flag_of(reader, "add_full_attention_sink_bias", &text.add_full_attention_sink_bias, false)?;
+    full.v_head_dim = count!(reader, v_head_dim, 128)?;
+    full.sinks = flag!(reader, add_full_attention_sink_bias, false)?;
     let sliding = Attention {
-        n_heads: count_of(
-            reader,
-            "swa_num_attention_heads",
-            &text.swa_num_attention_heads,
-            full.n_heads,
-        )?,
-        n_kv_heads: count_of(
-            reader,
-            "swa_num_key_value_heads",
-            &text.swa_num_key_value_heads,
-            2 * full.n_kv_heads,
-        )?,
-        head_dim: count_of(reader, "swa_head_dim", &text.swa_head_dim, full.head_dim)?,
-        v_head_dim: count_of(reader, "swa_v_head_dim", &text.swa_v_head_dim, full.v_head_dim)?,
+        n_heads: count!(reader, swa_num_attention_heads, full.n_heads)?,
+        n_kv_heads: count!(reader, swa_num_key_value_heads, 2 * full.n_kv_heads)?,
+        head_dim: count!(reader, swa_head_dim, full.head_dim)?,
+        v_head_dim: count!(reader, swa_v_head_dim, full.v_head_dim)?,
         windowed_layers: count(&kinds, Kind::Sliding),
         window: window(reader, 128)?,
-        sinks: flag_of(
-            reader,
-            "add_swa_attention_sink_bias",
-            &text.add_swa_attention_sink_bias,
-            true,
-        )?,
+        sinks: flag!(reader, add_swa_attention_sink_bias, true)?,
         ..full
     };
     full.full_layers = count(&kinds, Kind::Full);
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(Layers::of(vec![full, sliding], feed_forward))
 }
 
@@ -83,28 +64,16 @@ pub(super) fn step3(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let kinds = kinds(reader, frame.n_layers, |_| Kind::Full)?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
-    text.settle(&["use_moe"]);
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_SLIDING, |_| Kind::Full)?;
+    text.settle(&["use_moe", "mtp_layer_types", "mtp_mlp_layer_types"]);
     // The shared expert has the stated width.
     text.settle(&["n_shared_experts"]);
     let heads = attention::heads(reader, rules, frame)?;
-    let gated = flag_of(reader, "use_head_wise_attn_gate", &text.use_head_wise_attn_gate, true)?;
+    let gated = flag!(reader, use_head_wise_attn_gate, true)?;
     let gate = |heads: u64| if gated { heads } else { 0 };
     let full_layers = count(&kinds, Kind::Full);
     let full = Attention { full_layers, gate_outputs: gate(heads.n_heads), ..heads };
-    let other = text.named("attention_other_setting", &text.attention_other_setting);
-    let (n_heads, n_kv_heads, head_dim) = if let Some(other) = value(&other)? {
-        let stated = |entry: &Entry<u64>, same: u64| entry.value().copied().unwrap_or(same);
-        (
-            stated(&other.num_attention_heads, heads.n_heads),
-            stated(&other.num_attention_groups, heads.n_kv_heads),
-            stated(&other.head_dim, heads.head_dim),
-        )
-    } else {
-        reader.assume("attention_other_setting", Word("as in full layers"));
-        (heads.n_heads, heads.n_kv_heads, heads.head_dim)
-    };
+    let (n_heads, n_kv_heads, head_dim) = sliding_heads(reader, &kinds, &heads)?;
     let windowed_layers = count(&kinds, Kind::Sliding);
     let window = if windowed_layers > 0 { window(reader, 512)? } else { 0 };
     let sliding = Attention {
@@ -117,8 +86,37 @@ pub(super) fn step3(
         gate_outputs: gate(n_heads),
         ..heads
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(Layers::of(vec![full, sliding], feed_forward))
+}
+
+/// Query heads, key heads and head size of the sliding layers of Step 3.5, under the three names that files have.
+fn sliding_heads(
+    reader: &mut Reader<'_>,
+    kinds: &[Kind],
+    full: &Attention,
+) -> Result<(u64, u64, u64), ConfigError> {
+    let text = reader.text;
+    let names = ["num_attention_heads", "num_key_value_heads", "head_dim"];
+    let own = own_sizes(reader, (kinds, Kind::Sliding), &names)?;
+    let number = Reader::count(&named!(text, num_sliding_attention_heads))?;
+    let stated = |entry: &Entry<u64>, same: u64| entry.value().copied().unwrap_or(same);
+    let sizes = [full.n_heads, full.n_kv_heads, full.head_dim];
+    let other = if let Some(other) = value(&named!(text, attention_other_setting))? {
+        let entries = [&other.num_attention_heads, &other.num_attention_groups, &other.head_dim];
+        let mut stated = entries.into_iter().zip(sizes).map(|(entry, same)| stated(entry, same));
+        [(); 3].map(|()| stated.next().unwrap_or(0))
+    } else {
+        if number.is_none() && !own.are_listed() {
+            reader.assume("attention_other_setting", Word("as in full layers"));
+        }
+        [number.unwrap_or(full.n_heads), full.n_kv_heads, full.head_dim]
+    };
+    let mut size = |place: usize| {
+        let (name, same, other) = (names[place], sizes[place], other[place]);
+        own.size(reader, (name, same), |_| Ok(other))
+    };
+    Ok((size(0)?, size(1)?, size(2)?))
 }
 
 /// AFMoE: a gate per output of attention, a window in all but every n-th layer.
@@ -127,19 +125,16 @@ pub(super) fn afmoe(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
-    let every =
-        count_of(reader, "global_attn_every_n_layers", &text.global_attn_every_n_layers, 4)?;
-    let kinds = kinds(reader, frame.n_layers, |i| {
+    let every = count!(reader, global_attn_every_n_layers, 4)?;
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_SLIDING, |i| {
         if (i + 1).checked_rem(every) == Some(0) { Kind::Full } else { Kind::Sliding }
     })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = count(&kinds, Kind::Full);
     attention.windowed_layers = count(&kinds, Kind::Sliding);
     attention.window = window(reader, 1024)?;
     attention.gate_outputs = attention.n_heads * attention.head_dim;
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(Layers::of(vec![attention], feed_forward))
 }
 
@@ -153,19 +148,14 @@ pub(super) fn longcat(
     let n = frame.n_layers;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = 2 * n;
-    let width = count_of(reader, "ffn_hidden_size", &text.ffn_hidden_size, 12_288)?;
+    let width = count!(reader, ffn_hidden_size, 12_288)?;
     let (experts, used) = (text.experts(), text.experts_used());
     let moe = Moe {
         layers: n,
         n_experts: reader.count_or(&experts, 512)?,
         experts_per_token: reader.count_or(&used, 12)?,
-        expert_width: count_of(
-            reader,
-            "expert_ffn_hidden_size",
-            &text.expert_ffn_hidden_size,
-            2048,
-        )?,
-        idle_choices: count_of(reader, "zero_expert_num", &text.zero_expert_num, 256)?,
+        expert_width: count!(reader, expert_ffn_hidden_size, 2048)?,
+        idle_choices: count!(reader, zero_expert_num, 256)?,
         correction_bias: true,
         ..Moe::PLAIN
     };

@@ -10,7 +10,7 @@ use super::super::fields::{HfConfig, Named};
 use super::super::reader::Reader;
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
-use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, kinds_by_list, only};
+use super::{Beside, FULL_OR_RECURRENT, Kind, Layers, NormCount, count, kinds, kinds_by_list};
 use crate::error::in_range;
 use crate::model_arch::{
     Attention, DenseLayers, MAX_COUNT, MAX_HEAD, Mamba1, Mamba2, Moe, Recurrent,
@@ -95,7 +95,7 @@ pub(super) fn granite_hybrid(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let kinds = kinds(reader, frame.n_layers, |_| Kind::Recurrent)?;
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_RECURRENT, |_| Kind::Recurrent)?;
     let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
     let mut layers = mixers(reader, rules, frame, (&kinds, defaults))?;
     let width = reader.text.shared_width();
@@ -119,12 +119,16 @@ pub(super) fn bamba(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let list = text.named("attn_layer_indices", &text.attn_layer_indices);
-    let (absent, other) = (Kind::Recurrent, Kind::Recurrent);
-    let kinds = kinds_by_list(reader, frame.n_layers, &list, (absent, other))?;
+    let list = named!(text, attn_layer_indices);
+    let kinds = kinds_by_list(
+        reader,
+        frame.n_layers,
+        &list,
+        Beside { absent: Kind::Recurrent, other: Kind::Recurrent },
+    )?;
     let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
     let mut layers = mixers(reader, rules, frame, (&kinds, defaults))?;
-    layers.feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    layers.feed_forward = feed_forward::read(reader, rules, frame)?;
     Ok(layers)
 }
 
@@ -135,7 +139,6 @@ fn mixers(
     frame: &Frame,
     (kinds, defaults): (&[Kind], Mamba2Defaults),
 ) -> Result<Layers, ConfigError> {
-    only(reader, kinds, &[Kind::Full, Kind::Recurrent])?;
     let heads = attention::heads(reader, rules, frame)?;
     let full = Attention { full_layers: count(kinds, Kind::Full), ..heads };
     let inner = expanded(reader, frame)?;
@@ -155,7 +158,7 @@ pub(super) fn falcon_h1(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let field = text.named("mamba_d_ssm", &text.mamba_d_ssm);
+    let field = named!(text, mamba_d_ssm);
     // `null` means the expanded hidden size.
     let stated = match field.entry {
         Entry::Absent => Some(reader.count_or(&field, 1024)?),
@@ -172,9 +175,9 @@ pub(super) fn falcon_h1(
     let full = Attention { full_layers: frame.n_layers, ..heads };
     let defaults = Mamba2Defaults { heads: 128, state: 256, groups: 1, kernel: 4 };
     let group = mamba2_sizes(reader, defaults, Some(inner))?;
-    let gated_norm = flag_of(reader, "mamba_rms_norm", &text.mamba_rms_norm, false)?;
+    let gated_norm = flag!(reader, mamba_rms_norm, false)?;
     let group = Mamba2 { layers: frame.n_layers, gated_norm, ..group };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::Mamba2(group)];
     Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
 }
@@ -187,14 +190,14 @@ pub(super) fn jamba(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let period = count_of(reader, "attn_layer_period", &text.attn_layer_period, 8)?;
-    let offset = count_of(reader, "attn_layer_offset", &text.attn_layer_offset, 4)?;
+    let period = count!(reader, attn_layer_period, 8)?;
+    let offset = count!(reader, attn_layer_offset, 4)?;
     let full = placed(n, period, offset);
     let full_layers = number(&full);
     let kind = |is_full: &bool| if *is_full { Kind::Full } else { Kind::Recurrent };
     reader.order.mixers = full.iter().map(kind).collect();
-    let period = count_of(reader, "expert_layer_period", &text.expert_layer_period, 2)?;
-    let offset = count_of(reader, "expert_layer_offset", &text.expert_layer_offset, 1)?;
+    let period = count!(reader, expert_layer_period, 2)?;
+    let offset = count!(reader, expert_layer_offset, 1)?;
     let with_experts = placed(n, period, offset);
     let heads = attention::heads(reader, rules, frame)?;
     let inner = expanded(reader, frame)?;
@@ -251,7 +254,7 @@ pub(super) fn mamba1_alone(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let inner = match Reader::count(&text.named("intermediate_size", &text.intermediate_size))? {
+    let inner = match Reader::count(&named!(text, intermediate_size))? {
         Some(inner) => {
             text.settle(&["expand"]);
             inner

@@ -27,7 +27,7 @@ pub(super) fn mllama(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let field = text.named("cross_attention_layers", &text.cross_attention_layers);
+    let field = named!(text, cross_attention_layers);
     let listed = value(&field)?;
     if listed.is_none() {
         reader.assume(field.name, Word("every fifth layer from the fourth"));
@@ -43,7 +43,7 @@ pub(super) fn mllama(
     };
     let mut attention = vec![Attention { full_layers: n - cross, ..heads }, images];
     attention.retain(|group| group.layers() > 0);
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     // Two gates per layer that attends to images.
     let other_vectors = IMAGE_ROWS * frame.hidden_size + 2 * cross;
     Ok(Layers { other_vectors, ..Layers::of(attention, feed_forward) })
@@ -56,7 +56,7 @@ pub(super) fn ernie_vl(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let field = text.named("moe_intermediate_size", &text.moe_intermediate_size);
+    let field = named!(text, moe_intermediate_size);
     let [width, image_width] = match value(&field)? {
         Some(PerLayer::Each(widths)) => {
             let [text, images] = *widths.as_slice() else {
@@ -76,8 +76,7 @@ pub(super) fn ernie_vl(
         Some(experts) => feed_forward::mixture_of(reader, experts, frame.n_layers, Some(width))?,
         None => None,
     };
-    let (hidden, n) = (frame.hidden_size, frame.n_layers);
-    let mut feed_forward = feed_forward::beside(reader, rules, hidden, n, moe)?;
+    let mut feed_forward = feed_forward::beside(reader, rules, frame, moe)?;
     let images = feed_forward.moe.first().map(|moe| Moe {
         expert_width: image_width,
         shared_width: 0,

@@ -8,8 +8,11 @@ use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::compressed::{Streams, residual_streams, streams};
+use super::differing::own_sizes;
 use super::sparse::{indexer_of, indexers};
-use super::{Kind, Layers, count, count_of, kinds, only, placed};
+use super::{
+    FULL_OR_RECURRENT, FULL_OR_SLIDING, Kind, Layers, all_full, count, count_of, kinds, placed,
+};
 use crate::error::in_range;
 use crate::model_arch::{
     Attention, Compression, Decay, DeltaNet, Indexer, MAX_HEAD, Mla, Projection, Recurrent,
@@ -23,8 +26,7 @@ pub(super) fn hy_v4(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |_| Kind::Full)?;
-    only(reader, &kinds, &[Kind::Full])?;
+    all_full(reader, n)?;
     let heads = attention::heads(reader, rules, frame)?;
     let own = if text.indexer_types.is_given() {
         indexers(reader, n)?
@@ -39,7 +41,7 @@ pub(super) fn hy_v4(
         indexer: Some(Indexer { layers: own, ..indexer }),
         ..heads
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let mut layers = Layers::of(vec![attention], feed_forward);
     let count = streams(reader)?;
     let mix = Streams { count, outputs: 2 * count, scales: 2, weighed_at_end: true };
@@ -55,9 +57,8 @@ pub(super) fn mistral_large4(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |_| Kind::Full)?;
-    only(reader, &kinds, &[Kind::Full])?;
-    let field = text.named("kv_source_layers", &text.kv_source_layers);
+    all_full(reader, n)?;
+    let field = named!(text, kv_source_layers);
     let sources = value(&field)?;
     if sources.is_some_and(|list| list.iter().enumerate().any(|(i, &from)| from != i as u64)) {
         return Err(unsupported(reader, Unsupported::IrregularLayers));
@@ -83,7 +84,7 @@ pub(super) fn mistral_large4(
         with_indexer(plain, whole, whole.nope_dim),
     ];
     attention.retain(|group| group.layers() > 0);
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     // A norm of the indexer's input, and scales of the softmax per head, each with a bias.
     let other_vectors = 2 * n * (frame.hidden_size + indexer.n_heads + heads.n_heads);
     Ok(Layers { other_vectors, ..Layers::of(attention, feed_forward) })
@@ -92,17 +93,22 @@ pub(super) fn mistral_large4(
 /// Number of layers without position: those with 0 in the list, or every fourth.
 fn without_position(reader: &mut Reader<'_>, n: u64) -> Result<u64, ConfigError> {
     let text = reader.text;
-    let field = text.named("no_rope_layers", &text.no_rope_layers);
-    if let Some(flags) = value(&field)? {
-        let entries = flags.len() as u64;
-        if entries != n {
-            return Err(ConfigError::ListLength { field: field.name, entries, layers: n });
-        }
+    if let Some(flags) = Reader::per_layer(&named!(text, no_rope_layers), n)? {
         return Ok(flags.iter().filter(|flag| **flag == 0).count() as u64);
     }
-    let every = count_of(reader, "no_rope_layer_interval", &text.no_rope_layer_interval, 4)?;
+    let every = count!(reader, no_rope_layer_interval, 4)?;
     Ok(n.checked_div(every).unwrap_or(0))
 }
+
+/// Sizes of sliding layers of dots3 note, as a list of layers names them.
+const DOTS3_SIZES: [&str; 6] = [
+    "num_attention_heads",
+    "num_key_value_heads",
+    "q_lora_rank",
+    "kv_lora_rank",
+    "qk_nope_head_dim",
+    "v_head_dim",
+];
 
 /// dots3 note: an indexer in full layers; sliding layers with heads and ranks of their own; a gate per head.
 pub(super) fn dots3_note(
@@ -112,8 +118,9 @@ pub(super) fn dots3_note(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |i| if i < 2 || i % 4 == 1 { Kind::Full } else { Kind::Sliding })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
+    let kinds = kinds(reader, n, FULL_OR_SLIDING, |i| {
+        if i < 2 || i % 4 == 1 { Kind::Full } else { Kind::Sliding }
+    })?;
     let heads = attention::heads(reader, rules, frame)?;
     let latent = heads.latent.ok_or(ConfigError::Missing { field: "kv_lora_rank" })?;
     let full_layers = count(&kinds, Kind::Full);
@@ -122,14 +129,24 @@ pub(super) fn dots3_note(
         Attention { full_layers, gate_outputs: heads.n_heads, indexer: Some(indexer), ..heads };
     // Heads of sliding layers have sizes of their own, unless the file states others.
     text.settle(&["swa_num_key_value_heads", "swa_head_dim"]);
-    let n_heads = count_of(reader, "swa_num_attention_heads", &text.swa_num_attention_heads, 64)?;
-    let rank = count_of(reader, "swa_q_lora_rank", &text.swa_q_lora_rank, 1024)?;
-    let ranks = Mla {
-        q_lora_rank: Some(rank),
-        kv_lora_rank: count_of(reader, "swa_kv_lora_rank", &text.swa_kv_lora_rank, 1024)?,
-        nope_dim: count_of(reader, "swa_qk_nope_head_dim", &text.swa_qk_nope_head_dim, 192)?,
-        ..latent
-    };
+    let own = own_sizes(reader, (&kinds, Kind::Sliding), &DOTS3_SIZES)?;
+    let [heads_of, kv_heads, rank, kv_rank, nope, value] = DOTS3_SIZES;
+    let same = (heads_of, heads.n_heads);
+    let n_heads = own.size(reader, same, |reader| count!(reader, swa_num_attention_heads, 64))?;
+    // A list states both numbers of heads, which are equal in latent attention.
+    let n_kv_heads = own.size(reader, (kv_heads, n_heads), |_| Ok(n_heads))?;
+    if n_kv_heads != n_heads {
+        return Err(unsupported(reader, Unsupported::IrregularLayers));
+    }
+    let same = (rank, latent.q_lora_rank.unwrap_or(0));
+    let rank = own.size(reader, same, |reader| count!(reader, swa_q_lora_rank, 1024))?;
+    let same = (kv_rank, latent.kv_lora_rank);
+    let kv_lora_rank = own.size(reader, same, |reader| count!(reader, swa_kv_lora_rank, 1024))?;
+    let same = (nope, latent.nope_dim);
+    let nope_dim = own.size(reader, same, |reader| count!(reader, swa_qk_nope_head_dim, 192))?;
+    let same = (value, heads.v_head_dim);
+    let v_head_dim = own.size(reader, same, |reader| count!(reader, swa_v_head_dim, 128))?;
+    let ranks = Mla { q_lora_rank: Some(rank), kv_lora_rank, nope_dim, ..latent };
     let head_dim = in_range("swa_qk_nope_head_dim", ranks.nope_dim, 1, MAX_HEAD)
         .map_err(ConfigError::Value)?
         + ranks.rope_dim;
@@ -137,7 +154,7 @@ pub(super) fn dots3_note(
         n_heads,
         n_kv_heads: n_heads,
         head_dim,
-        v_head_dim: count_of(reader, "swa_v_head_dim", &text.swa_v_head_dim, 128)?,
+        v_head_dim,
         gate_outputs: n_heads,
         latent: Some(ranks),
         ..heads
@@ -145,10 +162,9 @@ pub(super) fn dots3_note(
     let only_sliding: alloc::vec::Vec<Kind> =
         kinds.iter().copied().filter(|kind| *kind == Kind::Sliding).collect();
     let sliding = placed(reader, &only_sliding, sliding, 512)?;
-    reader.order.mixers = kinds;
     let mut attention = vec![full, sliding];
     attention.retain(|group| group.layers() > 0);
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     // The rotated part of a key has a norm.
     let other_vectors = n * latent.rope_dim;
     Ok(Layers { other_vectors, ..Layers::of(attention, feed_forward) })
@@ -160,23 +176,21 @@ pub(super) fn axk2(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
     let (n, hidden) = (frame.n_layers, frame.hidden_size);
-    let kinds = kinds(reader, n, |_| Kind::Full)?;
-    only(reader, &kinds, &[Kind::Full])?;
+    all_full(reader, n)?;
     let heads = attention::heads(reader, rules, frame)?;
     let rank = heads.latent.and_then(|mla| mla.q_lora_rank);
     let rank = rank.ok_or(ConfigError::Missing { field: "q_lora_rank" })?;
     let indexer = Indexer { layers: n, ..indexer_of(reader, rules, &heads, frame)? };
     let attention = Attention { full_layers: n, indexer: Some(indexer), ..heads };
-    let feed_forward = feed_forward::read(reader, rules, hidden, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let sparse: u64 = feed_forward.moe.iter().map(|moe| moe.layers).sum();
     let mut layers = Layers::of(vec![attention], feed_forward);
     // The matrix has queries and gates of all heads as outputs, and twice the rank as inputs: beyond the queries from the rank
     // alone it has as many weights as one with these outputs.
     let (queries, gates) = (heads.n_heads * heads.head_dim, heads.n_heads * heads.v_head_dim);
     let rows = queries / 2 + gates;
-    let gate_rank = count_of(reader, "gated_norm_rank", &text.gated_norm_rank, 16)?;
+    let gate_rank = count!(reader, gated_norm_rank, 16)?;
     let gate_rank = in_range("gated_norm_rank", gate_rank, 1, MAX_HEAD);
     let gate_rank = gate_rank.map_err(ConfigError::Value)?;
     // Norms before attention, and before experts, have a gate.
@@ -201,18 +215,17 @@ pub(super) fn bailing_hybrid(
         text.settle(&["layer_group_size"]);
         6
     } else {
-        count_of(reader, "layer_group_size", &text.layer_group_size, 6)?
+        count!(reader, layer_group_size, 6)?
     };
-    let kinds = kinds(reader, n, |i| {
+    let kinds = kinds(reader, n, FULL_OR_RECURRENT, |i| {
         if (i + 1).checked_rem(every) == Some(0) { Kind::Full } else { Kind::Recurrent }
     })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
     // The class derives these from the heads, and gives further names to what is read.
     text.settle(&["linear_num_heads", "linear_conv_kernel_dim"]);
     text.settle(&["num_expert_group", "moe_renormalize"]);
-    let head_dim = match Reader::count(&text.named("linear_head_dim", &text.linear_head_dim))? {
+    let head_dim = match Reader::count(&named!(text, linear_head_dim))? {
         Some(head_dim) => head_dim,
-        None => count_of(reader, "head_dim", &text.head_dim, 128)?,
+        None => count!(reader, head_dim, 128)?,
     };
     let heads = attention::heads(reader, rules, frame)?;
     let full =
@@ -227,7 +240,7 @@ pub(super) fn bailing_hybrid(
         conv_kernel: count_of(reader, "short_conv_kernel_size", kernel, 4)?,
         decay: Decay::PerChannel { rank: 0, full_gate: true },
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];
     Ok(Layers { recurrent, ..Layers::of(vec![full], feed_forward) })
 }
@@ -240,11 +253,16 @@ pub(super) fn glm5_next(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |i| if i % 4 == 3 { Kind::Full } else { Kind::Recurrent })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let kinds =
+        kinds(
+            reader,
+            n,
+            FULL_OR_RECURRENT,
+            |i| if i % 4 == 3 { Kind::Full } else { Kind::Recurrent },
+        )?;
     let heads = attention::heads(reader, rules, frame)?;
     let full_layers = count(&kinds, Kind::Full);
-    let pool = count_of(reader, "index_kpool", &text.index_kpool, 16)?;
+    let pool = count!(reader, index_kpool, 16)?;
     let ratio = in_range("index_kpool", pool, 1, MAX_HEAD).map_err(ConfigError::Value)?;
     let indexer = indexer_of(reader, rules, &heads, frame)?;
     let full = Attention {
@@ -256,7 +274,7 @@ pub(super) fn glm5_next(
         }),
         ..heads
     };
-    let field = text.named("linear_attn_config", &text.linear_attn_config);
+    let field = named!(text, linear_attn_config);
     let linear = value(&field)?;
     let named = |name, entry| Reader::count(&text.named(name, entry));
     let stated = match linear {
@@ -288,7 +306,7 @@ pub(super) fn glm5_next(
         conv_kernel: or("linear_conv_kernel_dim", stated.2, 4),
         decay: Decay::PerChannel { rank: head_dim, full_gate: false },
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, n)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let mut layers = Layers {
         recurrent: vec![Recurrent::DeltaNet(net)],
         ..Layers::of(vec![full], feed_forward)

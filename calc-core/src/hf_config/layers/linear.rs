@@ -11,7 +11,7 @@ use super::super::part_fields::LinearAttention;
 use super::super::reader::{Reader, value};
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
-use super::{Kind, Layers, count, count_of, flag_of, kinds, kinds_by_list, only};
+use super::{Beside, FULL_OR_RECURRENT, Kind, Layers, count, count_of, kinds, kinds_by_list};
 use crate::error::in_range;
 use crate::model_arch::{Attention, Decay, DeltaNet, DenseLayers, MAX_COUNT, Recurrent, ShortConv};
 
@@ -25,21 +25,20 @@ pub(super) fn qwen_next(
     let interval =
         count_of_pattern(reader, "full_attention_interval", &text.full_attention_interval, 4)?;
     let full = |i: u64| if (i + 1).is_multiple_of(interval) { Kind::Full } else { Kind::Recurrent };
-    let kinds = kinds(reader, frame.n_layers, full)?;
-    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_RECURRENT, full)?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = count(&kinds, Kind::Full);
     attention.gate_outputs = attention.n_heads * attention.head_dim;
     let net = DeltaNet {
         layers: count(&kinds, Kind::Recurrent),
-        key_heads: count_of(reader, "linear_num_key_heads", &text.linear_num_key_heads, 16)?,
-        value_heads: count_of(reader, "linear_num_value_heads", &text.linear_num_value_heads, 32)?,
-        key_dim: count_of(reader, "linear_key_head_dim", &text.linear_key_head_dim, 128)?,
-        value_dim: count_of(reader, "linear_value_head_dim", &text.linear_value_head_dim, 128)?,
-        conv_kernel: count_of(reader, "linear_conv_kernel_dim", &text.linear_conv_kernel_dim, 4)?,
+        key_heads: count!(reader, linear_num_key_heads, 16)?,
+        value_heads: count!(reader, linear_num_value_heads, 32)?,
+        key_dim: count!(reader, linear_key_head_dim, 128)?,
+        value_dim: count!(reader, linear_value_head_dim, 128)?,
+        conv_kernel: count!(reader, linear_conv_kernel_dim, 4)?,
         decay: Decay::PerHead,
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];
     Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
 }
@@ -69,7 +68,7 @@ pub(super) fn kimi_linear(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     text.settle(&["layer_types", "num_expert_group", "moe_renormalize"]);
-    let field = text.named("linear_attn_config", &text.linear_attn_config);
+    let field = named!(text, linear_attn_config);
     let linear = value(&field)?.map_or_else(LinearAttention::default, |linear| (**linear).clone());
     let named = |name, entry| Reader::count(&text.named(name, entry));
     let full = value(&text.named("full_attn_layers", &linear.full_attn_layers))?;
@@ -90,7 +89,7 @@ pub(super) fn kimi_linear(
         if is_full { Kind::Full } else { Kind::Recurrent }
     };
     let kinds: Vec<Kind> = if listed {
-        kinds(reader, frame.n_layers, |_| Kind::Full)?
+        kinds(reader, frame.n_layers, FULL_OR_RECURRENT, |_| Kind::Full)?
     } else {
         (1..=frame.n_layers).map(kind).collect()
     };
@@ -116,7 +115,7 @@ pub(super) fn kimi_linear(
             .unwrap_or(4),
         decay: Decay::PerChannel { rank: head_dim, full_gate: full_gate == Some(true) },
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];
     let mut layers = Layers { recurrent, ..Layers::of(vec![attention], feed_forward) };
     if full_gate.is_some() || text.attn_res_block_size.is_given() {
@@ -129,7 +128,7 @@ pub(super) fn kimi_linear(
 /// blocks of layers.
 fn kimi_k3(reader: &mut Reader<'_>, frame: &Frame, layers: &mut Layers) -> Result<(), ConfigError> {
     let text = reader.text;
-    let gated = flag_of(reader, "mla_use_output_gate", &text.mla_use_output_gate, true)?;
+    let gated = flag!(reader, mla_use_output_gate, true)?;
     for group in layers.attention.iter_mut().filter(|_| gated) {
         group.gate_outputs = group.n_heads * group.v_head_dim;
     }
@@ -138,7 +137,7 @@ fn kimi_k3(reader: &mut Reader<'_>, frame: &Frame, layers: &mut Layers) -> Resul
     if width.is_none() {
         reader.assume(name, Word("hidden size"));
     }
-    let normed = flag_of(reader, "latent_moe_use_norm", &text.latent_moe_use_norm, true)?;
+    let normed = flag!(reader, latent_moe_use_norm, true)?;
     for moe in &mut layers.feed_forward.moe {
         moe.latent = width;
         layers.other_vectors += if normed { moe.layers * width.unwrap_or(0) } else { 0 };
@@ -163,34 +162,27 @@ pub(super) fn olmo_hybrid(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
     let full = |i: u64| if (i + 1).is_multiple_of(4) { Kind::Full } else { Kind::Recurrent };
-    let kinds = kinds(reader, frame.n_layers, full)?;
-    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_RECURRENT, full)?;
     let heads = attention::heads(reader, rules, frame)?;
     let attention = Attention { full_layers: count(&kinds, Kind::Full), ..heads };
     let n = heads.n_heads;
-    let key_heads = count_of(reader, "linear_num_key_heads", &text.linear_num_key_heads, n)?;
+    let key_heads = count!(reader, linear_num_key_heads, n)?;
     let key_heads = in_range("linear_num_key_heads", key_heads, 1, MAX_COUNT);
     let key_heads = key_heads.map_err(ConfigError::Value)?;
     // Keys of all heads have three quarters of the hidden size.
     let key_dim = 3 * frame.hidden_size / 4 / key_heads;
-    let key_dim = count_of(reader, "linear_key_head_dim", &text.linear_key_head_dim, key_dim)?;
+    let key_dim = count!(reader, linear_key_head_dim, key_dim)?;
     let net = DeltaNet {
         layers: count(&kinds, Kind::Recurrent),
         key_heads,
-        value_heads: count_of(reader, "linear_num_value_heads", &text.linear_num_value_heads, n)?,
+        value_heads: count!(reader, linear_num_value_heads, n)?,
         key_dim,
-        value_dim: count_of(
-            reader,
-            "linear_value_head_dim",
-            &text.linear_value_head_dim,
-            2 * key_dim,
-        )?,
-        conv_kernel: count_of(reader, "linear_conv_kernel_dim", &text.linear_conv_kernel_dim, 4)?,
+        value_dim: count!(reader, linear_value_head_dim, 2 * key_dim)?,
+        conv_kernel: count!(reader, linear_conv_kernel_dim, 4)?,
         decay: Decay::PerHead,
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];
     Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
 }
@@ -202,21 +194,17 @@ pub(super) fn minimax(
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let list = value(&text.named("attn_type_list", &text.attn_type_list))?;
-    let kinds = match list {
+    let list = named!(text, attn_type_list);
+    let kinds = match Reader::per_layer(&list, frame.n_layers)? {
         Some(list) if !text.layer_types.is_given() => {
-            if list.len() as u64 != frame.n_layers {
-                let (entries, layers) = (list.len() as u64, frame.n_layers);
-                return Err(ConfigError::ListLength { field: "attn_type_list", entries, layers });
-            }
             let kind = |entry: &u64| if *entry == 1 { Kind::Full } else { Kind::Recurrent };
-            list.iter().map(kind).collect()
+            reader.order.mixers = list.iter().map(kind).collect();
+            reader.order.mixers.clone()
         }
-        _ => kinds(reader, frame.n_layers, |i| {
+        _ => kinds(reader, frame.n_layers, FULL_OR_RECURRENT, |i| {
             if (i + 1).is_multiple_of(2) { Kind::Recurrent } else { Kind::Full }
         })?,
     };
-    only(reader, &kinds, &[Kind::Full, Kind::Recurrent])?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = count(&kinds, Kind::Full);
     let net = DeltaNet {
@@ -228,7 +216,7 @@ pub(super) fn minimax(
         conv_kernel: 0,
         decay: Decay::Constant,
     };
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent = vec![Recurrent::DeltaNet(net)];
     Ok(Layers { recurrent, ..Layers::of(vec![attention], feed_forward) })
 }
@@ -239,7 +227,7 @@ pub(super) fn lfm2(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let stated = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let stated = feed_forward::read(reader, rules, frame)?;
     let width = adjusted_width(reader, stated.dense.first().map_or(0, |group| group.width))?;
     let dense = vec![DenseLayers { layers: frame.n_layers, width }];
     convolutions(reader, rules, frame, FeedForward { dense, ..stated })
@@ -251,7 +239,7 @@ pub(super) fn lfm2_moe(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let feed_forward = feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     convolutions(reader, rules, frame, feed_forward)
 }
 
@@ -262,17 +250,20 @@ fn convolutions(
     feed_forward: FeedForward,
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
-    let list = text.named("full_attn_idxs", &text.full_attn_idxs);
-    let (absent, other) = (Kind::Full, Kind::Convolution);
-    let kinds = kinds_by_list(reader, frame.n_layers, &list, (absent, other))?;
-    only(reader, &kinds, &[Kind::Full, Kind::Convolution])?;
+    let list = named!(text, full_attn_idxs);
+    let kinds = kinds_by_list(
+        reader,
+        frame.n_layers,
+        &list,
+        Beside { absent: Kind::Full, other: Kind::Convolution },
+    )?;
     let mut attention = attention::heads(reader, rules, frame)?;
     attention.full_layers = count(&kinds, Kind::Full);
     let conv = ShortConv {
         layers: count(&kinds, Kind::Convolution),
         channels: frame.hidden_size,
         conv_kernel: count_of(reader, "conv_L_cache", &text.conv_l_cache, 3)?,
-        bias: flag_of(reader, "conv_bias", &text.conv_bias, false)?,
+        bias: flag!(reader, conv_bias, false)?,
     };
     let recurrent: Vec<Recurrent> =
         Some(Recurrent::ShortConv(conv)).filter(|_| conv.layers > 0).into_iter().collect();
@@ -282,17 +273,16 @@ fn convolutions(
 /// LFM2 reduces the width to two thirds and rounds it up to a multiple.
 fn adjusted_width(reader: &mut Reader<'_>, width: u64) -> Result<u64, ConfigError> {
     let text = reader.text;
-    if !flag_of(reader, "block_auto_adjust_ff_dim", &text.block_auto_adjust_ff_dim, true)? {
+    if !flag!(reader, block_auto_adjust_ff_dim, true)? {
         text.settle(&["block_multiple_of", "block_ffn_dim_multiplier"]);
         return Ok(width);
     }
     // A factor other than 1 would be a fraction, which is no count.
-    let factor =
-        Reader::count(&text.named("block_ffn_dim_multiplier", &text.block_ffn_dim_multiplier))?;
+    let factor = Reader::count(&named!(text, block_ffn_dim_multiplier))?;
     if factor.is_some_and(|factor| factor != 1) {
         return Err(unsupported(reader, Unsupported::IrregularLayers));
     }
-    let multiple = count_of(reader, "block_multiple_of", &text.block_multiple_of, 256)?;
+    let multiple = count!(reader, block_multiple_of, 256)?;
     let multiple =
         in_range("block_multiple_of", multiple, 1, MAX_COUNT).map_err(ConfigError::Value)?;
     Ok((2 * width / 3).div_ceil(multiple) * multiple)

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::super::AssumedValue::Word;
 use super::super::attention::{self, Frame, unsupported};
 use super::super::entry::{Entry, Found};
-use super::super::feed_forward::{self, FeedForward};
-use super::super::reader::{Reader, value};
+use super::super::feed_forward;
+use super::super::reader::Reader;
 use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::{DenseWhere, Experts, Rules};
-use super::{Kind, Layers, NormCount, count, count_of, flag_of, kinds, only, placed};
+use super::{FULL_OR_SLIDING, Kind, Layers, NormCount, count, count_of, kinds, placed};
 use crate::model_arch::{Attention, Projection, Recurrent, ShortConv};
 
 /// Defaults of a family: the kind of layer i of n, and the window.
@@ -33,13 +33,9 @@ fn attention_by(
     pattern: Pattern,
 ) -> Result<Attention, ConfigError> {
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |i| (pattern.kind)(i, n))?;
+    let kinds = kinds(reader, n, FULL_OR_SLIDING, |i| (pattern.kind)(i, n))?;
     let heads = attention::heads(reader, rules, frame)?;
     placed(reader, &kinds, heads, pattern.window)
-}
-
-fn mlps(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<FeedForward, ConfigError> {
-    feed_forward::read(reader, rules, frame.hidden_size, frame.n_layers)
 }
 
 /// The decoder of `ModernBERT`: half of `local_attention` is the window; the head has a matrix and a norm of its own.
@@ -59,21 +55,20 @@ pub(super) fn modernbert(
     } else {
         count_of(reader, name, &text.global_attn_every_n_layers, 3)?
     };
-    let kinds = kinds(reader, n, |i| full_if(i.checked_rem(every) == Some(0)))?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding])?;
-    if flag_of(reader, "norm_bias", &text.norm_bias, false)? {
+    let kinds = kinds(reader, n, FULL_OR_SLIDING, |i| full_if(i.checked_rem(every) == Some(0)))?;
+    if flag!(reader, norm_bias, false)? {
         return Err(unsupported(reader, Unsupported::OwnBlocks));
     }
     let heads = attention::heads(reader, rules, frame)?;
     let attention = Attention {
         full_layers: count(&kinds, Kind::Full),
         windowed_layers: count(&kinds, Kind::Sliding),
-        window: count_of(reader, "local_attention", &text.local_attention, 128)? / 2,
+        window: count!(reader, local_attention, 128)? / 2,
         ..heads
     };
     // Norms after the embedding and in the head; none precedes the first attention.
     let norms = NormCount::Total { add: 2 * n - 1, post: 2 };
-    let layers = Layers::of(vec![attention], mlps(reader, rules, frame)?);
+    let layers = Layers::of(vec![attention], feed_forward::read(reader, rules, frame)?);
     let projections =
         vec![Projection { count: 1, rows: hidden, cols: hidden, ..Projection::PLAIN }];
     Ok(Layers { projections, norms, ..layers })
@@ -87,7 +82,7 @@ pub(super) fn mellum(
 ) -> Result<Layers, ConfigError> {
     let pattern = Pattern { kind: |_, _| Kind::Full, window: 1024 };
     let attention = attention_by(reader, rules, frame, pattern)?;
-    Ok(Layers::of(vec![attention], mlps(reader, rules, frame)?))
+    Ok(Layers::of(vec![attention], feed_forward::read(reader, rules, frame)?))
 }
 
 /// Kolibri: every fifth layer is full.
@@ -98,7 +93,7 @@ pub(super) fn kolibri(
 ) -> Result<Layers, ConfigError> {
     let pattern = Pattern { kind: |i, _| full_if((i + 1).is_multiple_of(5)), window: 513 };
     let attention = attention_by(reader, rules, frame, pattern)?;
-    Ok(Layers::of(vec![attention], mlps(reader, rules, frame)?))
+    Ok(Layers::of(vec![attention], feed_forward::read(reader, rules, frame)?))
 }
 
 /// Flint: sinks; full layers at the ends and in every fourth; the first two layers are dense.
@@ -115,7 +110,7 @@ pub(super) fn flint(
     };
     let experts = rules.experts.map(|experts| Experts { dense, ..experts });
     let rules = Rules { experts, ..*rules };
-    Ok(Layers::of(vec![attention], mlps(reader, &rules, frame)?))
+    Ok(Layers::of(vec![attention], feed_forward::read(reader, &rules, frame)?))
 }
 
 /// Beam: a gate per output with a bias per head; every sixth layer and the last are full.
@@ -128,7 +123,10 @@ pub(super) fn beam(
     let mut attention = attention_by(reader, rules, frame, Pattern { kind, window: 512 })?;
     attention.gate_outputs = attention.n_heads * attention.head_dim;
     let other_vectors = frame.n_layers * attention.n_heads;
-    Ok(Layers { other_vectors, ..Layers::of(vec![attention], mlps(reader, rules, frame)?) })
+    Ok(Layers {
+        other_vectors,
+        ..Layers::of(vec![attention], feed_forward::read(reader, rules, frame)?)
+    })
 }
 
 /// Muse Spark: a gate per output, experts in a width of their own with two norms, gated residuals, three norms per layer.
@@ -137,13 +135,12 @@ pub(super) fn muse_spark(
     rules: &Rules,
     frame: &Frame,
 ) -> Result<Layers, ConfigError> {
-    let text = reader.text;
     let n = frame.n_layers;
     let kind = |i: u64, n| full_if((i + 1).is_multiple_of(4) || i + 1 == n);
     let mut attention = attention_by(reader, rules, frame, Pattern { kind, window: 2048 })?;
     attention.gate_outputs = attention.n_heads * attention.head_dim;
-    let width = count_of(reader, "moe_hidden_size", &text.moe_hidden_size, 4096)?;
-    let mut feed_forward = mlps(reader, rules, frame)?;
+    let width = count!(reader, moe_hidden_size, 4096)?;
+    let mut feed_forward = feed_forward::read(reader, rules, frame)?;
     let mut other_vectors = 2 * n * frame.hidden_size;
     for moe in &mut feed_forward.moe {
         moe.latent = Some(width);
@@ -171,13 +168,13 @@ pub(super) fn cohere2_moe(
         (prefix, reader.count_or(&text.window_pattern(), 4)?)
     };
     let is_full = |i: u64, every: u64| (i + 1).checked_rem(every) == Some(0);
-    let kinds = kinds(reader, frame.n_layers, |i| {
+    let kinds = kinds(reader, frame.n_layers, FULL_OR_SLIDING, |i| {
         full_if(if i < first { is_full(i, prefix) } else { is_full(i - first, every) })
     })?;
     let heads = attention::heads(reader, rules, frame)?;
     let attention = placed(reader, &kinds, heads, 4096)?;
-    let mut feed_forward = mlps(reader, rules, frame)?;
-    let width = text.named("prefix_dense_intermediate_size", &text.prefix_dense_intermediate_size);
+    let mut feed_forward = feed_forward::read(reader, rules, frame)?;
+    let width = named!(text, prefix_dense_intermediate_size);
     if let (Some(width), Some(group)) = (Reader::count(&width)?, feed_forward.dense.first_mut()) {
         group.width = width;
     }
@@ -192,21 +189,16 @@ pub(super) fn laguna(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |_| Kind::Full)?;
+    let kinds = kinds(reader, n, FULL_OR_SLIDING, |_| Kind::Full)?;
     let heads = attention::heads(reader, rules, frame)?;
-    let field = text.named("num_attention_heads_per_layer", &text.num_attention_heads_per_layer);
-    let each = match value(&field)? {
-        Some(list) if list.len() as u64 != n => {
-            let entries = list.len() as u64;
-            return Err(ConfigError::ListLength { field: field.name, entries, layers: n });
-        }
-        Some(list) => list.clone(),
-        None => {
-            reader.assume(field.name, Word("as in all layers"));
-            kinds.iter().map(|_| heads.n_heads).collect()
-        }
+    let field = named!(text, num_attention_heads_per_layer);
+    let each = if let Some(list) = Reader::per_layer(&field, n)? {
+        list.to_vec()
+    } else {
+        reader.assume(field.name, Word("as in all layers"));
+        kinds.iter().map(|_| heads.n_heads).collect()
     };
-    let per_head = gate_is_per_head(&text.named("gating", &text.gating).entry.clone());
+    let per_head = gate_is_per_head(&named!(text, gating).entry.clone());
     let mut widths = each.clone();
     widths.sort_unstable();
     widths.dedup();
@@ -218,7 +210,7 @@ pub(super) fn laguna(
         let group = Attention { n_heads, gate_outputs, ..heads };
         attention.push(placed(reader, &kinds, group, 512)?);
     }
-    Ok(Layers::of(attention, mlps(reader, rules, frame)?))
+    Ok(Layers::of(attention, feed_forward::read(reader, rules, frame)?))
 }
 
 /// Without the key, and with `true`, each head has a gate; other words and `false` mean one per output.
@@ -238,28 +230,28 @@ pub(super) fn lfm3(
 ) -> Result<Layers, ConfigError> {
     let text = reader.text;
     let n = frame.n_layers;
-    let kinds = kinds(reader, n, |i| match i % 4 {
+    let allowed = &[Kind::Full, Kind::Sliding, Kind::Convolution];
+    let kinds = kinds(reader, n, allowed, |i| match i % 4 {
         2 => Kind::Full,
         0 if i > 0 => Kind::Sliding,
         _ => Kind::Convolution,
     })?;
-    only(reader, &kinds, &[Kind::Full, Kind::Sliding, Kind::Convolution])?;
     let heads = attention::heads(reader, rules, frame)?;
     let with_attention: Vec<Kind> =
         kinds.iter().copied().filter(|kind| *kind != Kind::Convolution).collect();
     let mut attention = placed(reader, &with_attention, heads, 256)?;
-    if flag_of(reader, "use_attention_gate", &text.use_attention_gate, true)? {
+    if flag!(reader, use_attention_gate, true)? {
         attention.gate_outputs = attention.n_heads;
     }
     let conv = ShortConv {
         layers: count(&kinds, Kind::Convolution),
         channels: frame.hidden_size,
         conv_kernel: count_of(reader, "conv_L_cache", &text.conv_l_cache, 7)?,
-        bias: flag_of(reader, "conv_bias", &text.conv_bias, false)?,
+        bias: flag!(reader, conv_bias, false)?,
     };
-    let sandwich = flag_of(reader, "use_sandwich_norm", &text.use_sandwich_norm, true)?;
+    let sandwich = flag!(reader, use_sandwich_norm, true)?;
     let norms = NormCount::Total { add: 2 * n, post: if sandwich { 2 * n } else { 0 } };
-    let feed_forward = mlps(reader, rules, frame)?;
+    let feed_forward = feed_forward::read(reader, rules, frame)?;
     let recurrent =
         Some(Recurrent::ShortConv(conv)).filter(|_| conv.layers > 0).into_iter().collect();
     Ok(Layers { recurrent, norms, ..Layers::of(vec![attention], feed_forward) })

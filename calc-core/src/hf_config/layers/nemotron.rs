@@ -67,7 +67,7 @@ pub(super) fn nemotron_h(
         let Some(experts) = &rules.experts else {
             return Err(unsupported(reader, Unsupported::InterleavedExperts));
         };
-        let latent = Reader::count(&text.named("moe_latent_size", &text.moe_latent_size))?;
+        let latent = Reader::count(&named!(text, moe_latent_size))?;
         let read = feed_forward::mixture(reader, experts, of('E'))?;
         moe.extend(read.map(|one| Moe { latent: latent.filter(|&width| width > 0), ..one }));
     }
@@ -88,8 +88,8 @@ pub(super) fn nemotron_h(
 /// The letter of each layer: M for Mamba-2, * for attention, - for an MLP, E for experts.
 fn pattern(reader: &Reader<'_>, n_layers: u64) -> Result<Vec<char>, ConfigError> {
     let text = reader.text;
-    let field = text.named("hybrid_override_pattern", &text.hybrid_override_pattern);
-    let list = text.named("layers_block_type", &text.layers_block_type);
+    let field = named!(text, hybrid_override_pattern);
+    let list = named!(text, layers_block_type);
     let (name, letters): (_, Option<Vec<char>>) = match (Reader::text_of(&field)?, value(&list)?) {
         (Some(letters), _) => {
             text.settle(&["layers_block_type"]);

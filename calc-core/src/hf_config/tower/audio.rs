@@ -3,13 +3,23 @@
 use alloc::vec;
 
 use super::fields::sound;
-use super::{Biases, Part, Sizes, end, gemma};
+use super::{Biases, Part, Sizes, end, gemma, omni};
 use crate::hf_config::refusal::ConfigError;
 use crate::model_arch::{MlpKind, Tower};
 
 /// Model types whose `audio_config` is known and always there.
-const KNOWN: [&str; 6] =
-    ["gemma3n", "gemma4", "voxtral", "qwen2_audio", "qwen3_asr", "phi4_multimodal"];
+const KNOWN: [&str; 10] = [
+    "gemma3n",
+    "gemma4",
+    "voxtral",
+    "qwen2_audio",
+    "qwen3_asr",
+    "qwen3_omni_moe",
+    "phi4_multimodal",
+    "glmasr",
+    "dots3_note",
+    "muse_spark",
+];
 
 pub(super) fn is_known(model_type: &str) -> bool {
     KNOWN.contains(&model_type)
@@ -24,7 +34,11 @@ pub(super) fn read(
         "gemma3n" => gemma::sound_of_3n(part)?,
         "gemma4" => gemma::sound_of_4(part)?,
         "voxtral" | "qwen2_audio" => whisper(part, model_type)?,
-        "qwen3_asr" => qwen3(part)?,
+        "qwen3_asr" | "qwen3_omni_moe" => qwen3(part)?,
+        "glmasr" => glm(part)?,
+        "dots3_note" => omni::dots3_audio(part)?,
+        "mimo_v2" => omni::mimo_audio(part)?,
+        "muse_spark" => omni::muse_audio(part)?,
         "phi4_multimodal" => phi4(part)?,
         _ => return Ok(None),
     }))
@@ -60,7 +74,7 @@ fn whisper(part: &mut Part<'_, '_>, model_type: &str) -> Result<Tower, ConfigErr
     };
     // The biases of two convolutions, positions, and the norm after the layers.
     let vectors = (2 + positions + 2) * hidden + biases;
-    Ok(sound(sizes.with(Biases { attention: 3, ..Biases::ALL }), ends, vectors))
+    Ok(sound(vec![sizes.with(Biases { attention: 3, ..Biases::ALL })], ends, vectors))
 }
 
 /// The encoder of Qwen3-ASR.
@@ -79,7 +93,23 @@ fn qwen3(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
         end(outputs, hidden, 1),
     ];
     let vectors = 3 * channels + 2 * hidden + hidden + outputs;
-    Ok(sound(sizes.with(Biases::ALL), ends, vectors))
+    Ok(sound(vec![sizes.with(Biases::ALL)], ends, vectors))
+}
+
+/// The encoder of GLM-ASR: that of Whisper with rotary positions. Four positions are a row of the projector.
+fn glm(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
+    let sizes = whisper_sizes(part, [32, 1280, 20, 5120])?;
+    let bands = audio!(part, num_mel_bins, 128)?;
+    let (hidden, text) = (sizes.hidden, part.text);
+    let ends = vec![
+        end(hidden, 3 * bands, 1),
+        end(hidden, 3 * hidden, 1),
+        end(2 * text, sizes.width, 4),
+        end(text, 2 * text, 4),
+    ];
+    // The biases of two convolutions, the norm after the layers, and the biases of the projector.
+    let layers = vec![sizes.with(Biases { attention: 3, ..Biases::ALL })];
+    Ok(sound(layers, ends, 4 * hidden + 3 * text))
 }
 
 /// The conformer of Phi-4 multimodal, with its projectors for speech alone and beside images.
@@ -116,5 +146,5 @@ fn phi4(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
         end(text, text, 1),
     ];
     let vectors = 5 * channels + hidden + 2 * distance * sizes.heads + 4 * text;
-    Ok(sound(layers, ends, vectors))
+    Ok(sound(vec![layers], ends, vectors))
 }

@@ -1,6 +1,5 @@
 //! Fields that several encoders share, and the towers that are made of them.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Part, Sizes};
@@ -70,10 +69,10 @@ pub(super) fn named(
 }
 
 /// A tower for sound.
-pub(super) fn sound(layers: TowerLayers, ends: Vec<TowerEnd>, vectors: u64) -> Tower {
+pub(super) fn sound(layers: Vec<TowerLayers>, ends: Vec<TowerEnd>, vectors: u64) -> Tower {
     Tower {
         kind: TowerKind::Audio,
-        layers: vec![layers].into(),
+        layers: layers.into(),
         ends: ends.into(),
         vectors,
         images: ImageRule::Unknown { merge: 1 },

@@ -112,7 +112,7 @@ pub(super) fn sound_of_3n(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError>
     let (first, reduction) = conformer.reduction();
     let hidden = conformer.hidden;
     let [table, projection] = embedder(part.text, hidden, vocabulary);
-    Ok(sound(conformer.layers(), vec![first, table, projection], reduction + 2 * hidden))
+    Ok(sound(vec![conformer.layers()], vec![first, table, projection], reduction + 2 * hidden))
 }
 
 pub(super) fn sound_of_4(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> {
@@ -130,5 +130,5 @@ pub(super) fn sound_of_4(part: &mut Part<'_, '_>) -> Result<Tower, ConfigError> 
     let outputs = audio!(part, output_proj_dims, 1536)?;
     let (first, reduction) = conformer.reduction();
     let ends = vec![first, end(outputs, conformer.hidden, 1), end(part.text, outputs, 1)];
-    Ok(sound(conformer.layers(), ends, reduction + outputs))
+    Ok(sound(vec![conformer.layers()], ends, reduction + outputs))
 }

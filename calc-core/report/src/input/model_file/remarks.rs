@@ -34,8 +34,8 @@ pub fn assumed_text(field: &AssumedField) -> String {
 pub fn remark_text(remark: &Remark) -> String {
     match remark {
         Remark::TowersNotCounted => {
-            "the weights of a tower for images or sound are not counted, because its geometry is not known: the memory is a lower \
-             bound"
+            "the weights of a tower for images or sound, or of a part that speaks, are not counted, because their geometry is not \
+             known: the memory is a lower bound"
                 .into()
         }
         Remark::DraftLayersNotCounted { layers } => {

@@ -1,4 +1,5 @@
-//! Changes after which a model that does not fit does: memory of a host behind the card, fewer bits, a shorter context.
+//! Changes after which a model that does not fit does: its language model only, memory of a host behind the card, fewer bits, a
+//! shorter context.
 
 use calc_core::catalog;
 use calc_core::estimate::Estimate;
@@ -20,6 +21,9 @@ const FEWER_BITS: [&str; 6] =
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 
+/// The field that leaves towers out.
+const LANGUAGE_MODEL_ONLY: &str = "language_model_only";
+
 /// A change after which the model fits.
 #[derive(Debug, Clone)]
 pub struct Remedy {
@@ -34,10 +38,15 @@ pub fn remedies(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Remedy> {
     if answer.memory.verdict().may_fit() || inputs.workload.parallel.devices() > 1 {
         return Vec::new();
     }
-    [with_host(inputs), with_fewer_bits(inputs, answer), with_shorter_context(inputs)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        without_towers(inputs),
+        with_host(inputs),
+        with_fewer_bits(inputs, answer),
+        with_shorter_context(inputs),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The fields of the usual host with an amount of memory.
@@ -47,6 +56,17 @@ pub(super) fn host_fields(memory: u32) -> Vec<(&'static str, Value)> {
 
 fn fitting(inputs: &EstimateInputs) -> Option<Estimate> {
     inputs.estimate().ok().filter(|answer| answer.memory.verdict().may_fit())
+}
+
+/// The language model only, for a prompt without images.
+fn without_towers(inputs: &EstimateInputs) -> Option<Remedy> {
+    if inputs.asked_images.is_some() || inputs.model.arch.towers.is_empty() {
+        return None;
+    }
+    let mut changed = EstimateInputs { language_model_only: true, ..inputs.clone() };
+    changed.model.leave_towers_out();
+    let fields = vec![(LANGUAGE_MODEL_ONLY, Value::from(true))];
+    fitting(&changed).map(|answer| Remedy { fields, answer })
 }
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {

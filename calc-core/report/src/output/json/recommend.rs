@@ -17,7 +17,7 @@ use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::output::words::apply::{self, Deployment};
 use crate::output::words::{
-    advice, context_note, memory, model_request_notes, split_notes, weights,
+    advice, context_note, memory, model_request_notes, split_notes, towers, weights,
 };
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
@@ -270,10 +270,11 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
             "16 bits do not fit, {short}: speedups are against a device with enough memory"
         ));
     }
-    if let Subject::Model(model) = &inputs.subject
-        && model.weight_size.is_some()
-    {
-        notes.push(weights::size_in_ranking(model).to_owned());
+    if let Subject::Model(model) = &inputs.subject {
+        if model.weight_size.is_some() {
+            notes.push(weights::size_in_ranking(model).to_owned());
+        }
+        notes.extend(towers::would_fit_without(model, answer));
     }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());

@@ -114,6 +114,7 @@ fn would_fit(inputs: &EstimateInputs, remedy: &Remedy, asked: Asked) -> String {
     let told = remedy.fields.iter().map(|(key, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match asked {
+            Asked::Flags if value == "true" => format!("--{}", key.replace('_', "-")),
             Asked::Flags => format!("--{} {value}", key.replace('_', "-")),
             Asked::Fields => format!("{key} {value}"),
         }

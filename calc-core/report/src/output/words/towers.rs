@@ -5,10 +5,12 @@ use calc_core::footprint::weight_bytes;
 use calc_core::image::ImageRule;
 use calc_core::model_arch::{ModelArch, Tower, TowerKind};
 use calc_core::plan::ImageEstimate;
+use calc_core::recommend::{Drop, Recommendation};
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
+use crate::output::words::advice;
 
 /// The towers of a model in a few words: `vision, 0.42 B parameters in 16 bits`.
 pub fn counted(arch: &ModelArch) -> String {
@@ -62,6 +64,25 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     counted.into_iter().chain(left_out).chain(image_note(inputs)).collect()
 }
 
+/// The schemes that a ranking drops for want of less memory than the towers take; `None` where there are none, or where prompts have
+/// images.
+pub fn would_fit_without(model: &EstimateInputs, answer: &Recommendation) -> Option<String> {
+    let towers = model.model.arch.tower_bytes();
+    let fits = |reason: &Drop| match *reason {
+        Drop::Memory { needs, limit } => needs <= limit + towers,
+        _ => false,
+    };
+    let fitting = answer.dropped.iter().filter(|row| fits(&row.reason));
+    let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
+    (model.asked_images.is_none() && !names.is_empty()).then(|| {
+        format!(
+            "without the {} of towers for images or sound more schemes would fit: {}; --language-model-only leaves them out",
+            n::bytes(towers),
+            names.join(", ")
+        )
+    })
+}
+
 /// Origin of the tokens of an image.
 fn image_note(inputs: &EstimateInputs) -> Option<String> {
     let (arch, asked) = (&inputs.model.arch, inputs.asked_images?);
@@ -85,10 +106,23 @@ fn image_note(inputs: &EstimateInputs) -> Option<String> {
         Some(ImageRule::Padded { most, .. }) => {
             format!("assumed from the usual processor, with at most {most} patches")
         }
-        Some(ImageRule::Canvas { most, .. } | ImageRule::Tiles { most, .. }) => {
+        Some(
+            ImageRule::Canvas { most, .. }
+            | ImageRule::Tiles { most, .. }
+            | ImageRule::Split { most, .. },
+        ) => {
             format!("assumed from the usual processor, with at most {most} tiles")
         }
-        Some(ImageRule::Grid { .. } | ImageRule::Fixed { .. } | ImageRule::Unknown { .. })
+        Some(ImageRule::Crops { most, .. }) => {
+            format!("assumed from the usual processor, with at most {most} crops")
+        }
+        Some(
+            ImageRule::Grid { .. }
+            | ImageRule::Fixed { .. }
+            | ImageRule::Unpadded { .. }
+            | ImageRule::View { .. }
+            | ImageRule::Unknown { .. },
+        )
         | None => "assumed from the usual processor".to_owned(),
     };
     let time = if arch.vision_tower().is_some_and(Tower::has_layers) {

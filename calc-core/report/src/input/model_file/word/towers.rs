@@ -32,7 +32,9 @@ const fn whole(bytes: Bytes) -> u64 {
 fn layer(l: &TowerLayers) -> Vec<u64> {
     let window = l.window.unwrap_or(0);
     let sizes = [l.layers, l.hidden_size, l.n_heads, l.head_dim, l.width, l.mlp as u64];
-    sizes.into_iter().chain([l.vectors, window, l.other_matrices]).collect()
+    // Without the last number there are as many heads of keys as of queries.
+    let kv_heads = Some(l.n_kv_heads).filter(|heads| *heads != l.n_heads);
+    sizes.into_iter().chain([l.vectors, window, l.other_matrices]).chain(kv_heads).collect()
 }
 
 fn rule(rule: &ImageRule) -> Vec<u64> {
@@ -48,6 +50,12 @@ fn rule(rule: &ImageRule) -> Vec<u64> {
         }
         ImageRule::Budget { patch, merge, most } => vec![7, patch, merge, most],
         ImageRule::Padded { patch, merge, most } => vec![8, patch, merge, most],
+        ImageRule::Unpadded { side, patch } => vec![9, side, patch],
+        ImageRule::Crops { side, patch, most } => vec![10, side, patch, most],
+        ImageRule::Split { patch, merge, tokens: (fewest, tokens), side, most } => {
+            vec![11, patch, merge, fewest, tokens, side, most]
+        }
+        ImageRule::View { side, window, patch, merge } => vec![12, side, window, patch, merge],
     }
 }
 
@@ -86,10 +94,12 @@ fn each<T>(rows: &[Vec<u64>], read: impl Fn(&mut Row<'_>) -> Option<T>) -> Optio
 fn read_layer(row: &mut Row<'_>) -> Option<TowerLayers> {
     let [layers, hidden_size, n_heads, head_dim, width, mlp, vectors, window, other_matrices] =
         core::array::from_fn(|_| row.next());
+    let kv_heads = row.next();
     Some(TowerLayers {
         layers,
         hidden_size,
         n_heads,
+        n_kv_heads: if kv_heads == 0 { n_heads } else { kv_heads },
         head_dim,
         width,
         mlp: nth(&MLPS, mlp)?,
@@ -114,6 +124,55 @@ fn read_rule(row: &mut Row<'_>) -> Option<ImageRule> {
         (6, ..) => ImageRule::Grid { side: first, tile, longest: row.next() },
         (7, merge, most) => ImageRule::Budget { patch: first, merge, most },
         (8, merge, most) => ImageRule::Padded { patch: first, merge, most },
+        (9, patch, 0) => ImageRule::Unpadded { side: first, patch },
+        (10, patch, most) => ImageRule::Crops { side: first, patch, most },
+        (11, merge, fewest) => {
+            let tokens = (fewest, row.next());
+            ImageRule::Split { patch: first, merge, tokens, side: row.next(), most: row.next() }
+        }
+        (12, window, patch) => ImageRule::View { side: first, window, patch, merge: row.next() },
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::model_arch::MlpKind;
+
+    #[test]
+    fn a_tower_is_read_as_it_was_written() {
+        let tile = ImageTile { positions: 577, tokens: 144 };
+        let layers = TowerLayers {
+            layers: 3,
+            hidden_size: 64,
+            n_heads: 8,
+            n_kv_heads: 2,
+            head_dim: 8,
+            width: 256,
+            mlp: MlpKind::Gated,
+            window: Some(49),
+            other_matrices: 0,
+            vectors: 7,
+        };
+        for images in [
+            ImageRule::Canvas { side: 336, tile, most: 16 },
+            ImageRule::Unpadded { side: 336, patch: 14 },
+            ImageRule::Crops { side: 448, patch: 14, most: 36 },
+            ImageRule::Split { patch: 16, merge: 2, tokens: (64, 256), side: 512, most: 10 },
+            ImageRule::View { side: 728, window: 504, patch: 14, merge: 4 },
+        ] {
+            let without_attention = TowerLayers { n_heads: 0, n_kv_heads: 0, ..layers };
+            let tower = Tower {
+                kind: TowerKind::Vision,
+                layers: vec![layers, without_attention, TowerLayers { n_kv_heads: 8, ..layers }]
+                    .into(),
+                ends: vec![TowerEnd { rows: 64, cols: 588, merge: 1 }].into(),
+                vectors: 5,
+                images,
+                stored: None,
+            };
+            assert_eq!(read(&rows(&tower)), Some(tower));
+        }
+    }
 }
