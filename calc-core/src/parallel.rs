@@ -8,7 +8,7 @@ pub use split::{NoSplit, check_split};
 use crate::device::Link;
 use crate::error::{Error, in_range};
 use crate::lowering::Step;
-use crate::model_arch::{Attention, ModelArch, Recurrent};
+use crate::model_arch::{Attention, MatrixSplit, ModelArch, Recurrent};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Seconds};
 
@@ -118,6 +118,16 @@ impl ModelArch {
                 group.shard(ways);
             }
             part.vocab_size = part.vocab_size.div_ceil(ways);
+            for table in part.tables.to_mut().iter_mut().filter(|table| table.is_split) {
+                table.rows = table.rows.div_ceil(ways);
+            }
+            for matrix in part.projections.to_mut() {
+                match matrix.split {
+                    MatrixSplit::Whole => {}
+                    MatrixSplit::Outputs => matrix.rows = matrix.rows.div_ceil(ways),
+                    MatrixSplit::Inputs => matrix.cols = matrix.cols.div_ceil(ways),
+                }
+            }
             for group in part.dense.to_mut() {
                 group.width /= ways;
             }
@@ -168,4 +178,45 @@ fn all_reduces(model: &ModelArch) -> f64 {
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
     let experts: u64 = model.moe.iter().map(|group| group.layers).sum();
     (attention + recurrent + dense + experts) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::model_arch::{Projection, Table};
+    use crate::text::List;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn latents_indexers_and_routing_tables_are_whole_on_each_device() {
+        for key in ["deepseek-v3", "deepseek-v4-flash"] {
+            let model = &catalog::model(key).expect("catalog key").arch;
+            let part = model.shard(8);
+            assert_eq!((&part.tables, &part.projections), (&model.tables, &model.projections));
+            for (part, all) in part.attention.iter().zip(model.attention.iter()) {
+                assert_eq!(part.n_heads, all.n_heads / 8, "{key}");
+                assert_eq!(
+                    (part.cache_row(), part.latent, part.indexer, part.query_rank),
+                    (all.cache_row(), all.latent, all.indexer, all.query_rank),
+                    "{key}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn embeddings_per_layer_are_split_as_the_vocabulary() {
+        let mut model = catalog::model("llama-3.2-1b").expect("catalog key").arch.clone();
+        let of = |split| Projection { rows: 100, cols: 64, split, ..Projection::PLAIN };
+        let all = [MatrixSplit::Whole, MatrixSplit::Outputs, MatrixSplit::Inputs].map(of);
+        model.projections = all.into_iter().collect();
+        let table = Table { rows: 1001, cols: 256, is_split: true };
+        model.tables = [table, Table { is_split: false, ..table }].into_iter().collect::<List<_>>();
+        let part = model.shard(8);
+        let sizes: Vec<_> = part.projections.iter().map(|one| (one.rows, one.cols)).collect();
+        assert_eq!(sizes, [(100, 64), (13, 64), (100, 8)]);
+        let rows: Vec<_> = part.tables.iter().map(|one| (one.rows, one.cols)).collect();
+        assert_eq!(rows, [(126, 256), (1001, 256)]);
+    }
 }

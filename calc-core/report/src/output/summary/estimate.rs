@@ -6,6 +6,7 @@ use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
+use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -207,6 +208,17 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         inputs.workload.batch,
         inputs.workload.longest()
     ));
+    if m.cache_rounding > Bytes::ZERO {
+        let engine = answer.basis.engine;
+        let rule = CacheRule::of(engine, &inputs.device, &inputs.model.arch);
+        let has_windows = inputs.model.arch.attention.iter().any(|group| group.windowed_layers > 0);
+        out.line(format!(
+            "  rounding  {}  {} allots {}",
+            n::bytes(m.cache_rounding),
+            words::apply::engine_name(engine),
+            words::memory::rounding(&rule, has_windows)
+        ));
+    }
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
     if let Some(draft) = m.draft {
@@ -214,7 +226,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
             "draft model {}  {} weights, {} KV cache, {} activations",
             n::bytes(draft.total()),
             n::bytes(draft.weights),
-            n::bytes(draft.kv_cache),
+            n::bytes(draft.allotted_cache()),
             n::bytes(draft.activations)
         ));
     }

@@ -196,7 +196,7 @@ pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 5] {
             "kv",
             "KV cache",
             memory.kv_caches(),
-            "batch × longest sequence × what a token keeps in every layer",
+            "batch × longest sequence × what a token keeps in every layer, in the blocks and windows of the engine",
         ),
         role(
             "acts",
