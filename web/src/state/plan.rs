@@ -281,7 +281,8 @@ fn verdict(
     let all = if batch(request) > 1.0 { " in all" } else { "" };
     let take = if seen.is_first { "Take" } else { "With" };
     let without = if request.task.lacks_link() { " without the link" } else { "" };
-    let mut sentence = format!("{take} {name}: it fits, {speed}{all}{without}.");
+    let it = advice::it(seen.scheme);
+    let mut sentence = format!("{take} {it}{name}: it fits, {speed}{all}{without}.");
     let mut line: Vec<String> = seen.instead.iter().cloned().collect();
     line.extend(request.task.lacks_link().then(|| advice::WITHOUT_LINK.to_owned()));
     if let Some((longest, limit)) = beyond_limit(request) {

@@ -242,7 +242,8 @@ pub fn recommend(
         Subject::Model(_) => outcome(&row.outcome),
     };
     let sentence = format!(
-        "{what} on {place}: use {}: {}; {}, {} ({}).",
+        "{what} on {place}: use {}{}: {}; {}, {} ({}).",
+        advice::it(first.scheme),
         scheme_name(first.scheme),
         numbers(first),
         advice::speedup(first),

@@ -52,8 +52,9 @@ pub fn what(inputs: &CheckInputs) -> String {
             format!("A token of {} at {} cached", model(inputs), inputs.workload.context)
         }
         Done::Answer(inputs) => format!(
-            "{} new tokens of {} after a prompt of {}",
+            "{} new {} of {} after a prompt of {}",
             inputs.workload.new_tokens,
+            if inputs.workload.new_tokens == 1 { "token" } else { "tokens" },
             model(inputs),
             inputs.workload.prompt
         ),

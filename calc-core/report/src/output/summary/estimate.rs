@@ -1,6 +1,7 @@
 //! Answer of `estimate` for people.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::footprint::bits_per_weight;
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
@@ -97,10 +98,17 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if let Some(pattern) = words::layers::pattern(arch) {
         out.line(format!("layers      {pattern}"));
     }
+    // A file of llama.cpp mixes types, and its own size or one of the request counts instead of the format's.
+    let is_nominal = p.weights.file.is_none() || inputs.weight_size.is_some();
+    let (bits, mean) = if is_nominal {
+        (p.weights.bits_per_element(), "")
+    } else {
+        (bits_per_weight(arch, p), " on average")
+    };
     out.line(format!(
-        "weights     {}, {} bits per weight",
+        "weights     {}, {} bits per weight{mean}",
         p.weights.name,
-        n::short(p.weights.bits_per_element(), 5)
+        n::short(bits, 5)
     ));
     if arch.has_experts() && p.experts != p.weights {
         out.line(format!(

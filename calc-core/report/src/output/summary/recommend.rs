@@ -33,7 +33,8 @@ pub fn recommendation(
     if let Some(first) = answer.ranked.first() {
         let speed = advice::speedup(first);
         let name = advice::scheme_name(first.scheme);
-        out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
+        let it = advice::it(first.scheme);
+        out.line(format!("Use {it}{name}: {speed}, {}.", advice::quality(&first.quality)));
         out.line(advice::regime(first, inputs.part, &answer.baseline));
         if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
             out.line(reason);

@@ -58,6 +58,14 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     }
 }
 
+/// Object of "use" or "take" where the name of a scheme is none: `Use it as published`.
+pub const fn it(scheme: &Scheme) -> &'static str {
+    match scheme.weights {
+        SchemeWeights::Published => "it ",
+        SchemeWeights::Half | SchemeWeights::Format(_) => "",
+    }
+}
+
 /// Speedup over 16 bits, of a token in the mean and of the first token: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
 pub fn speedup(row: &Ranked) -> String {
     let times = |factor: f64| match factor {
@@ -100,7 +108,7 @@ pub fn quality(loss: &QualityLoss) -> String {
 /// Models that a loss is known of; `None` without a loss.
 pub fn loss_origin(loss: &QualityLoss) -> Option<&'static str> {
     let origin = match loss.provenance {
-        Provenance::Assumed => "prior for 8B models, scaled to this size",
+        Provenance::Assumed => "assumed for 8B models, scaled to this size",
         _ => "published for 8B models, scaled to this size",
     };
     (loss.high > 0.0).then_some(origin)

@@ -51,8 +51,8 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     let bytes = inputs.model.arch.tower_bytes();
     let counted = (bytes > Bytes::ZERO).then(|| {
         format!(
-            "{} of towers for images or sound are in memory; --language-model-only leaves them out, as vLLM does with the flag of \
-             that name and llama.cpp without an mmproj file",
+            "{} of towers for images or sound are in memory; language_model_only leaves them out, as vLLM does with its flag of that \
+             name and llama.cpp without an mmproj file",
             n::bytes(bytes)
         )
     });
@@ -146,7 +146,7 @@ pub fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String
     let bytes = weight_bytes(&draft, precision) - tables;
     Some(format!(
         "the weights also have a layer for multi-token prediction, {} in these formats, which engines load only to draft with it: \
-         --draft-model mtp with --draft-tokens and --acceptance",
+         draft_model mtp with draft_tokens and acceptance",
         n::bytes(bytes)
     ))
 }

@@ -98,7 +98,7 @@ fn all_times(sorted: &[RunningColumn<'_>]) -> String {
     }
     let behind = others.iter().map(|column| format!("{} for {}", time_text(column), column.name));
     let behind = listed(&behind.collect::<Vec<_>>());
-    let verb = if level > 1 { "are equally fast and ahead" } else { "is the fastest" };
+    let verb = if level > 1 { "are ahead and cannot be told apart" } else { "is the fastest" };
     format!("{} {verb}: {own} for {what}, against {behind}.", capital(&names))
 }
 

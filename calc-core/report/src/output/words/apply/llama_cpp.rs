@@ -29,7 +29,10 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
         }
         Source::File { file } => {
             let (made_by, path) = make::gguf(file, to);
-            format!("{made_by}{}llama-server -m {path}{flags}", make::draft(to))
+            // `-hf` loads the file of the tower by itself.
+            let (tower, loaded) = make::tower(to)
+                .map_or_else(Default::default, |(made, path)| (made, format!(" --mmproj {path}")));
+            format!("{made_by}{tower}{}llama-server -m {path}{loaded}{flags}", make::draft(to))
         }
     })
 }

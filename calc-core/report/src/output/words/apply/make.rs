@@ -81,11 +81,21 @@ struct Recipe {
     is_calibrated: bool,
 }
 
+/// Modules that stay in 16 bits, as a list of Python: LM head; routers, which choose experts by small differences; and towers, whose
+/// weights an estimate counts in 16 bits. Every published recipe leaves them so.
+fn ignored(to: &Deployment<'_>) -> String {
+    let mut modules = vec![r#""lm_head""#];
+    if to.served.is_some_and(|(arch, _)| arch.has_experts()) {
+        modules.push(r#""re:.*(gate|router)$""#);
+    }
+    if to.served.is_some_and(|(arch, _)| !arch.towers.is_empty()) {
+        modules.push(r#""re:.*(visual|vision|audio|multi_modal_projector).*""#);
+    }
+    format!("[{}]", modules.join(", "))
+}
+
 fn recipe(scheme: &Scheme, to: &Deployment<'_>) -> Option<Recipe> {
-    let has_experts = to.served.is_some_and(|(arch, _)| arch.has_experts());
-    // Routers choose experts by small differences; every published recipe leaves them in 16 bits.
-    let ignore =
-        if has_experts { r#"["lm_head", "re:.*(gate|router)$"]"# } else { r#"["lm_head"]"# };
+    let ignore = ignored(to);
     let import = |module: &str, modifier: &str| {
         format!("from llmcompressor.modifiers.{module} import {modifier}")
     };
@@ -144,6 +154,20 @@ pub(super) fn gguf(file: &str, to: &Deployment<'_>) -> (String, String) {
         format!("{converted}llama-quantize {kept}{half} {path} {file}\n")
     };
     (made_by, path)
+}
+
+/// The line that makes the GGUF file of a tower, and that file; `None` for a request without images. The script puts `mmproj-`
+/// before the name of its output.
+pub(super) fn tower(to: &Deployment<'_>) -> Option<(String, String)> {
+    to.served.filter(|(_, workload)| workload.images.is_some())?;
+    let model = to.repositories.model;
+    let remote = if is_hub_id(model) { "--remote " } else { "" };
+    let (name, file) = (argument(model), gguf_name(model, "f16"));
+    let made_by = format!(
+        "python convert_hf_to_gguf.py {remote}{name} --mmproj --outtype f16 --outfile {}\n",
+        argument(&file)
+    );
+    Some((made_by, argument(&format!("mmproj-{file}"))))
 }
 
 /// The line that makes the drafter's GGUF file; empty where the workload drafts with no model.
