@@ -101,9 +101,12 @@ use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, 
 
 /// `model_type`s of decoders that the geometry cannot describe.
 const UNSUPPORTED: [(Unsupported, &[&str]); 3] = [
-    (HybridLayers, &["rwkv", "rwkv5", "rwkv6", "rwkv7", "zamba", "zamba2", "recurrent_gemma"]),
+    (
+        HybridLayers,
+        &["rwkv", "rwkv5", "rwkv6", "rwkv7", "xlstm", "zamba", "zamba2", "zaya", "recurrent_gemma"],
+    ),
     (IrregularLayers, &["decilm", "openelm"]),
-    (OwnBlocks, &["phi3small", "jetmoe"]),
+    (OwnBlocks, &["phi3small", "jetmoe", "hrm_text"]),
 ];
 
 /// Refuses files that do not describe a decoder-only language model of regular layers.
