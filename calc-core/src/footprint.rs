@@ -2,9 +2,11 @@
 //! Derivation: `docs/theory/memory.md`.
 
 mod cache;
+mod roles;
 
 pub(crate) use cache::cache_bytes;
 pub use cache::{CacheElements, cache_elements};
+pub use roles::{WeightRole, weight_roles};
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};

@@ -1,11 +1,13 @@
 //! Memory of a plan: one device of the group, the draft model included.
 
+use alloc::vec::Vec;
+
 use super::Plan;
 use super::request::EstimateRequest;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, cache_bytes, footprint, part_bytes, stage_share, table_bytes,
-    weight_bytes,
+    DraftMemory, MemoryFootprint, WeightRole, cache_bytes, footprint, part_bytes, stage_share,
+    table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
@@ -24,6 +26,12 @@ impl Plan<'_> {
     /// Memory of one device of the group for another workload with the same split, and of its host.
     pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
         self.memory_of(workload)
+    }
+
+    /// Bytes of the weights of one device by role, without those of a draft model and of towers. Weights on a host are included.
+    pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
+        let split = &self.request.workload.parallel;
+        weight_roles(self.model(), &self.precision, split, &self.weight_scale)
     }
 
     /// Memory of one device of the group if all of the model lies on it.

@@ -10,11 +10,12 @@ use calc_core::error::{Error, in_range, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
+use calc_core::footprint::WeightRole;
 use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
 use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
-use calc_core::plan::Behind;
+use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
@@ -208,6 +209,12 @@ impl EstimateInputs {
     /// Every refusal of `calc-core`.
     pub fn estimate(&self) -> Result<Estimate, RequestError> {
         Ok(estimate(self.request()?)?)
+    }
+
+    /// Bytes of the weights of one device by role, those on a host included; empty for a request that is refused.
+    pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
+        let plan = self.request().ok().and_then(|request| Plan::new(request).ok());
+        plan.map_or_else(Vec::new, |plan| plan.weight_roles())
     }
 }
 

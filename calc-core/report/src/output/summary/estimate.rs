@@ -188,6 +188,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         "weights     {}  all of them; a step reads few rows of the embedding",
         n::bytes(m.weights)
     ));
+    out.line(format!("            by role: {}", words::memory::roles(&inputs.weight_roles())));
     if m.towers > Bytes::ZERO {
         out.line(format!(
             "towers      {}  {}",

@@ -2,7 +2,8 @@
 
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::{MemoryFootprint, MemoryVerdict, reserve};
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict, WeightRole, reserve};
+use calc_core::order::sort_short;
 use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
@@ -53,6 +54,36 @@ pub fn rounding(rule: &CacheRule, has_windows: bool) -> String {
         }
     };
     format!("whole blocks of {} tokens{windows}", count(rule.block))
+}
+
+/// A role of weights: `routers, norms and biases`.
+pub const fn role(role: WeightRole) -> &'static str {
+    match role {
+        WeightRole::Embedding => "embedding",
+        WeightRole::LmHead => "LM head",
+        WeightRole::Attention => "attention",
+        WeightRole::Recurrent => "recurrent layers",
+        WeightRole::Mlp => "MLP",
+        WeightRole::Experts => "experts",
+        WeightRole::SharedExperts => "shared experts",
+        WeightRole::Vectors => "routers, norms and biases",
+        WeightRole::Projections => "further projections",
+    }
+}
+
+/// Roles of weights, the largest first.
+pub fn largest_first(roles: &[(WeightRole, Bytes)]) -> Vec<(WeightRole, Bytes)> {
+    let mut rows = roles.to_vec();
+    sort_short(&mut rows, |(_, a), (_, b)| a > b);
+    rows
+}
+
+/// The weights by role: `experts 19.2 GB, attention 1.08 GB`.
+pub fn roles(roles: &[(WeightRole, Bytes)]) -> String {
+    let texts = largest_first(roles)
+        .into_iter()
+        .map(|(one, bytes)| format!("{} {}", role(one), n::bytes(bytes)));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// The missing memory: `40.5 GB short of 25.8 GB usable`.
