@@ -1,4 +1,5 @@
-//! Benchmarks: the duration of a decode estimate, and of a sweep of a million points, on one core.
+//! Benchmarks: the duration of a decode estimate, of a plan of layers that all differ, and of a sweep of a million points, on one
+//! core.
 //! Run with `cargo xtask bench`. Targets: 2 µs per decode estimate, 1.5 s per million points.
 
 use std::hint::black_box;
@@ -8,11 +9,13 @@ use calc_core::calibration::Calibration;
 use calc_core::catalog::{self, devices, models};
 use calc_core::device::Device;
 use calc_core::estimate::{EstimateRequest, estimate};
+use calc_core::explore::{Criterion, ExploreRequest, Modes, explore};
 use calc_core::lowering::Step;
-use calc_core::model_arch::ModelArch;
+use calc_core::model_arch::{Attention, DenseLayers, ModelArch};
 use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
+use calc_core::recommend::{Bounds, ModelTask, Task};
 use calc_core::workload::Workload;
 
 fn request<'a>(
@@ -70,6 +73,72 @@ fn sweep() -> (u64, f64) {
     (points, sum)
 }
 
+/// All points of a model on all devices: modes x schemes x batches x prompts, of which those remain that no other one beats.
+fn exploration(key: &str) -> (u64, usize) {
+    let model = catalog::model(key).expect("catalog key");
+    let format = catalog::format("fp16").expect("catalog key");
+    let prompts: Vec<u64> = (1..=48).map(|place| place * 1024).collect();
+    let mut found = (0, 0);
+    for device in devices::all() {
+        let mut asked = request(device, &model.arch, format);
+        asked.workload.new_tokens = 256;
+        let request = ExploreRequest {
+            task: Task::Model(ModelTask::new(asked, model.stored.choice())),
+            modes: Modes::All,
+            bounds: Bounds::default(),
+            power_cap: None,
+            criteria: [Criterion::Rate, Criterion::Throughput],
+            batches: &[1, 2, 4, 8, 16, 32, 64, 128],
+            prompts: &prompts,
+        };
+        let explored = explore(&request, device).expect("explored");
+        found = (found.0 + explored.points, found.1 + explored.front.len());
+    }
+    found
+}
+
+/// Number of layers of the models that [`plans_of_layers`] compares.
+const LAYERS: u64 = 100;
+
+/// Llama-3.1-70B with as many layers, in groups: each group has heads and an MLP that are `step` wider than those before it.
+fn in_groups(groups: u64, step: u64) -> ModelArch {
+    let base = &catalog::model("llama-3.1-70b").expect("catalog key").arch;
+    let (heads, mlp) = (base.attention[0], base.dense[0]);
+    let (layers, norms) = (LAYERS / groups, 2 * LAYERS);
+    let mut model = ModelArch { n_layers: LAYERS, add_norms: norms, ..base.clone() };
+    let wider = |group: u64| 8 * step * group;
+    let attention = |group| {
+        let head_dim = heads.head_dim + wider(group);
+        Attention { full_layers: layers, head_dim, v_head_dim: head_dim, ..heads }
+    };
+    model.attention = (0..groups).map(attention).collect();
+    model.dense =
+        (0..groups).map(|group| DenseLayers { layers, width: mlp.width + wider(group) }).collect();
+    model
+}
+
+/// Plan and step, and the whole estimate, of layers that are equal, equal but listed one by one, or all different.
+fn plans_of_layers() {
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    let format = catalog::format("fp8_e4m3").expect("catalog key");
+    for (name, groups, step) in [
+        ("100 equal layers in one group", 1, 0),
+        ("100 layers in 10 different groups", 10, 1),
+        ("100 equal layers in 100 groups", 100, 0),
+        ("100 different layers", 100, 1),
+    ] {
+        let model = in_groups(groups, step);
+        let repeats = 10_000 / u32::try_from(groups).expect("few groups");
+        time(&format!("plan and step of {name}"), 21, 2 * repeats, || {
+            let plan = Plan::new(black_box(request(device, &model, format))).expect("a plan");
+            black_box(plan.step(Step::decode(1, 4096)));
+        });
+        time(&format!("whole estimate of {name}"), 21, repeats, || {
+            black_box(estimate(black_box(request(device, &model, format))).expect("an answer"));
+        });
+    }
+}
+
 fn main() {
     let device = catalog::device("h100_sxm").expect("catalog key");
     let model = &catalog::model("llama-3.1-70b").expect("catalog key").arch;
@@ -85,6 +154,7 @@ fn main() {
     time("whole estimate of Llama-3.1-70B, both phases with rows", 21, 10_000, || {
         black_box(estimate(black_box(request(device, model, format))).expect("an answer"));
     });
+    plans_of_layers();
     for run in 1..=3 {
         let start = Instant::now();
         let (points, sum) = sweep();
@@ -93,5 +163,16 @@ fn main() {
         println!(
             "sweep run {run}: {points} points in {seconds:.3} s, {per_million:.3} s a million (sum {sum:.3})"
         );
+    }
+    for key in ["llama-3.1-8b", "gemma-3-27b"] {
+        for run in 1..=3 {
+            let start = Instant::now();
+            let (points, kept) = exploration(key);
+            let seconds = start.elapsed().as_secs_f64();
+            let per_million = seconds * 1e6 / points as f64;
+            println!(
+                "exploration of {key}, run {run}: {points} points in {seconds:.3} s, {per_million:.3} s a million ({kept} kept)"
+            );
+        }
     }
 }

@@ -76,19 +76,24 @@ impl Plan<'_> {
         self.lowering().step(step, &mut |op| {
             let path = self.path(op.path);
             let parts = parts_of(self.model(), &op);
-            row(&mut operators, op.kind, path).count += op.count;
-            for (part, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
-                row(&mut layer_row(&mut layers, part).operators, op.kind, path).count += count;
-            }
+            let all = row(&mut operators, op.kind, path);
+            operators[all].count += op.count;
+            let places = parts.map(|(part, count)| {
+                (count > 0).then(|| {
+                    let layer = layer_row(&mut layers, part);
+                    let of = row(&mut layers[layer].operators, op.kind, path);
+                    layers[layer].operators[of].count += count;
+                    (layer, of, count as f64)
+                })
+            });
             self.placed(&op, step, &mut |times, count| {
                 totals.add(times, count);
                 half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
-                row(&mut operators, op.kind, path).totals.add(times, count);
-                for (part, of) in parts.into_iter().filter(|(_, count)| *count > 0) {
-                    let (group, count) =
-                        (layer_row(&mut layers, part), count * of as f64 / op.count as f64);
-                    group.totals.add(times, count);
-                    row(&mut group.operators, op.kind, path).totals.add(times, count);
+                operators[all].totals.add(times, count);
+                for (layer, row, of) in places.into_iter().flatten() {
+                    let (layer, count) = (&mut layers[layer], count * of / op.count as f64);
+                    layer.totals.add(times, count);
+                    layer.operators[row].totals.add(times, count);
                 }
             });
         });
@@ -100,6 +105,7 @@ impl Plan<'_> {
             if outside.expected.time > Seconds::ZERO {
                 let row = OpRow { kind, count: 1, totals: outside, path: self.paths.carrier };
                 let whole = layer_row(&mut layers, LayerPart::WHOLE);
+                let whole = &mut layers[whole];
                 whole.totals = whole.totals.then(&outside);
                 whole.operators.push(row);
                 operators.push(row);
@@ -122,24 +128,23 @@ impl Plan<'_> {
     }
 }
 
-/// The row of a kind of operator, which is added if there is none.
-fn row(rows: &mut Vec<OpRow>, kind: OpKind, path: ComputePath) -> &mut OpRow {
+/// Index of the row of a kind of operator, which is added if there is none.
+fn row(rows: &mut Vec<OpRow>, kind: OpKind, path: ComputePath) -> usize {
     let found = rows.iter().position(|row| row.kind == kind);
-    let index = found.unwrap_or_else(|| {
+    found.unwrap_or_else(|| {
         rows.push(OpRow { kind, count: 0, totals: StepTotals::nothing(), path });
         rows.len() - 1
-    });
-    &mut rows[index]
+    })
 }
 
-/// The row of a part of layers, which is added if there is none.
-fn layer_row(rows: &mut Vec<LayerRow>, part: LayerPart) -> &mut LayerRow {
-    let found = rows.iter().position(|row| row.part == part);
-    let index = found.unwrap_or_else(|| {
+/// Index of the row of a part of layers, which is added if there is none. Operators of a part follow each other, so the search
+/// begins at the end.
+fn layer_row(rows: &mut Vec<LayerRow>, part: LayerPart) -> usize {
+    let found = rows.iter().rposition(|row| row.part == part);
+    found.unwrap_or_else(|| {
         rows.push(LayerRow { part, totals: StepTotals::nothing(), operators: Vec::new() });
         rows.len() - 1
-    });
-    &mut rows[index]
+    })
 }
 
 /// The peak of the layers' matmuls, or a higher one that other operators use: experts in a narrower format, attention beside
