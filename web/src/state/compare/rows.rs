@@ -6,7 +6,7 @@ use calc_core::roofline::Bound;
 use calc_core::units::{Joules, Seconds, TokensPerSec};
 use chart::mark::Mark;
 use report::number_text as text;
-use report::output::verdict::model::{floor_share, waits_for_links};
+use report::output::verdict::model::{floor_share, waits_for_host, waits_for_links};
 use report::output::words::advice;
 
 use super::super::plan::{CardScheme, ways_of};
@@ -266,6 +266,7 @@ fn waits(phase: &PhaseEstimate) -> String {
         others.into_iter().fold(first, |best, part| if part.1 > best.1 { part } else { best });
     match phase.expected_bound {
         _ if waits_for_links(phase) => "links between devices".to_owned(),
+        _ if waits_for_host(phase) => "the host of the card".to_owned(),
         _ if floor_share(phase) > LAUNCHES => "launching of kernels".to_owned(),
         Bound::Memory => {
             format!("memory, {} {}", text::percent(largest.1 / traffic.total()), largest.0)
