@@ -26,7 +26,7 @@ use crate::components::measure::view::MeasureView;
 use crate::components::model::memory::Memory;
 use crate::components::model::view::ModelView;
 use crate::components::plan::fields::PartFields;
-use crate::components::plan::impasse::Impasse;
+use crate::components::plan::impasse::UnderVerdict;
 use crate::components::plan::inspector::Inspector;
 use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
@@ -143,7 +143,7 @@ fn maker(part: LazyPart) -> MakeView {
         LazyPart::ExportItems => || view! { <ExportItems/> }.into_any(),
         LazyPart::Limits => || view! { <LimitsBody/> }.into_any(),
         LazyPart::WhyStale => || view! { <WhyStale/> }.into_any(),
-        LazyPart::Impasse => || view! { <Impasse/> }.into_any(),
+        LazyPart::UnderVerdict => || view! { <UnderVerdict/> }.into_any(),
         LazyPart::Inspector => || view! { <Inspector/> }.into_any(),
         LazyPart::Explanation => || view! { <ExplanationPopover/> }.into_any(),
         LazyPart::Fields => || view! { <PartFields/> }.into_any(),

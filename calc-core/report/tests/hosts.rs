@@ -195,9 +195,49 @@ fn the_command_of_a_ranked_scheme_places_the_model() {
 }
 
 #[test]
-fn a_link_says_that_it_lacks_the_host() {
-    let with = inputs(r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#);
-    assert_eq!(address::estimate(&with).expect("a link").lacks, ["host"]);
+fn a_link_has_the_host_as_the_request_tells_it() {
+    for (line, query) in [
+        (
+            r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#,
+            "&host=96%20GB%20of%20DDR5&v=",
+        ),
+        (
+            r#"{"hardware":"rtx_4090","host":"ddr5","host_memory_gb":96,"host_link":"pcie_3_x16","ssd_gb_s":7,"reserve_gb":"desktop","model":"gpt-oss-120b"}"#,
+            "&host=ddr5&hostgb=96&hostlink=pcie_3_x16&ssd=7&reserve=desktop&v=",
+        ),
+        (
+            r#"{"hardware":"gb10","reserve_gb":4,"model":"gemma-4-26b-a4b","image":"1024x768","image_tokens":256}"#,
+            "&reserve=4&image=1024x768&imagetok=256&v=",
+        ),
+        (
+            r#"{"hardware":"gb10","model":"gemma-4-26b-a4b","language_model_only":true}"#,
+            "&textonly=1&v=",
+        ),
+    ] {
+        let address = address::estimate(&inputs(line)).expect("a link");
+        assert!(address.lacks.is_empty(), "{:?}", address.lacks);
+        assert!(address.query.contains(query), "{}", address.query);
+        assert!(!address.query.contains("memory="), "{}", address.query);
+    }
+}
+
+#[test]
+fn a_shorter_prompt_keeps_its_images() {
+    let line = r#"{"hardware":"a100_40gb_sxm","model":"gemma-3-12b","weights":"bf16","image":"1024x768","prompt":100000,"batch":4}"#;
+    let asked = inputs(line);
+    let answer = asked.estimate().expect("valid");
+    let found = remedies(&asked, &answer);
+    let shorter = found.iter().find(|remedy| remedy.fields[0].0 == "prompt");
+    let shorter = shorter.unwrap_or_else(|| panic!("a shorter prompt fits: {found:?}"));
+    let text = shorter.fields[0].1.as_u64().expect("a count");
+    let images = asked.workload.images.expect("images").tokens();
+    assert!(text > 0 && images > 0);
+    let mut fields = Fields::from_line(line).expect("JSON");
+    fields.replace_text("prompt", &text.to_string());
+    fields.replace_text("new_tokens", "1");
+    let changed = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");
+    let needs = changed.estimate().expect("valid").memory.total();
+    assert!((needs / shorter.answer.memory.total() - 1.0).abs() < 1e-3, "{text} tokens of text");
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub enum LazyPart {
     Limits,
     /// Why an answer is not of the reader's input.
     WhyStale,
-    /// The ways out where no scheme meets the bounds.
-    Impasse,
+    /// The ways out where no scheme meets the bounds, and where a model lies beside a host.
+    UnderVerdict,
     /// The right column of the Plan view.
     Inspector,
     /// The popover that explains a number of its tabs.

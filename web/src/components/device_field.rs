@@ -12,7 +12,8 @@ use super::picker::Picker;
 use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::inputs::View;
-use crate::state::picker::{PickerCatalog, all_devices, split_count};
+use crate::state::model::beside::{with, without_host};
+use crate::state::picker::{PickerCatalog, all_devices, split_count, split_host};
 use crate::state::session::{Session, Step};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
@@ -25,12 +26,17 @@ pub fn DeviceField() -> impl IntoView {
         View::Compare | View::Kernel | View::Trust | View::Measure => PickerCatalog::Devices,
     };
     let on_choose = move |key: String| {
-        let (count, key) = split_count(&key);
+        let (key, host) = split_host(&key);
+        let (count, key) = split_count(key);
         if let Ok(device) = calc_core::catalog::device(key) {
             session.edit(Step::Choice, |inputs| {
                 inputs.set_device(Cow::Borrowed(device));
                 if let Some(count) = count {
                     inputs.model.set_devices(count);
+                }
+                if let Some(host) = host {
+                    let beside = without_host(inputs.model.beside.as_deref());
+                    inputs.model.beside = with(beside.as_deref(), "host", host, device);
                 }
             });
         }

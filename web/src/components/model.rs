@@ -3,10 +3,13 @@
 pub mod view;
 pub mod weight_files;
 
+pub mod beside_field;
 pub mod drafter;
 pub mod editor;
 pub mod engine;
 pub mod formats;
+pub mod host_fields;
+pub mod image_fields;
 pub mod import;
 pub mod inputs_panel;
 pub mod link_field;
@@ -16,11 +19,13 @@ pub mod number;
 pub mod care;
 pub mod curves_chart;
 pub mod figures;
+pub mod host_bar;
 pub mod layers;
 pub mod memory;
 pub mod operator_chart;
 pub mod operator_row;
 pub mod operator_table;
+pub mod placed;
 pub mod tensors;
 
 pub use super::model_context::ModelContext;

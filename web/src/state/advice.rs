@@ -3,6 +3,7 @@
 pub mod inverse;
 pub mod question;
 
+use calc_core::calibration::Engine;
 use calc_core::estimate::EstimateRequest;
 use calc_core::footprint::bits_per_weight;
 use calc_core::precision::Precision;
@@ -13,7 +14,7 @@ use calc_core::recommend::{
     recommend,
 };
 use calc_core::scheme::{Kernels, Scheme, SchemeWeights};
-use calc_core::units::{Bytes, Seconds};
+use calc_core::units::Seconds;
 use report::number_text as text;
 use report::output::lesson;
 use report::output::verdict::explain::Explanation;
@@ -158,7 +159,7 @@ pub fn advise(
         flips: first.flips.iter().map(advice::flip).collect(),
         ranked,
         dropped,
-        ways: ways(first.scheme, first.outcome.memory, request, repositories),
+        ways: ways(first.scheme, &first.outcome, request, repositories),
         formats_taken: Some(SchemeFormats::of(first.scheme, &first.outcome.precision)),
     })
 }
@@ -296,7 +297,7 @@ fn refusal(row: &Dropped) -> DroppedScheme {
 /// Ways to apply a scheme that needs this memory on each device.
 pub(super) fn ways(
     scheme: &Scheme,
-    memory: Bytes,
+    outcome: &Outcome,
     request: &RecommendRequest<'_>,
     repositories: Repositories<'_>,
 ) -> Vec<ApplyCommand> {
@@ -308,8 +309,10 @@ pub(super) fn ways(
         }
     };
     let device = request.task.device();
-    let (limit, engine) = (request.task.memory_limit(), request.task.engine());
-    let placement = None;
+    let Outcome { memory, placement, .. } = *outcome;
+    // Beside a host only llama.cpp computes.
+    let engine = request.task.engine().or(placement.map(|_| Engine::LlamaCpp));
+    let limit = request.task.memory_limit();
     let to =
         Deployment { repositories, device, served, kv_cache, memory, limit, engine, placement };
     let apply = apply::apply(scheme, &to);

@@ -197,6 +197,9 @@ impl Inputs {
             if device.key != self.device.key {
                 self.own = None;
             }
+            if let Some(beside) = &self.model.beside {
+                self.model.beside = beside.kept(Some(&device), None);
+            }
             self.device = device;
             self.copy_of = None;
             self.mode = None;

@@ -1,5 +1,6 @@
 //! State of the Model view: its inputs (`asked`, `inputs`, `url`) and its results (`answer`). All modules are plain functions.
 
+pub mod beside;
 pub mod fields;
 pub mod file_name;
 pub mod geometry;
@@ -16,6 +17,7 @@ pub mod answer;
 pub mod curves;
 pub mod figures;
 pub mod fit;
+pub mod host;
 pub mod layers;
 pub mod memory;
 pub mod operators;

@@ -14,7 +14,7 @@ use super::model::answer::parameters;
 use super::model::inputs::ModelSource;
 use super::model::roles::Role;
 
-pub use search::{NOTHING, OPEN, PASTE, PickerCatalog, found, split_count};
+pub use search::{NOTHING, OPEN, PASTE, PickerCatalog, found, split_count, split_host};
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]

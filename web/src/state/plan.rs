@@ -161,7 +161,11 @@ fn derive(
             answer.memory.changes.clear();
         }
     }
-    let answer = answer(request, &found, seen.as_ref(), (&model, inputs.model.scheme));
+    let mut answer = answer(request, &found, seen.as_ref(), (&model, inputs.model.scheme));
+    if let (Some(beside), Task::Model(task), Some(_)) = (&inputs.model.beside, &request.task, seen)
+    {
+        beside.say(&model.answer.estimate, task.request.model, &mut answer.line);
+    }
     PlanShown { answer, taken, model }
 }
 
@@ -216,7 +220,7 @@ pub fn flips(inputs: &Inputs) -> Vec<Flip> {
 pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<ApplyCommand> {
     let found = shown.answer.in_cards.and_then(|CardScheme { scheme, outcome, .. }| {
         let own = repositories(&inputs.model);
-        with_model(inputs, |request| ways(scheme, outcome.memory, request, own))
+        with_model(inputs, |request| ways(scheme, &outcome, request, own))
     });
     found.unwrap_or_default()
 }

@@ -55,12 +55,15 @@ pub fn parts(inputs: &Inputs) -> Vec<(ScenarioPart, &'static str, String)> {
         .into_iter()
         .fold(1, |devices: u64, field| devices.saturating_mul(ways(field)));
     let engine = model.engine.map_or("the usual engine", |engine| engine.key());
+    let mut device = format!("{devices} × {}", brief(&inputs.device.name));
+    let mut tokens = format!("{} tokens in", number(Field::Prompt));
+    if let Some(beside) = &model.beside {
+        beside.brief(&mut device, &mut tokens);
+    }
     let users = number(Field::Batch);
     let plural = if users == "1" { "" } else { "s" };
-    let mut parts = vec![
-        (ScenarioPart::Model, "", model.name()),
-        (ScenarioPart::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
-    ];
+    let mut parts =
+        vec![(ScenarioPart::Model, "", model.name()), (ScenarioPart::Device, " on ", device)];
     if !inputs.device.power_modes.is_empty() {
         let mode = inputs.mode.as_ref().map_or(PEAKS.to_owned(), ToString::to_string);
         parts.push((ScenarioPart::Mode, " at ", mode));
@@ -73,7 +76,7 @@ pub fn parts(inputs: &Inputs) -> Vec<(ScenarioPart, &'static str, String)> {
         (ScenarioPart::Engine, " with ", engine.to_owned()),
         (ScenarioPart::Scheme, " in ", formats(inputs)),
         (ScenarioPart::Users, " · ", format!("{users} user{plural}")),
-        (ScenarioPart::In, " · ", format!("{} tokens in", number(Field::Prompt))),
+        (ScenarioPart::In, " · ", tokens),
         (ScenarioPart::Out, ", ", format!("{} out", number(Field::Generate))),
         (ScenarioPart::Goal, " · ", format!("loss ≤ {loss}{}%", text::SPACE)),
     ]);

@@ -12,7 +12,7 @@ use super::advice::question::with_model;
 use super::derived::{ModeChoice, chosen, mode_choices};
 use super::inputs::{Inputs, View};
 use super::model::fields::Field;
-use super::model::fit::{fits, largest};
+use super::model::fit::{fits, image_tokens, largest};
 use super::model::question::ModelQuestion;
 use super::operator;
 
@@ -123,7 +123,10 @@ pub fn most_in_model(inputs: &Inputs, field: Field) -> Option<u64> {
     let with = |value: u64| match field {
         Field::Batch => Workload { batch: value, ..w },
         Field::Context => Workload { context: value, ..w },
-        _ => Workload { prompt: value, context: if follows { value } else { w.context }, ..w },
+        _ => {
+            let prompt = value.saturating_add(image_tokens(&w));
+            Workload { prompt, context: if follows { prompt } else { w.context }, ..w }
+        }
     };
     let longest = question.arch.max_context.filter(|_| field != Field::Batch);
     let most = field.spec().max.min(longest.unwrap_or(u64::MAX));

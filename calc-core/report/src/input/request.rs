@@ -2,6 +2,7 @@
 //! and page. Every mistake is a [`RequestError`]; its sentence is in `words`.
 
 mod analyze;
+pub mod beside;
 mod check;
 mod device_count;
 mod estimate;
@@ -22,8 +23,9 @@ pub use estimate::{EstimateInputs, OWN_LAYERS, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
+pub use host::DESKTOP_WORD;
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
-pub use remedy::{Remedy, remedies};
+pub use remedy::{HOST_MEMORY, Remedy, remedies};
 pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};
 
 use std::borrow::Cow;

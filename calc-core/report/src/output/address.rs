@@ -12,6 +12,7 @@ use calc_core::recommend::{Objective, RankedPart, USUAL_QUALITY};
 use calc_core::scheme::Scheme;
 use calc_core::weight_size::WeightSize;
 
+use crate::input::request::beside::{OF_MACHINE, is_of_catalogs};
 use crate::input::request::{CheckInputs, Done, EstimateInputs, RecommendInputs, Subject};
 use crate::percent::encoded_but;
 
@@ -205,8 +206,23 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
     }
     pairs.extend(formats(inputs, &model.stored.choice(), &mut lacks));
     lacks.extend(inputs.calibration.as_ref().map(|_| "calibration"));
-    lacks.extend(inputs.host.as_ref().map(|_| "host"));
+    pairs.extend(beside(inputs, &mut lacks));
     Some((pairs, lacks))
+}
+
+/// Host, memory of other programs and images, as the request has them. A processor from a file of the user is not on the page.
+fn beside(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<KeyedValue> {
+    let told = &inputs.told;
+    let is_known = is_of_catalogs(told, &inputs.device);
+    if !is_known {
+        lacks.push("host");
+    }
+    let is_kept = |field: &str| is_known || !OF_MACHINE.contains(&field);
+    let value = |field: &str| told.iter().find(|(key, _)| *key == field && is_kept(key));
+    let pairs = key::BESIDE.into_iter().filter_map(|(field, key)| Some((key, &value(field)?.1)));
+    // Switches are 1 in an address, or left out.
+    let plain = pairs.filter(|(_, text)| *text != "false");
+    plain.map(|(key, text)| (key, if text == "true" { "1" } else { text }.to_owned())).collect()
 }
 
 fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<KeyedValue> {
@@ -223,7 +239,8 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         (key::EXPERT_PARALLEL, w.parallel.expert),
     ];
     pairs.extend(split.into_iter().filter(|(_, ways)| *ways > 1).map(|(k, n)| (k, n.to_string())));
-    pairs.extend(inputs.memory_limit.map(|limit| (key::MEMORY_LIMIT, number(limit.get() / 1e9))));
+    let limit = inputs.stated_limit();
+    pairs.extend(limit.map(|limit| (key::MEMORY_LIMIT, number(limit.get() / 1e9))));
     match inputs.weight_size {
         None => {}
         Some(WeightSize::BitsPerWeight(bits)) => pairs.push((key::WEIGHT_BITS, number(bits))),
@@ -238,8 +255,6 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         ("cached_prefix", w.cached_prefix > 0),
         ("inner_chunk", w.inner_chunk),
         ("static_batch", w.static_batch),
-        ("image", w.images.is_some()),
-        ("language_model_only", inputs.language_model_only),
     ];
     lacks.extend(absent.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key));
     pairs

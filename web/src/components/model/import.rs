@@ -36,9 +36,9 @@ pub fn Import() -> impl IntoView {
         }
     };
     view! {
-        <details class="more-fields import">
+        <details class="more-fields import spread">
             <summary>"A model of your own"</summary>
-            <div class="own-model">
+            <div class="unfolded">
                 <div class="field open-file">
                     <label for="file">"Open a config.json or weight files, or drop them anywhere"</label>
                     <input

@@ -7,6 +7,8 @@ use super::drafter::Drafter;
 use super::editor::Editor;
 use super::engine::EngineField;
 use super::formats::FormatField;
+use super::host_fields::HostFields;
+use super::image_fields::{ImageFields, LanguageModelOnly};
 use super::import::{DropTarget, Import};
 use super::link_field::LinkField;
 use super::model_field::ModelField;
@@ -44,8 +46,8 @@ pub fn ModelInputsPanel() -> impl IntoView {
     view! {
         <InputsShell label="Inputs" summary=summary open=open>
             {each_in_turn([
-                || view! { <ModelField/><Import/><DropTarget/><Editor/> }.into_any(),
-                || view! { <DeviceField/><PowerModeField/> }.into_any(),
+                || view! { <ModelField/><LanguageModelOnly/><Import/><DropTarget/><Editor/> }.into_any(),
+                || view! { <DeviceField/><PowerModeField/><HostFields/> }.into_any(),
                 || view! { <EngineField/> }.into_any(),
             ])}
             {in_turn(move || view! { <FormatField role=weights/><FormatField role=experts/> }.into_any())}
@@ -58,6 +60,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                     numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate]).into_any()
                 })}
             </div>
+            <ImageFields/>
             {in_turn(|| {
                 view! { <Folded class="more-fields goal" title="Goal of the recommendation" part=LazyPart::Goal open=false/> }
                     .into_any()

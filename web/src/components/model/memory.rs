@@ -4,6 +4,7 @@ use calc_core::units::Bytes;
 use leptos::prelude::*;
 
 use super::ModelContext;
+use super::host_bar::{HostMemoryBar, MoreHostMemory};
 use super::tensors::Tensors;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explained::Explained;
@@ -69,8 +70,9 @@ pub fn Memory() -> impl IntoView {
                     {text(move || bar.with(|bar| bar.capacity_text.clone()))}
                 </li>
             </ul>
-            <p class="room">{text(move || bar.with(|bar| bar.room.clone()))} " " {chips}</p>
+            <p class="room">{text(move || bar.with(|bar| bar.room.clone()))} " " {chips} " " <MoreHostMemory/></p>
         </section>
+        <HostMemoryBar/>
         <Tensors/>
     }
 }

@@ -15,7 +15,10 @@ const LEGEND: &str = "mark: expected · stub: ideal · area: share of the phase 
 
 /// A panel for each phase with a point for each operator, its area the share of the time. Arrow keys move from point to point; the tables below have the same values as text.
 #[component]
-pub fn OperatorChart() -> impl IntoView {
+pub fn OperatorChart(
+    /// The verdict on the answer, for those who do not see the chart.
+    verdict: Signal<String>,
+) -> impl IntoView {
     let ModelContext { shown, pointed, .. } = expect_context();
     let view = RwSignal::new(Viewport::default());
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
@@ -46,9 +49,10 @@ pub fn OperatorChart() -> impl IntoView {
         })
     });
     let label = text(move || {
-        shown.with(|shown| {
-            format!("Roofline with the operators of prefill and decode. {} {} The tables below have the numbers.", shown.answer.sentence, shown.answer.line)
-        })
+        format!(
+            "Roofline with the operators of prefill and decode. {} The tables below have the numbers.",
+            verdict.get()
+        )
     });
     view! {
         <h2>{TITLE}</h2>

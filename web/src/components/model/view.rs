@@ -11,13 +11,14 @@ use super::layers::LayerOrder;
 use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
+use super::placed::Placed;
 use crate::charts::paper;
 use crate::components::erased::{derived, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::components::stale::Stale;
 use crate::components::startup::{Startup, in_turn};
-use crate::state::model::answer::next;
+use crate::state::model::answer::{next, verdict};
 use crate::state::model::curves::CurveAxis;
 use crate::state::session::Session;
 
@@ -33,8 +34,12 @@ pub fn ModelView() -> impl IntoView {
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
     let stale = Stale::provide(session, shown);
     expect_context::<Startup>().prepare(shown);
-    let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
-    let line = text(move || shown.with(|shown| shown.answer.line.clone()));
+    let said = memo(move |_| {
+        shown.with(|shown| inputs.with(|inputs| verdict(&inputs.model, inputs.place(), shown)))
+    });
+    let sentence = text(move || said.with(|said| said.sentence.clone()));
+    let line = text(move || said.with(|said| said.line.clone()));
+    let both = text(move || said.with(|said| format!("{} {}", said.sentence, said.line)));
     in_turn(move || {
         view! {
                 <main class="kernel model">
@@ -52,9 +57,10 @@ pub fn ModelView() -> impl IntoView {
                                 <p>{line}</p>
                             </div>
                         </div>
+                        {in_turn(|| view! { <Placed/> }.into_any())}
                         {in_turn(|| view! { <Memory/> }.into_any())}
                         {in_turn(|| view! { <Figures/> }.into_any())}
-                        {in_turn(|| view! { <OperatorChart/> }.into_any())}
+                        {in_turn(move || view! { <OperatorChart verdict=both/> }.into_any())}
                         {in_turn(|| view! { <LayerOrder/> }.into_any())}
                         {in_turn(|| view! { <OperatorTable phase=0/> }.into_any())}
                         {in_turn(|| view! { <OperatorTable phase=1/> }.into_any())}

@@ -12,6 +12,8 @@ use crate::components::model::drafter::Drafter;
 use crate::components::model::editor::Editor;
 use crate::components::model::engine::EngineField;
 use crate::components::model::formats::FormatField;
+use crate::components::model::host_fields::HostFields;
+use crate::components::model::image_fields::{ImageFields, LanguageModelOnly};
 use crate::components::model::import::Import;
 use crate::components::model::link_field::LinkField;
 use crate::components::model::model_field::ModelField;
@@ -36,17 +38,22 @@ pub fn PartFields() -> impl IntoView {
 fn fields(part: ScenarioPart) -> AnyView {
     let number = |field: Field| view! { <ModelNumber field=field/> };
     match part {
-        ScenarioPart::Model => view! { <ModelField/> <Import/> <Editor/> }.into_any(),
+        ScenarioPart::Model => view! { <ModelField/> <LanguageModelOnly/> <Import/> <Editor/> }.into_any(),
         ScenarioPart::Device => view! {
             <DeviceField/>
             {[Field::Tensor, Field::Pipeline, Field::Expert, Field::Memory].map(number).collect_view()}
             <LinkField/>
+            <HostFields/>
         }
         .into_any(),
         ScenarioPart::Mode => view! { <PowerModeField/> }.into_any(),
         ScenarioPart::Engine => view! { <EngineField/> }.into_any(),
         ScenarioPart::Users => number(Field::Batch).into_any(),
-        ScenarioPart::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
+        ScenarioPart::In => view! {
+            {[Field::Prompt, Field::Context].map(number).collect_view()}
+            <ImageFields/>
+        }
+        .into_any(),
         ScenarioPart::Out => view! {
             {[Field::Generate, Field::Draft, Field::Acceptance].map(number).collect_view()}
             <Drafter/>

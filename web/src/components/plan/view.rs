@@ -59,9 +59,11 @@ fn Answer(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<PlanContext>().shown;
-    let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
-    let ways_out =
-        block(move || if stuck.get() { fetched(LazyPart::Impasse) } else { ().into_any() });
+    let has_more = memo(move |_| {
+        shown.with(|shown| shown.answer.is_stuck() || shown.taken.model.beside.is_some())
+    });
+    let more =
+        block(move || if has_more.get() { fetched(LazyPart::UnderVerdict) } else { ().into_any() });
     let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
     let body = in_turn(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
@@ -79,7 +81,7 @@ fn Answer(
                     <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
                     <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
                 </div>
-                <div class="impasse">{ways_out}</div>
+                <div class="impasse">{more}</div>
             </div>
             <Cards/>
             <Tabs/>
@@ -159,9 +161,10 @@ fn Tabs() -> impl IntoView {
 fn Schemes() -> impl IntoView {
     let shown = expect_context::<PlanContext>().shown;
     let runs = memo(move |_| shown.with(|shown| shown.answer.no_speed.is_none()));
+    let verdict = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let roofline = in_turn(move || {
         if runs.get() {
-            view! { <div class="roofline"><OperatorChart/></div> }.into_any()
+            view! { <div class="roofline"><OperatorChart verdict=verdict/></div> }.into_any()
         } else {
             ().into_any()
         }

@@ -262,7 +262,7 @@ fn waits(phase: &PhaseEstimate) -> String {
         others.into_iter().fold(first, |best, part| if part.1 > best.1 { part } else { best });
     match phase.totals.limit() {
         Limit::Links => "links between devices".to_owned(),
-        Limit::Host => "the host".to_owned(),
+        Limit::Host => "the host of the card".to_owned(),
         Limit::Launch => "launching of kernels".to_owned(),
         Limit::Memory => {
             format!("memory, {} {}", text::percent(largest.1 / traffic.total()), largest.0)

@@ -194,3 +194,16 @@ fn every_device_beside_the_default_one_has_a_sentence() {
         assert!(!shown.sentence.is_empty(), "{}", device.key);
     }
 }
+
+#[test]
+fn a_host_is_named_as_what_is_waited_for() {
+    let shown = compared(
+        "?view=compare&c=model:gpt-oss-120b,d:rtx_4090,host:ddr5,hostgb:96,generate:512&c=model:gpt-oss-120b,d:h100_sxm,generate:512",
+    );
+    assert_eq!(shown.faults, Vec::<String>::new());
+    let sentence = plain(&shown.sentence);
+    assert!(sentence.contains("than GeForce RTX 4090 with 96 GB of DDR5"), "{sentence}");
+    assert!(shown.line.contains("waits for the host of the card"), "{}", shown.line);
+    let row = shown.rows.iter().find(|row| row.name == "Decode waits for").expect("a row");
+    assert_eq!(row.cells[0].text, "the host of the card");
+}

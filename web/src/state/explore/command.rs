@@ -7,6 +7,7 @@ use super::row::ExploreRow;
 use super::shown::opened;
 use super::{ExploreField, asked};
 use crate::state::inputs::Inputs;
+use crate::state::model::beside::told;
 use crate::state::model::fields;
 use crate::state::model::inputs::ModelSource;
 use crate::state::model::question::ModelQuestion;
@@ -22,6 +23,7 @@ pub fn sweep(inputs: &Inputs, row: &ExploreRow) -> String {
     for (flag, value) in flags(&scenario) {
         words.push(format!("--{flag} {}", quoted(&value)));
     }
+    words.extend(beside(&scenario));
     let ranges = [
         ("batch", ExploreField::Batches, asked::usual_batches(inputs).to_owned()),
         ("prompt", ExploreField::Prompts, row.prompt.to_string()),
@@ -70,6 +72,16 @@ fn flags(scenario: &Inputs) -> Vec<(&'static str, String)> {
     flags
 }
 
+/// Flags of host, other programs and images, as words.
+fn beside(scenario: &Inputs) -> Vec<String> {
+    let word = |(field, text): (&str, String)| {
+        let flag = field.replace('_', "-");
+        // The switch needs no value.
+        if text == "true" { format!("--{flag}") } else { format!("--{flag} {}", quoted(&text)) }
+    };
+    scenario.model.beside.as_deref().map_or_else(Vec::new, told).into_iter().map(word).collect()
+}
+
 /// Formats of the scheme on the device; those that the model is published in are left out.
 fn formats(scenario: &Inputs) -> Vec<(&'static str, &'static str)> {
     let place = scenario.place();
@@ -107,5 +119,21 @@ fn quoted(value: &str) -> String {
         value.to_owned()
     } else {
         format!("'{}'", value.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::url::read;
+
+    #[test]
+    fn the_command_has_host_other_programs_and_images() {
+        let query = "?view=explore&d=rtx_4090&model=gpt-oss-120b&host=ryzen%209%207950x&hostgb=96&reserve=desktop&textonly=1";
+        let (inputs, notes) = read(query);
+        assert!(notes.is_empty(), "{notes:?}");
+        let words = beside(&inputs).join(" ");
+        let host = "--host 'ryzen 9 7950x' --host-memory-gb 96";
+        assert_eq!(words, format!("{host} --reserve-gb desktop --language-model-only"));
     }
 }

@@ -12,6 +12,7 @@ use report::number_text as text;
 use report::output::verdict::model as say;
 use report::output::words;
 
+use super::beside::{Erased, told};
 use super::fields::{Field, ModelFault};
 use super::figures::{Figure, figures};
 use super::fit;
@@ -26,10 +27,6 @@ use crate::state::place::Place;
 /// All results of the Model view for valid inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAnswer {
-    /// Verdict: whether the model fits, the limiting resource, the speed.
-    pub sentence: String,
-    /// The numbers behind the verdict.
-    pub line: String,
     /// Memory of one device.
     pub memory: MemoryBar,
     /// The roofline with a point for each operator, and the operators' shares of the time.
@@ -91,13 +88,32 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
     let plan = Plan::new(question.request(question.workload)).map_err(refused)?;
     let room = fit::room(&question, &plan);
     Ok(ModelAnswer {
-        sentence: say::sentence(&answer, &question.workload),
-        line: say::line(&answer),
         memory: bar(&question, &plan, &answer.memory, room),
         chart: chart(&question, &answer),
         weights: answer.precision.weights.short_name.to_owned(),
         estimate: answer,
     })
+}
+
+/// The verdict of the Model view. Plan has its own, so this is no part of the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelVerdict {
+    /// Whether the model fits, the limiting resource, the speed.
+    pub sentence: String,
+    /// The numbers behind it, and what lies where.
+    pub line: String,
+}
+
+/// The verdict on an answer.
+pub fn verdict(inputs: &ModelInputs, place: Place<'_>, shown: &ModelShown) -> ModelVerdict {
+    let (answer, workload) = (&shown.answer.estimate, &shown.answer.memory.workload);
+    let mut line = say::line(answer);
+    if let Some(beside) = inputs.beside.as_ref().filter(|_| !shown.is_stale())
+        && let Ok(question) = ModelQuestion::read(inputs, place)
+    {
+        beside.say(answer, &question.arch, &mut line);
+    }
+    ModelVerdict { sentence: say::sentence(answer, workload), line }
 }
 
 /// Whether the form has this field for this model.
@@ -111,20 +127,22 @@ pub fn estimate_inputs(
     question: &ModelQuestion<'_>,
     workload: Workload,
 ) -> EstimateInputs {
+    let beside = question.beside.as_ref().and_then(Erased::get);
     EstimateInputs {
         taken: inputs
             .link
             .iter()
             .filter(|_| workload.parallel.devices() > 1)
             .map(|link| link.said())
+            .chain(beside.map_or_else(Vec::new, |beside| beside.machine.said.clone()))
             .collect(),
         link: inputs.link.as_deref().cloned(),
         device: std::borrow::Cow::Owned(question.device.clone().into_owned()),
         power_mode: question.place.mode.map(|mode| mode.name.to_string()),
         memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),
-        asked_images: None,
-        language_model_only: false,
+        asked_images: beside.and_then(|beside| beside.pictures.asked),
+        language_model_only: beside.is_some_and(|beside| beside.pictures.language_model_only),
         precision: question.precision,
         named: question.named(),
         workload,
@@ -132,8 +150,9 @@ pub fn estimate_inputs(
         draft: question.drafter.map(|model| ModelSource::Catalog(model).named(model.arch.clone())),
         engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
-        host: None,
-        reserve: None,
+        host: beside.and_then(|beside| beside.machine.host.clone()),
+        reserve: beside.and_then(|beside| beside.machine.reserve),
+        told: inputs.beside.as_deref().map_or_else(Vec::new, told),
         usual: Vec::new(),
     }
 }
@@ -224,7 +243,8 @@ mod tests {
                 inputs.set_base(ModelSource::Catalog(model));
                 match derive(&inputs, Place::of(device)) {
                     Ok(answer) => {
-                        assert!(!answer.sentence.is_empty());
+                        let workload = &answer.memory.workload;
+                        assert!(!say::sentence(&answer.estimate, workload).is_empty());
                         assert!(answer.estimate.decode.operators.len() > 5);
                         let percent: f64 =
                             answer.memory.parts.iter().map(|part| part.percent).sum();
@@ -297,11 +317,14 @@ mod tests {
         let orin = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
         let mut inputs = ModelInputs::default();
         let stored = derive(&inputs, Place::of(orin)).expect("valid");
-        assert!(stored.sentence.starts_with("Does not fit in BF16: "), "{}", stored.sentence);
+        let said = |inputs: &ModelInputs| {
+            verdict(inputs, Place::of(orin), &next(None, inputs, Place::of(orin))).sentence
+        };
+        assert!(said(&inputs).starts_with("Does not fit in BF16: "), "{}", said(&inputs));
         let Some(change) = stored.memory.changes.first() else { panic!("weights in fewer bits") };
         change.apply(&mut inputs, &stored.memory.workload);
         let fitted = derive(&inputs, Place::of(orin)).expect("valid");
-        assert!(fitted.sentence.starts_with("Fits, and DRAM limits decode"), "{}", fitted.sentence);
+        assert!(said(&inputs).starts_with("Fits, and DRAM limits decode"), "{}", said(&inputs));
         assert!(fitted.memory.fits && fitted.memory.changes.is_empty());
     }
 

@@ -56,7 +56,9 @@ impl FitChange {
             Self::Batch(batch) => inputs.set_text(Field::Batch, batch.to_string()),
             Self::Context(tokens) => {
                 let shorter = with_tokens(workload, tokens);
-                inputs.set_text(Field::Prompt, shorter.prompt.to_string());
+                // The field has the tokens of text alone.
+                let text = shorter.prompt.saturating_sub(image_tokens(workload));
+                inputs.set_text(Field::Prompt, text.to_string());
                 inputs.set_text(Field::Generate, shorter.new_tokens.to_string());
                 let context = if shorter.context == shorter.prompt {
                     String::new()
@@ -69,6 +71,11 @@ impl FitChange {
             Self::Devices(devices) => inputs.set_text(Field::Tensor, devices.to_string()),
         }
     }
+}
+
+/// Tokens of the images in a prompt.
+pub fn image_tokens(workload: &Workload) -> u64 {
+    workload.images.map_or(0, |images| images.tokens())
 }
 
 /// The workload with sequences of at most this many tokens.
@@ -101,7 +108,7 @@ pub fn changes(question: &ModelQuestion<'_>, plan: &Plan<'_>, room: LargestFit) 
     if room.batch > 0 {
         changes.push(FitChange::Batch(room.batch));
     }
-    if room.tokens > 0 {
+    if room.tokens > image_tokens(&question.workload) {
         changes.push(FitChange::Context(room.tokens));
     }
     changes.extend(devices(question));

@@ -17,6 +17,7 @@ use report::input::named_model::{NamedModel, folder, is_half};
 use report::input::request::link::ChosenLink;
 use report::output::verdict::{badge, badge_meaning};
 
+use super::beside::Beside;
 use super::fields::{Field, real};
 use super::file_name;
 use super::refused::RefusedFile;
@@ -168,6 +169,8 @@ pub struct ModelInputs {
     pub engine: Option<Engine>,
     /// Link between several devices; `None`: the device's own.
     pub link: Option<Arc<ChosenLink>>,
+    /// Host of the card, other programs and images; `None` without any.
+    pub beside: Option<Arc<Beside>>,
     /// Scheme that the Plan view shows; `None`: the recommended one.
     pub scheme: Option<&'static Scheme>,
     /// Texts of the user's claim, by key; parsed in `check`.
@@ -187,6 +190,7 @@ impl Default for ModelInputs {
             drafter: None,
             engine: None,
             link: None,
+            beside: None,
             scheme: None,
             claim: Default::default(),
             filter: Default::default(),
@@ -230,6 +234,9 @@ impl ModelInputs {
         if !base.arch().has_experts() {
             self.formats.set(Role::Experts, None);
             self.set_text(Field::Expert, Field::Expert.spec().usual.to_owned());
+        }
+        if let Some(beside) = &self.beside {
+            self.beside = beside.kept(None, Some(base.arch()));
         }
         self.base = base;
         self.reset_geometry();

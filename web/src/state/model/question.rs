@@ -9,12 +9,14 @@ use calc_core::error::Error;
 use calc_core::estimate::{Draft, Estimate, EstimateRequest, PartBytes, WeightSize, estimate};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
+
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 use report::input::request::RequestError;
 
+use super::beside::{Erased, QuestionParts};
 use super::fields::{Field, ModelFault, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
@@ -22,7 +24,7 @@ use super::roles::{Formats, Role};
 use crate::state::place::Place;
 
 /// A question to the core.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ModelQuestion<'a> {
     pub place: Place<'a>,
     /// The device with the link that the user chose.
@@ -44,6 +46,8 @@ pub struct ModelQuestion<'a> {
     pub engine: Option<Engine>,
     /// The user's limit on the usable memory.
     pub limit: Option<Bytes>,
+    /// Host of the card, other programs and images.
+    pub beside: Option<Erased>,
 }
 
 impl<'a> ModelQuestion<'a> {
@@ -85,7 +89,7 @@ impl<'a> ModelQuestion<'a> {
         let parallel = Parallel { tensor, pipeline, expert };
         let speculation =
             draft.map(|draft_tokens| Speculation { draft_tokens, acceptance, own_layers: false });
-        Ok(Self {
+        let mut question = Self {
             place,
             device: match &inputs.link {
                 Some(link) => Cow::Owned(link.on(place.device.clone())),
@@ -109,7 +113,20 @@ impl<'a> ModelQuestion<'a> {
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
             engine: inputs.engine,
             limit: limit.map(Bytes::from_gb),
-        })
+            beside: None,
+        };
+        if let Some(beside) = &inputs.beside {
+            let parts = QuestionParts {
+                device: &question.device,
+                arch: &mut question.arch,
+                workload: &mut question.workload,
+                limit: &mut question.limit,
+                follows: inputs.text(Field::Context).trim().is_empty(),
+            };
+            let read = beside.apply(parts);
+            question.beside = Some(read.map_err(|text| vec![ModelFault { field: None, text }])?);
+        }
+        Ok(question)
     }
 
     /// Changes the format of a role.
@@ -146,7 +163,7 @@ impl<'a> ModelQuestion<'a> {
             draft: self.drafter.map(|model| Draft { model: &model.arch, files: None }),
             engine: self.engine,
             calibration: self.place.calibration(),
-            host: None,
+            host: self.beside.as_ref().and_then(Erased::host),
         }
     }
 

@@ -10,6 +10,7 @@ use report::input::model_file::word::{self, FileGeometry, FileModel};
 use report::input::request::link;
 use report::output::address::key;
 
+use super::beside;
 use super::fields::Field;
 use super::file_name::LONGEST_NAME;
 use super::inputs::{ModelInputs, ModelSource};
@@ -64,6 +65,9 @@ fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
         }
     }
     pairs.extend(inputs.link.as_ref().map(|link| (key::LINK, link.key.to_string())));
+    if let Some(beside) = &inputs.beside {
+        beside.write(pairs);
+    }
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
     pairs.extend(inputs.scheme.map(|scheme| (key::SCHEME, scheme.key.to_owned())));
     pairs.extend(inputs.drafter.map(|model| (key::DRAFT_MODEL, model.key.to_owned())));
@@ -99,6 +103,9 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
     }
     if let Some(role) = Role::ALL.into_iter().find(|role| role.id() == key) {
         return Some(format(role, value).map(|format| inputs.formats.set(role, Some(format))));
+    }
+    if beside::put(&mut inputs.beside, key, value) {
+        return Some(Ok(())); // the fields report invalid values
     }
     Some(match key {
         key::MODEL => model(value).map(|base| inputs.base = base),

@@ -1,5 +1,7 @@
 //! Search of a list: by the words of an option, and by the names that the catalogs know.
 
+mod host;
+
 use core::cmp::Reverse;
 
 use calc_core::catalog;
@@ -7,8 +9,12 @@ use calc_core::catalog::model_names::other_release;
 use calc_core::device::Device;
 use calc_core::error::Error;
 use report::input::named_model::geometry_of;
+use report::input::request::beside::card_and_host;
 
 use super::{OptionGroup, PickerOption};
+use host::beside_host;
+
+pub use host::split_host;
 
 /// The catalog whose published names a search understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +93,9 @@ fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<Op
             choice.name = format!("{count} × {}", choice.name);
         }
         return found;
+    }
+    if let Some((card, host)) = card_and_host(typed).filter(|_| names == PickerCatalog::Machines) {
+        return beside_host(found(groups, card, names), host);
     }
     let mut found = filtered(groups, typed);
     if typed.trim().is_empty() {

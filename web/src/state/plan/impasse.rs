@@ -6,7 +6,7 @@ use calc_core::catalog::devices;
 use calc_core::device::Device;
 use calc_core::math::{round_down, round_up};
 use calc_core::recommend::{Drop, Dropped, Outcome, RecommendRequest, Recommendation, rank};
-use calc_core::units::TokensPerSec;
+use calc_core::units::{Bytes, TokensPerSec};
 use calc_core::workload::Workload;
 use report::output::words::advice;
 
@@ -17,7 +17,9 @@ use crate::state::inputs::Inputs;
 use crate::state::model::answer::next as next_model;
 use crate::state::model::fields::Field;
 use crate::state::model::fit::{DEVICES, FitChange};
+use crate::state::model::host::{give_memory, larger_hosts, memory_text};
 use crate::state::model::roles::Role;
+use crate::state::place::Place;
 use crate::state::scenario::brief;
 
 /// Significant digits of a loosened bound.
@@ -113,6 +115,8 @@ enum Step {
     /// A workload or format that needs less memory, or more devices.
     Model(FitChange, Workload),
     Device(&'static Device),
+    /// An amount of host memory [GB as sold].
+    Host(u32),
 }
 
 impl Step {
@@ -122,6 +126,10 @@ impl Step {
             Self::AllMemory => inputs.model.set_text(Field::Memory, String::new()),
             Self::Model(change, workload) => change.apply(&mut inputs.model, workload),
             Self::Device(device) => inputs.set_device(Cow::Borrowed(device)),
+            Self::Host(memory) => {
+                let device = inputs.device.clone();
+                give_memory(&mut inputs.model, *memory, Place::of(&device));
+            }
         }
     }
 
@@ -134,6 +142,7 @@ impl Step {
             Self::AllMemory => "all usable memory".to_owned(),
             Self::Model(change, _) => change.text(),
             Self::Device(device) => brief(&device.name).to_owned(),
+            Self::Host(memory) => memory_text(*memory),
         }
     }
 }
@@ -168,11 +177,25 @@ pub fn remedies(shown: &PlanShown, inputs: &Inputs) -> Vec<Remedy> {
     });
     model.extend(fitting.map(of_model));
     found.extend(model.into_iter().filter_map(|step| tried(inputs, vec![step])));
+    found.extend(with_host(inputs));
     let more = DEVICES.into_iter().filter(|ways| *ways > memory.workload.parallel.tensor);
     let mut split = more.map(|ways| vec![of_model(FitChange::Devices(ways))]);
     found.extend(split.find_map(|steps| tried(inputs, steps)));
     found.extend(larger(inputs));
     found
+}
+
+/// The smallest memory of a host beside the card with which a scheme meets the bounds.
+fn with_host(inputs: &Inputs) -> Option<Remedy> {
+    let least = with_model(inputs, |request| {
+        let found = rank(request).ok()?;
+        let needs = found.dropped.iter().filter_map(|row| Some(row.outcome.as_ref()?.memory));
+        needs.min_by(|a, b| a.get().total_cmp(&b.get()))
+    })??;
+    let card = inputs.device.usable_memory(None).bytes;
+    let may_hold = |memory: &u32| card + Bytes::from_gib(f64::from(*memory)) > least;
+    let mut hosts = larger_hosts(&inputs.model, inputs.place()).into_iter().filter(may_hold);
+    hosts.find_map(|memory| tried(inputs, vec![Step::Host(memory)]))
 }
 
 /// The device with the least memory on which a scheme meets the bounds, one of the same class and vendor if there is one.
@@ -271,6 +294,7 @@ mod tests {
     fn each_remedy_makes_something_meet_the_bounds() {
         for (device, model, bounds, names) in [
             ("jetson_orin_nano_8gb_super", "llama-3.1-70b", vec![], "AGX Orin"),
+            ("rtx_4090", "gpt-oss-120b", vec![], "GB of host memory"),
             (
                 "jetson_orin_nano_8gb_super",
                 "llama-3.1-8b",

@@ -38,6 +38,10 @@ fn an_estimate_opens_as_the_same_request() {
         r#"{"hardware":"rtx_4090","model":"gpt-oss-20b","batch":4}"#,
         r#"{"hardware":"rtx_4090","model":"gpt-oss-20b","weights":"bf16"}"#,
         r#"{"hardware":"rtx_4090","model":"llama-3.1-8b","weights":"q4_k_m","weight_bits":4.83,"memory_limit_gb":20}"#,
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":512}"#,
+        r#"{"hardware":"rtx_3090","host":"ryzen 9 7950x","host_memory_gb":64,"host_link":"pcie_3_x16","ssd_gb_s":7,"reserve_gb":"desktop","model":"qwen3-235b-a22b","weights":"q3_k_m"}"#,
+        r#"{"hardware":"gb10","reserve_gb":4,"model":"gemma-4-26b-a4b","image":"2x1024x768","image_tokens":256,"prompt":900}"#,
+        r#"{"hardware":"gb10","memory_limit_gb":100,"model":"gemma-4-26b-a4b","language_model_only":true}"#,
         r#"{"hardware":"rtx_4090","model":"llama-3.1-8b","draft_tokens":3,"acceptance":0.6,"draft_model":"llama-3.2-1b"}"#,
         r#"{"hardware":"rtx_4090","model":"hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4","kv":"fp8_e4m3"}"#,
     ] {
@@ -72,6 +76,8 @@ fn a_recommendation_opens_with_the_same_ranking() {
     for line in [
         r#"{"hardware":"h100","model":"llama-3.1-70b","prompt":4096,"new_tokens":128}"#,
         r#"{"hardware":"gb10","model":"qwen3-30b-a3b","objective":"energy","max_quality_loss":20,"max_tpot_ms":33.3,"max_ttft_ms":900}"#,
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":128}"#,
+        r#"{"hardware":"gb10","model":"gemma-4-26b-a4b","image":"1024x768","new_tokens":128}"#,
         r#"{"hardware":"rtx_4090","model":"llama-3.1-8b","phase":"prefill","min_tokens_per_s":30,"weights":"int4_g128","kv":"fp8_e4m3"}"#,
     ] {
         let asked = RecommendInputs::parse(fields(line), &Library::CATALOGS).expect("a request");

@@ -21,6 +21,7 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
+use super::beside::{self, Machine, Pictures, ToldField};
 use super::device_count;
 use super::link::ChosenLink;
 use super::{
@@ -70,6 +71,8 @@ pub struct EstimateInputs {
     pub host: Option<Behind>,
     /// Memory that other programs take: of the host, or of the device where there is none.
     pub reserve: Option<Bytes>,
+    /// The fields about host, other programs and images as the request has them, for the address of the page.
+    pub told: Vec<ToldField>,
     /// Defaults that were used; the answer names them.
     pub usual: Vec<UsualValue>,
     /// Notes on ambiguous names of devices and formats, and the one chosen for each.
@@ -89,22 +92,14 @@ impl EstimateInputs {
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
-        let reserve = host::reserve(&mut fields)?;
-        let host = host::host(&mut fields, library, &device, reserve)?;
-        let memory_limit = memory::limit(&mut fields)?;
-        // Other programs share the memory of the host, or that of the device where there is no host.
-        let own_reserve = reserve.filter(|_| host.is_none());
-        let memory_limit = memory::limit_beside(memory_limit, own_reserve, &device);
-        let (host, host_said) = host.unzip();
+        let told = beside::told(&fields);
+        let limit = memory::limit(&mut fields)?;
+        let machine = Machine::read(&mut fields, library, (&device, limit))?;
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let mut model = library.model(&fields.required_text("model")?, unread)?;
-        let language_model_only = fields.flag("language_model_only")?;
-        if language_model_only && fields.has("image") {
-            let (first, second) = ("image", "language_model_only");
-            return Err(Error::Conflict { first, second, needs: false }.into());
-        }
-        if language_model_only {
+        let pictures = Pictures::read(&mut fields, &model.arch)?;
+        if pictures.language_model_only {
             model.leave_towers_out();
         }
         let is_requantized = FORMATS_OF_WEIGHTS.iter().any(|key| fields.has(key));
@@ -117,14 +112,12 @@ impl EstimateInputs {
         let in_file = model.weight_bytes.filter(|_| !is_requantized).map(|bytes| bytes.size());
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
-        let asked_images = fields.images()?;
-        let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
-        let mut workload = workload(&mut fields, images)?;
+        let mut workload = workload(&mut fields, pictures.images)?;
         let counted = counted.map(|counted| counted.said(&workload.parallel)).transpose()?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(host_said);
-        let taken = taken.chain(reserve.map(host::reserve_said)).collect();
+        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(machine.said);
+        let taken = taken.collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
@@ -144,10 +137,10 @@ impl EstimateInputs {
         Ok(Self {
             device,
             power_mode: mode,
-            memory_limit,
+            memory_limit: machine.memory_limit,
             model,
-            asked_images,
-            language_model_only,
+            asked_images: pictures.asked,
+            language_model_only: pictures.language_model_only,
             precision,
             named,
             workload,
@@ -155,8 +148,9 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
-            host,
-            reserve,
+            host: machine.host,
+            reserve: machine.reserve,
+            told,
             usual,
             taken,
             link,
@@ -166,6 +160,13 @@ impl EstimateInputs {
     /// Number of tokens of text in a prompt.
     pub fn text_tokens(&self) -> u64 {
         self.workload.prompt - self.workload.images.map_or(0, |images| images.tokens())
+    }
+
+    /// The limit on the memory that the request states itself, without what it leaves to other programs.
+    pub fn stated_limit(&self) -> Option<Bytes> {
+        let own_reserve = self.reserve.filter(|_| self.host.is_none());
+        let left = memory::limit_beside(None, own_reserve, &self.device);
+        self.memory_limit.filter(|limit| Some(*limit) != left)
     }
 
     /// True if the size of the weights is that of the model's files.

@@ -74,6 +74,16 @@ impl Fields {
         self.values.get(key).and_then(Value::as_str)
     }
 
+    /// The value of a field as a text, which is not removed; `None` for a list or an object.
+    pub(super) fn shown_text(&self, key: &str) -> Option<String> {
+        match self.values.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(value) => Some(value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
     /// Sets a field to a text.
     pub fn replace_text(&mut self, key: &str, text: &str) {
         self.values.insert(key.into(), Value::String(text.into()));

@@ -7,9 +7,10 @@ use calc_core::recommend::{
 };
 use calc_core::tiers::Host;
 use calc_core::units::Bytes;
+use calc_core::workload::Workload;
 use serde_json::{Map, Value};
 
-use super::remedy::{HOST_MEMORY, host_fields};
+use super::remedy::{HOST_MEMORY, host_fields, text_tokens};
 use super::{EstimateInputs, Fields, Library, RecommendInputs, RequestError, Subject};
 
 /// Formats of the KV cache that are tried, widest first.
@@ -158,14 +159,15 @@ impl FitInputs {
         let context = context.filter(|tokens| *tokens < workload.longest());
         let changes = [
             batch.map(|batch| vec![("batch", Value::from(batch))]),
-            context.map(|tokens| {
+            context.and_then(|tokens| {
                 let prompt = workload.prompt.min(tokens);
+                let text = text_tokens(&Workload { prompt, ..*workload })?;
                 let new_tokens = workload.new_tokens.min(tokens - prompt + 1);
-                vec![
-                    ("prompt", Value::from(prompt)),
+                Some(vec![
+                    ("prompt", Value::from(text)),
                     ("context", Value::from(workload.context.min(tokens))),
                     ("new_tokens", Value::from(new_tokens)),
-                ]
+                ])
             }),
         ];
         Ok(changes.into_iter().flatten().filter_map(|change| self.tried(change, library)).collect())

@@ -15,7 +15,7 @@ use crate::input::number_input;
 use crate::number_text as n;
 
 /// Word of `reserve_gb` for a running desktop.
-const DESKTOP_WORD: &str = "desktop";
+pub const DESKTOP_WORD: &str = "desktop";
 /// Link of a card whose row in the catalog names no PCIe link.
 const USUAL_LINK: &str = "pcie_4_x16";
 /// Range of an SSD's bandwidth [GB/s].
@@ -58,6 +58,13 @@ impl Modules {
         let is_plausible = megatransfers.is_none_or(|speed| (800..=20_000).contains(&speed))
             && channels.is_none_or(|channels| channels <= 64);
         is_plausible.then_some(Self { generation, megatransfers, channels })
+    }
+
+    /// The modules as a request names them.
+    fn word(self) -> String {
+        let speed = self.megatransfers.map_or_else(String::new, |speed| format!("-{speed}"));
+        let channels = self.channels.map_or_else(String::new, |channels| format!("x{channels}"));
+        format!("{}{speed}{channels}", self.generation)
     }
 
     /// Bandwidth of the modules, and their name.
@@ -107,18 +114,27 @@ pub(super) fn from_device_name(fields: &mut Fields) {
         return;
     }
     let Some(name) = fields.peek_text("hardware").map(str::to_owned) else { return };
-    let lower = name.to_ascii_lowercase();
-    let Some((at, word)) =
-        [" with ", " + "].iter().find_map(|word| Some((lower.find(word)?, word)))
-    else {
-        return;
-    };
-    let (card, host) = (name[..at].trim(), name[at + word.len()..].trim());
-    let described = Described::read(host);
-    if described.modules.is_some() || described.installed.is_some() {
+    if let Some((card, host)) = card_and_host(&name) {
         fields.replace_text("hardware", card);
         fields.replace_text("host", host);
     }
+}
+
+/// The card and the host in a name of both.
+pub(super) fn card_and_host(name: &str) -> Option<(&str, &str)> {
+    let lower = name.to_ascii_lowercase();
+    let (at, word) = [" with ", " + "].iter().find_map(|word| Some((lower.find(word)?, word)))?;
+    let (card, host) = (name[..at].trim(), name[at + word.len()..].trim());
+    let described = Described::read(host);
+    (described.modules.is_some() || described.installed.is_some()).then_some((card, host))
+}
+
+/// A host without its memory, and the memory [GB as sold]: `ddr5` and 96 of `96 GB of DDR5`. `None` without memory.
+pub(super) fn host_and_memory(text: &str) -> Option<(String, f64)> {
+    let Described { processor, modules, installed } = Described::read(text);
+    let own = modules.or((processor.is_empty()).then_some(USUAL_MODULES));
+    let host = [processor, own.map_or_else(String::new, Modules::word)].join(" ");
+    Some((host.trim().to_owned(), installed?))
 }
 
 /// The host of a request, and what was taken for it in words.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{EstimateInputs, host};
 
 /// Memory with which hosts are sold [GiB].
-pub(super) const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
+pub const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
 /// Formats that are tried, widest first: files of llama.cpp.
 const FEWER_BITS: [&str; 6] =
     ["gguf_q8_0", "gguf_q6_k", "gguf_q5_k", "gguf_q4_k", "gguf_q3_k", "gguf_q2_k"];
@@ -123,13 +123,20 @@ fn with_shorter_context(inputs: &EstimateInputs) -> Option<Remedy> {
         if fits(middle) { least = middle } else { most = middle }
     }
     let workload = shortened(&inputs.workload, least);
+    let text = text_tokens(&workload)?;
     let answer = fitting(&EstimateInputs { workload, ..inputs.clone() })?;
     let fields = vec![
-        ("prompt", Value::from(workload.prompt)),
+        ("prompt", Value::from(text)),
         ("context", Value::from(workload.context)),
         ("new_tokens", Value::from(workload.new_tokens)),
     ];
     Some(Remedy { fields, answer })
+}
+
+/// Tokens of text in the prompt of a workload; `None` if its images leave none.
+pub(super) fn text_tokens(workload: &Workload) -> Option<u64> {
+    let images = workload.images.map_or(0, |images| images.tokens());
+    workload.prompt.checked_sub(images).filter(|tokens| *tokens > 0)
 }
 
 /// A workload whose longest sequence has a number of tokens.

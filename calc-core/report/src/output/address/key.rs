@@ -39,6 +39,17 @@ pub const EXPERT_PARALLEL: &str = "ep";
 pub const LINK: &str = "link";
 /// Limit on the memory in use [GB].
 pub const MEMORY_LIMIT: &str = "memory";
+/// Fields of a request about the host of a card, other programs and images, each with its key.
+pub const BESIDE: [(&str, &str); 8] = [
+    ("host", "host"),
+    ("host_memory_gb", "hostgb"),
+    ("host_link", "hostlink"),
+    ("ssd_gb_s", "ssd"),
+    ("reserve_gb", "reserve"),
+    ("image", "image"),
+    ("image_tokens", "imagetok"),
+    ("language_model_only", "textonly"),
+];
 /// Mean bits per weight.
 pub const WEIGHT_BITS: &str = "wbits";
 /// Tokens drafted per round.

@@ -2,6 +2,7 @@
 
 use calc_core::estimate::Estimate;
 use calc_core::lowering::Phase;
+use calc_core::plan::Limit;
 use calc_core::recommend::RankedPart;
 use calc_core::roofline::Bound;
 use report::number_text as text;
@@ -17,10 +18,15 @@ pub(super) fn why(fastest: &RunningColumn<'_>, other: &RunningColumn<'_>) -> Str
     let estimate = |column: &RunningColumn<'_>| column.answered.shown.model.answer.estimate.clone();
     let (fast, slow) = (estimate(fastest), estimate(other));
     let part = if other.answered.new_tokens() > 1 { RankedPart::Whole } else { RankedPart::Decode };
-    let (step, bound) = match other.outcome().longer_phase(part) {
-        Phase::Prefill => ("the prompt", slow.prefill.expected_bound),
-        Phase::Decode => ("decode", slow.middle.expected_bound),
+    let (step, phase) = match other.outcome().longer_phase(part) {
+        Phase::Prefill => ("the prompt", &slow.prefill),
+        Phase::Decode => ("decode", &slow.middle),
     };
+    if phase.totals.limit() == Limit::Host {
+        let host = "the host of the card, on which a part of the model lies";
+        return format!("Most of the time {step} waits for {host}.");
+    }
+    let bound = phase.expected_bound;
     if bound == Bound::Compute {
         let [a, b] = [fast.paths.layer, slow.paths.layer];
         let ratio = a.peak / b.peak;
