@@ -5,7 +5,7 @@ use report::input::request::{
     EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
 use report::output::json::recommend::pretty;
-use report::output::words::placement::what_would_fit;
+use report::output::words::placement::{Asked, what_would_fit};
 use report::output::words::placement::{options, places};
 use report::output::{address, summary};
 
@@ -149,9 +149,9 @@ fn a_model_that_fits_without_its_towers_says_so() {
     let limited = format!(r#"{line},"memory_limit_gb":{usable}"#);
     let asked = inputs(&format!("{limited}}}"));
     let found = remedies(&asked, &asked.estimate().expect("an estimate"));
-    let said = what_would_fit(&asked, &asked.estimate().expect("an estimate"));
+    let said = what_would_fit(&asked, &asked.estimate().expect("an estimate"), Asked::Flags);
     assert_eq!(found[0].fields, [("language_model_only", true.into())]);
-    assert!(said[0].contains("language model only (--language-model-only)"), "{}", said[0]);
+    assert!(said[0].contains("with --language-model-only:"), "{}", said[0]);
     // An image needs its tower.
     let pictured = inputs(&format!(r#"{limited},"image":"896x896"}}"#));
     let found = remedies(&pictured, &pictured.estimate().expect("an estimate"));
@@ -199,4 +199,23 @@ fn the_command_of_a_ranked_scheme_places_the_model() {
 fn a_link_says_that_it_lacks_the_host() {
     let with = inputs(r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#);
     assert_eq!(address::estimate(&with).expect("a link").lacks, ["host"]);
+}
+
+#[test]
+fn what_would_fit_stands_below_the_verdict_in_the_words_of_the_reader() {
+    let line = r#"{"hardware":"rtx_4090","model":"gpt-oss-120b","prompt":512,"new_tokens":128}"#;
+    let asked = inputs(line);
+    let text = summary::estimate(&asked, &asked.estimate().expect("an estimate")).to_text();
+    let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
+    assert!(lines[0].starts_with("Does not fit"), "{text}");
+    assert!(lines[1].starts_with("It fits with --host ddr5 --host-memory-gb 64: "), "{text}");
+
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+    let (request, answer) = (inputs.request().expect("valid"), inputs.recommend().expect("valid"));
+    let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+    assert!(text.contains("\nIt fits with --host ddr5 --host-memory-gb 64: "), "{text}");
+    assert!(!text.contains("Ranked by"), "{text}");
+    let told = report::output::brief::recommend(&inputs, &answer, Vec::new()).text();
+    assert!(told.contains("\nIt fits with host ddr5, host_memory_gb 64: "), "{told}");
 }

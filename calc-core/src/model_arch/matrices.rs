@@ -76,7 +76,7 @@ impl ModelArch {
             }
             layer(own, OpKind::OutProj, group.layers(), hidden, group.inner());
         }
-        for &Projection { count, rows, cols } in self.projections.iter() {
+        for &Projection { count, rows, cols, .. } in self.projections.iter() {
             layer(LayerGroup::Whole, OpKind::Projection, count, rows, cols);
         }
         let dense = self.dense.iter().enumerate();

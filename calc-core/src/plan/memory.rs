@@ -6,12 +6,13 @@ use super::Plan;
 use super::request::EstimateRequest;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, WeightRole, footprint, kv_cache_bytes, part_bytes, stage_share,
+    DraftMemory, MemoryFootprint, WeightRole, cache_bytes, footprint, part_bytes, stage_share,
     table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
+use crate::software::CacheRule;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -45,26 +46,26 @@ impl Plan<'_> {
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
-            let MemoryFootprint { weights, kv_cache, activations, .. } =
+            let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             let shared =
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
-            DraftMemory { weights: weights - shared, kv_cache, activations }
+            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
         });
         MemoryFootprint { activations, draft, ..own }
     }
 
-    /// KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
+    /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
     /// longer.
     pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
-        let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
-        let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft.map_or(Bytes::ZERO, |StoredDraft { model, precision, .. }| {
-            kv_cache_bytes(model, &precision, batch, tokens)
-        });
-        own + draft
+        let bytes = |model, precision| {
+            let rule = CacheRule::of(self.tuned.engine, self.request.device, model);
+            cache_bytes((model, precision), &rule, &workload).total()
+        };
+        let own = bytes(self.model(), &self.precision) * share;
+        own + self.draft.as_ref().map_or(Bytes::ZERO, |draft| bytes(draft.model, &draft.precision))
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

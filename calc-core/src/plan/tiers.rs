@@ -11,6 +11,7 @@ use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, divisible};
 use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
+use crate::op::OpKind;
 use crate::roofline::KernelTime;
 use crate::tiers::{
     COPIED_FROM, Divisible, Host, HostFactors, HostMemory, Placement, feed_forward_layers, fitted,
@@ -344,12 +345,13 @@ fn split(
     host: &Host,
 ) -> MemoryFootprint {
     let weights = parts.host_weights(placement, model);
-    let cache = parts.host_cache(placement, model);
+    let cache = placement.share(OpKind::KvAppend, model);
     MemoryFootprint {
         weights: all.weights - weights,
-        kv_cache: all.kv_cache - cache,
+        kv_cache: all.kv_cache * (1.0 - cache),
+        cache_rounding: all.cache_rounding * (1.0 - cache),
         activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights, cache, host)),
+        host: Some(HostMemory::new(weights, all.allotted_cache() * cache, host)),
         ..*all
     }
 }

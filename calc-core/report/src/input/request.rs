@@ -3,6 +3,7 @@
 
 mod analyze;
 mod check;
+mod device_count;
 mod estimate;
 mod fields;
 mod files;
@@ -22,7 +23,7 @@ pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
-pub use remedy::{LANGUAGE_MODEL_ONLY, Remedy, remedies};
+pub use remedy::{Remedy, remedies};
 pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};
 
 use std::borrow::Cow;

@@ -13,6 +13,7 @@ pub mod geometry;
 mod host;
 mod images;
 pub mod inspect;
+mod link;
 mod memory;
 pub mod recommend;
 mod row;

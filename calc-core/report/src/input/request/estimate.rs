@@ -21,6 +21,7 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
+use super::device_count;
 use super::link::ChosenLink;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
@@ -84,6 +85,7 @@ impl EstimateInputs {
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         host::from_device_name(&mut fields);
+        let counted = device_count::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
@@ -118,9 +120,10 @@ impl EstimateInputs {
         let asked_images = fields.images()?;
         let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
         let mut workload = workload(&mut fields, images)?;
+        let counted = counted.map(|counted| counted.said(&workload.parallel)).transpose()?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = open.into_iter().chain(taken).chain(said).chain(host_said);
+        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(host_said);
         let taken = taken.chain(reserve.map(host::reserve_said)).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {

@@ -9,11 +9,12 @@ use calc_core::provenance::Provenance;
 use calc_core::roofline::Bound;
 use calc_core::workload::Workload;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::host::{HostJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
 use super::memory::MemoryJson;
-use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
+use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA, link};
 use crate::input::request::{EstimateInputs, remedies};
 use crate::output::words;
 
@@ -25,6 +26,9 @@ pub struct EstimateJson {
     model: ModelJson,
     precision: PrecisionJson,
     workload: WorkloadJson,
+    /// The link between several devices; null where nobody published it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_link: Option<Value>,
     prefill: PhaseJson,
     decode: PhaseJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +145,7 @@ struct PhaseJson {
     expected: Option<ExpectedJson>,
     bound: Bound,
     expected_bound: Option<Bound>,
+    expected_limit: Option<&'static str>,
     half_the_bytes_save: Option<f64>,
     mfu: Option<f64>,
     mbu: Option<f64>,
@@ -180,6 +185,7 @@ impl PhaseJson {
             expected: known.then(|| totals.expected.into()),
             bound: phase.bound,
             expected_bound: known.then_some(phase.expected_bound),
+            expected_limit: known.then(|| totals.limit().key()),
             half_the_bytes_save: known.then(|| phase.half_bytes_save()),
             mfu: known.then_some(phase.mfu),
             mbu: known.then_some(phase.mbu),
@@ -293,9 +299,7 @@ struct EnergyJson {
 pub fn pretty(inputs: &EstimateInputs) -> String {
     let written = match inputs.estimate() {
         Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
-        Err(error) => {
-            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
-        }
+        Err(error) => serde_json::to_string_pretty(&json!({ "error": error.to_string() })),
     };
     written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
 }
@@ -321,6 +325,7 @@ impl EstimateJson {
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
+            device_link: link::between(&inputs.device, &inputs.workload),
             prefill: PhaseJson::new(&model.arch, &answer.prefill, known),
             decode: PhaseJson::new(&model.arch, &answer.decode, known),
             images: ImagesJson::new(inputs, answer),

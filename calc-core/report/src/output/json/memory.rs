@@ -17,6 +17,8 @@ pub(super) struct MemoryJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     towers: Option<f64>,
     kv_cache: f64,
+    /// Bytes that the engine allots beside `kv_cache`, which the model has to keep.
+    kv_cache_rounding: f64,
     activations: f64,
     reserve: f64,
     draft: Option<DraftJson>,
@@ -38,6 +40,7 @@ pub(super) struct MemoryJson {
 struct DraftJson {
     weights: f64,
     kv_cache: f64,
+    kv_cache_rounding: f64,
     activations: f64,
     total: f64,
 }
@@ -47,6 +50,7 @@ impl From<DraftMemory> for DraftJson {
         Self {
             weights: draft.weights.get(),
             kv_cache: draft.kv_cache.get(),
+            kv_cache_rounding: draft.cache_rounding.get(),
             activations: draft.activations.get(),
             total: draft.total().get(),
         }
@@ -81,6 +85,7 @@ impl MemoryJson {
             weights_by_role: WeightRolesJson::new(&inputs.weight_roles()),
             towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
+            kv_cache_rounding: memory.cache_rounding.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
             draft: memory.draft.map(DraftJson::from),
