@@ -21,9 +21,6 @@ const FEWER_BITS: [&str; 6] =
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 
-/// The field that leaves towers out.
-const LANGUAGE_MODEL_ONLY: &str = "language_model_only";
-
 /// A change after which the model fits.
 #[derive(Debug, Clone)]
 pub struct Remedy {
@@ -65,7 +62,7 @@ fn without_towers(inputs: &EstimateInputs) -> Option<Remedy> {
     }
     let mut changed = EstimateInputs { language_model_only: true, ..inputs.clone() };
     changed.model.leave_towers_out();
-    let fields = vec![(LANGUAGE_MODEL_ONLY, Value::from(true))];
+    let fields = vec![("language_model_only", Value::from(true))];
     fitting(&changed).map(|answer| Remedy { fields, answer })
 }
 

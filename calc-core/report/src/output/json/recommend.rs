@@ -271,10 +271,9 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         ));
     }
     if let Subject::Model(model) = &inputs.subject {
-        if model.weight_size.is_some() {
-            notes.push(weights::size_in_ranking(model).to_owned());
-        }
-        notes.extend(towers::would_fit_without(model, answer));
+        let of_size =
+            model.weight_size.is_some().then(|| weights::size_in_ranking(model).to_owned());
+        notes.extend(of_size.into_iter().chain(towers::would_fit_without(model, answer)));
     }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());

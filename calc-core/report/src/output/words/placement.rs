@@ -112,9 +112,10 @@ pub fn what_would_fit_instead(inputs: &RecommendInputs, asked: Asked) -> Vec<Str
 /// A change with its answer: `It fits with --host ddr5 --host-memory-gb 64: 36.4 token/s expected (…); the experts of ….`
 fn would_fit(inputs: &EstimateInputs, remedy: &Remedy, asked: Asked) -> String {
     let told = remedy.fields.iter().map(|(key, value)| {
+        let is_switch = value.as_bool() == Some(true);
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match asked {
-            Asked::Flags if value == "true" => format!("--{}", key.replace('_', "-")),
+            Asked::Flags if is_switch => format!("--{}", key.replace('_', "-")),
             Asked::Flags => format!("--{} {value}", key.replace('_', "-")),
             Asked::Fields => format!("{key} {value}"),
         }
