@@ -52,7 +52,7 @@ impl CacheRule {
     ///
     /// Read in 2026: `SlidingWindowSpec` of vLLM, `llama_kv_cache_iswa` and `llama_context` of llama.cpp, `Causal.Init` of
     /// Ollama, `BlockManager` and `tokens_per_block` of TensorRT-LLM, `swa_full_tokens_ratio` of SGLang, `setup_caches` of gpt-fast.
-    /// Recalled: the blocks of SGLang, `ExLlamaV2` and MLC. Assumed: that engines about which nothing is known keep all tokens.
+    /// Recalled: the blocks of SGLang, `ExLlamaV2` and MLC, and 128 tokens in vLLM with latent attention. Assumed: that engines about which nothing is known keep all tokens.
     pub fn of(engine: Engine, device: &Device, model: &ModelArch) -> Self {
         let step = engine.chunk(device).tokens.unwrap_or(0);
         let latent = model.is_latent();
