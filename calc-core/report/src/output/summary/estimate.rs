@@ -1,11 +1,12 @@
 //! Answer of `estimate` for people.
 
+mod formats;
+
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::footprint::bits_per_weight;
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
-use calc_core::precision::Precision;
 use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -69,25 +70,6 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     )
 }
 
-/// Formats of embedding and LM head: `embedding and LM head FP16`, `embedding GGUF Q4_K, LM head GGUF Q6_K`.
-fn embedding_and_head(precision: &Precision) -> String {
-    let Precision { embedding, lm_head, .. } = precision;
-    if embedding == lm_head {
-        format!("embedding and LM head {}", embedding.name)
-    } else {
-        format!("embedding {}, LM head {}", embedding.name, lm_head.name)
-    }
-}
-
-/// Formats of the inputs of matmuls: `INT8`, or `INT8 for experts, FP16 for other layers`.
-fn activations(p: &Precision) -> String {
-    let (experts, layers) = (p.activations, p.layer_inputs());
-    if experts == layers {
-        return experts.name.to_owned();
-    }
-    format!("{} for experts, {} for other layers", experts.name, layers.name)
-}
-
 fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let (p, w, arch) = (&answer.precision, &inputs.workload, &inputs.model.arch);
     let (all, active) = (arch.n_params(), arch.n_active_params());
@@ -119,9 +101,9 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     }
     out.line(format!(
         "activations {}; KV cache {}; {}",
-        activations(p),
+        formats::activations(p),
         p.kv_cache.name,
-        embedding_and_head(p)
+        formats::embedding_and_head(p)
     ));
     out.line(format!(
         "roofs       {} DRAM, {} {} dense",
