@@ -5,7 +5,7 @@
 use crate::calibration::Factors;
 use crate::device::{Device, DeviceClass, Link};
 use crate::model_arch::ModelArch;
-use crate::op::OpKind;
+use crate::op::{OpKind, Shape};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass;
 use crate::text::Text;
@@ -32,7 +32,7 @@ pub struct Host {
     pub installed: Bytes,
     /// DRAM that a model may use.
     pub usable: Bytes,
-    /// Link between card and host.
+    /// Link between card and host, with the line rate of one direction.
     pub link: Fact<Link>,
     pub link_name: Text,
     /// Read bandwidth of the SSD from which weights are mapped; `None` keeps all of them in memory.
@@ -59,15 +59,18 @@ impl Host {
 pub struct HostFactors {
     /// Operators on the processor.
     pub processor: Factors,
-    /// Share of the link's bandwidth that copies of weights reach.
+    /// Share of the link's line rate that copies reach.
     pub link: f64,
+    /// Share of the experts of uniform routing that copies move: tokens of one text prefer the same ones.
+    pub experts: f64,
     /// Time that one change between card and processor costs, beside the transfer.
     pub crossing: Seconds,
 }
 
 impl HostFactors {
     /// The roofs themselves.
-    pub const IDEAL: Self = Self { processor: Factors::IDEAL, link: 1.0, crossing: Seconds::ZERO };
+    pub const IDEAL: Self =
+        Self { processor: Factors::IDEAL, link: 1.0, experts: 1.0, crossing: Seconds::ZERO };
 }
 
 /// Where the parts of a model lie: what llama.cpp can be told with a few flags. Layers are counted from the first one, and
@@ -141,6 +144,15 @@ pub(crate) fn is_feed_forward(kind: OpKind, model: &ModelArch) -> bool {
 /// Whether an operator reads or writes the KV cache.
 pub(crate) fn is_of_cache(kind: OpKind) -> bool {
     matches!(kind, OpKind::Attention | OpKind::IndexScores | OpKind::KvAppend)
+}
+
+/// Share of the weights that a step of a number of tokens reads at least, of those that it reads with uniform routing: all
+/// tokens may choose the same experts.
+pub fn least_read(shape: &Shape, tokens: u64) -> f64 {
+    match shape {
+        Shape::Experts { product, distinct } => product.rows / tokens as f64 / distinct,
+        Shape::Product(_) | Shape::Attention { .. } | Shape::Scan | Shape::Stream => 1.0,
+    }
 }
 
 fn share(part: u64, whole: u64) -> f64 {

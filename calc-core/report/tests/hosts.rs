@@ -1,8 +1,9 @@
 //! Hosts in requests: how people write them, what is refused, and what is said of a model that does not fit.
 
+use calc_core::check::ClaimVerdict;
 use calc_core::units::Bytes;
 use report::input::request::{
-    EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
+    CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
 use report::output::words::placement::{options, places};
 use report::output::{address, summary};
@@ -166,4 +167,18 @@ fn the_command_of_a_ranked_scheme_places_the_model() {
 fn a_link_says_that_it_lacks_the_host() {
     let with = inputs(r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#);
     assert_eq!(address::estimate(&with).expect("a link").lacks, ["host"]);
+}
+
+#[test]
+fn a_published_run_is_possible() {
+    // Rows t19 and t20 of calc-core/validation/data/two-tiers.csv.
+    for (prompt, seconds) in [(256, 1.066), (512, 1.3464)] {
+        let line = format!(
+            r#"{{"hardware":"rtx_3090","model":"gpt-oss-120b","host":"ddr5, 64 GB","host_link":"pcie_4_x16","prompt":{prompt},"new_tokens":1,"seconds":{seconds}}}"#
+        );
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = CheckInputs::parse(fields, &Library::CATALOGS).expect("valid");
+        let answer = inputs.check().expect("a check");
+        assert_ne!(answer.verdict, ClaimVerdict::AboveTheRoof, "{prompt}: {:?}", answer.ideal);
+    }
 }

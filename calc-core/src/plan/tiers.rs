@@ -11,10 +11,11 @@ use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, divisible};
 use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
+use crate::op::Shape;
 use crate::roofline::KernelTime;
 use crate::tiers::{
     COPIED_FROM, Divisible, Host, HostFactors, HostMemory, Placement, feed_forward_layers, fitted,
-    is_of_cache,
+    is_of_cache, least_read,
 };
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
@@ -122,11 +123,13 @@ impl<'a> Tiers<'a> {
     /// computed there   max(bytes / DRAM, weights on SSD / SSD, flops / processor)
     /// copied           max(weights / min(link, DRAM), weights on SSD / SSD, bytes / card, flops / card)
     /// ```
+    ///
+    /// The ideal time of a copy counts the experts of one token, since nothing says that tokens choose different ones.
     fn times(&self, card: &OpTimes, op: &OpInstances, step: Step) -> OpTimes {
         let weights = card.cost.traffic.weights;
         let from_ssd = self.host.ssd.map_or(Seconds::ZERO, |ssd| weights * self.ssd_share / ssd);
         if self.placement.copies && step.tokens() >= COPIED_FROM && !is_of_cache(op.kind) {
-            return self.copied(card, from_ssd);
+            return self.copied(card, from_ssd, (&op.shape, step));
         }
         let dram = card.cost.traffic.total() / self.host.bandwidth.value;
         let compute = self.host.peak().map_or(Seconds::ZERO, |peak| card.cost.flops / peak);
@@ -139,14 +142,20 @@ impl<'a> Tiers<'a> {
     }
 
     /// The weights go over the link, and then the card computes.
-    fn copied(&self, card: &OpTimes, from_ssd: Seconds) -> OpTimes {
+    fn copied(&self, card: &OpTimes, from_ssd: Seconds, (shape, step): (&Shape, Step)) -> OpTimes {
         let rate = self.host.link.value.bandwidth.min(self.host.bandwidth.value);
         let moved = card.cost.traffic.weights / rate;
         let Factors { low, high, provenance, .. } = self.factors.processor;
-        let time = moved / self.factors.link;
-        let copy = Expected { time, low: (time * low).max(moved), high: time * high, provenance };
-        let memory = card.time.memory.max(moved).max(from_ssd);
-        let moving = copy.then(self.ssd_time(from_ssd));
+        let least = least_read(shape, step.tokens());
+        let chosen = match shape {
+            Shape::Experts { .. } => self.factors.experts.max(least),
+            Shape::Product(_) | Shape::Attention { .. } | Shape::Scan | Shape::Stream => 1.0,
+        };
+        let time = moved * chosen / self.factors.link;
+        let ideal = moved * least;
+        let copy = Expected { time, low: (time * low).max(ideal), high: time * high, provenance };
+        let memory = card.time.memory.max(ideal).max(from_ssd * least);
+        let moving = copy.then(self.ssd_time(from_ssd * chosen));
         OpTimes {
             cost: card.cost,
             time: KernelTime { memory, compute: card.time.compute },
@@ -175,7 +184,8 @@ impl<'a> Tiers<'a> {
         };
         let link = self.host.link.value;
         let message = (step.tokens() * model.hidden_size) as f64 * CROSSING_BYTES;
-        let one = Bytes::new(message) / link.bandwidth + self.factors.crossing;
+        let one =
+            Bytes::new(message) / (link.bandwidth * self.factors.link) + self.factors.crossing;
         let time = one * crossing.crossings(model);
         let Factors { low, high, provenance, .. } = self.factors.processor;
         Expected { time, low: time * low, high: time * high, provenance }

@@ -166,7 +166,7 @@ fn built(
         peaks,
         installed,
         usable: (left_to_programs(installed) - reserve).max(Bytes::ZERO),
-        link: Fact { value: link.link, provenance: link.provenance },
+        link: link.host_link(),
         link_name: Text::Borrowed(link.name),
         ssd: None,
     }
