@@ -122,20 +122,77 @@ fn a_model_that_does_not_fit_says_what_would() {
     let found = remedies(&asked, &answer);
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
     assert_eq!(keys, ["host"], "no format and no context fits 70B on a card of 24 GB");
-    for remedy in &found {
-        assert!(remedy.answer.memory.verdict().may_fit());
-        // A request with the fields of the remedy has its time per token.
-        let own = remedy.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
-        let fields = Fields::from_line(line).expect("JSON").overlaid(own.collect());
-        let again = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");
-        assert_eq!(again.estimate().expect("an estimate").tpot, remedy.answer.tpot);
-    }
     let long = r#"{"hardware":"rtx_4090","model":"qwen3-8b","prompt":"120k"}"#;
     let (asked, shorter) = (inputs(long), inputs(&long.replace("120k", "4k")));
     let found = remedies(&asked, &asked.estimate().expect("an estimate"));
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
     assert_eq!(keys, ["host", "weights", "prompt"]);
     assert!(remedies(&shorter, &shorter.estimate().expect("an estimate")).is_empty());
+}
+
+/// A request with the fields of a remedy fits, in the promised time.
+#[test]
+fn a_request_with_the_fields_of_a_remedy_is_the_promised_one() {
+    let cards = ["rtx_3090", "rtx_4090 + 16 GB DDR4", "h100", "arc_b580", "gb10", "tpu_v6e"];
+    let models = ["llama-3.1-70b", "gpt-oss-120b", "qwen3.5-27b", "llama-3.1-8b"];
+    let options = [
+        "",
+        r#","reserve_gb":12"#,
+        r#","prompt":100000,"image":"8x1024x1024","weights":"q4_k_m""#,
+        r#","weights":"q8_0","weight_gb":200,"kv":"q8_0""#,
+        r#","engine":"vllm""#,
+        r#","engine":"llama.cpp","batch":4,"prompt":30000,"new_tokens":500"#,
+        r#","prompt":1000,"cached_prefix":120000,"weights":"q3_k_m""#,
+    ];
+    let mut found = std::collections::BTreeMap::new();
+    for (card, model) in cards.iter().flat_map(|card| models.map(|model| (card, model))) {
+        for option in options {
+            let line = format!(r#"{{"hardware":"{card}","model":"{model}"{option}}}"#);
+            let Ok(asked) = parsed(&line) else { continue };
+            let Ok(answer) = asked.estimate() else { continue };
+            for remedy in remedies(&asked, &answer) {
+                let set = remedy.fields.iter().map(|(key, value)| ((*key).into(), value.clone()));
+                let changed = Fields::from_line(&line).expect("JSON").overlaid(set.collect());
+                let again = EstimateInputs::parse(changed, &Library::CATALOGS);
+                let again = again.unwrap_or_else(|error| panic!("{line}: {error}"));
+                let got = again.estimate().expect("an estimate");
+                let case = format!("{line} with {:?}", remedy.fields);
+                assert!(got.memory.verdict().may_fit(), "{case}");
+                assert_eq!(
+                    (got.tpot, got.ttft),
+                    (remedy.answer.tpot, remedy.answer.ttft),
+                    "{case}"
+                );
+                assert_eq!(got.placement, remedy.answer.placement, "{case}");
+                assert!(again.served(&got).is_ok(), "{case}");
+                *found.entry(remedy.fields[0].0).or_insert(0) += 1;
+            }
+        }
+    }
+    let kinds: Vec<&str> = found.keys().copied().collect();
+    assert_eq!(kinds, ["host", "host_memory_gb", "prompt", "weights"], "{found:?}");
+    assert!(found.values().all(|count| *count > 2), "{found:?}");
+}
+
+#[test]
+fn a_remedy_says_all_that_changes() {
+    let fields_of = |line: &str, kind: &str| {
+        let asked = inputs(line);
+        let all = remedies(&asked, &asked.estimate().expect("an estimate"));
+        let found = all.iter().find(|remedy| remedy.fields[0].0 == kind);
+        found.unwrap_or_else(|| panic!("{line}: no {kind}")).fields.clone()
+    };
+    // Text and images share the context; the field is about the text.
+    let line = r#"{"hardware":"rtx_3090","model":"qwen3.5-27b","weights":"q4_k_m","prompt":"128k","image":"8x1024x1024"}"#;
+    let fields = fields_of(line, "prompt");
+    let number = |place: usize| fields[place].1.as_u64().expect("a number");
+    let images = inputs(line).workload.images.expect("images").tokens();
+    assert!(number(0) + images <= number(1), "{fields:?}");
+    let line = r#"{"hardware":"rtx_3090","model":"qwen3.5-27b","weights":"q8_0","weight_gb":29}"#;
+    assert!(fields_of(line, "weights")[1].1.is_null(), "the stated size is that of Q8_0");
+    let line =
+        r#"{"hardware":"h100","model":"nemotron-3-super-120b-a12b","prompt":"8k","engine":"vllm"}"#;
+    assert_eq!(fields_of(line, "weights")[0].1, "int4_g128");
 }
 
 #[test]

@@ -146,6 +146,7 @@ pub fn estimate_inputs(
         host: None,
         reserve: None,
         usual: Vec::new(),
+        fields: None,
     }
 }
 

@@ -7,9 +7,10 @@ use calc_core::recommend::{
 };
 use calc_core::tiers::Host;
 use calc_core::units::Bytes;
-use serde_json::{Map, Value};
+use calc_core::workload::Workload;
+use serde_json::Value;
 
-use super::remedy::{HOST_MEMORY, host_fields};
+use super::remedy::{HOST_MEMORY, host_fields, shorter};
 use super::{EstimateInputs, Fields, Library, RecommendInputs, RequestError, Subject};
 
 /// Formats of the KV cache that are tried, widest first.
@@ -159,14 +160,12 @@ impl FitInputs {
             context.map(|tokens| {
                 let prompt = workload.prompt.min(tokens);
                 let new_tokens = workload.new_tokens.min(tokens - prompt + 1);
-                vec![
-                    ("prompt", Value::from(prompt)),
-                    ("context", Value::from(workload.context.min(tokens))),
-                    ("new_tokens", Value::from(new_tokens)),
-                ]
+                let context = workload.context.min(tokens);
+                shorter(&self.asked, &Workload { prompt, context, new_tokens, ..*workload })
             }),
         ];
-        Ok(changes.into_iter().flatten().filter_map(|change| self.tried(change, library)).collect())
+        let changes = changes.into_iter().flatten().filter(|change| !change.is_empty());
+        Ok(changes.filter_map(|change| self.tried(change, library)).collect())
     }
 
     /// The change, if a scheme meets the bounds after it.
@@ -185,9 +184,7 @@ impl FitInputs {
         change: &[(&'static str, Value)],
         library: &Library<'_>,
     ) -> Option<Vec<Ranked>> {
-        let own: Map<String, Value> =
-            change.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        let changed = RecommendInputs::parse(self.fields.overlaid(own), library).ok()?;
+        let changed = RecommendInputs::parse(self.fields.changed(change), library).ok()?;
         Some(rank(&changed.request().ok()?).ok()?.ranked)
     }
 }

@@ -177,18 +177,6 @@ fn left_to_programs(installed: Bytes) -> Bytes {
     installed * MemoryPlatform::Shared.share(installed)
 }
 
-/// The usual host of a card: a desktop with an amount of memory [GiB].
-pub(super) fn usual(device: &Device, memory: f64) -> Host {
-    built(memory_alone(USUAL_MODULES), Bytes::from_gib(memory), Bytes::ZERO, own_link(device))
-}
-
-/// The host with `memory` GiB installed; other programs keep their bytes.
-pub(super) fn with_memory(host: &Host, memory: f64) -> Host {
-    let installed = Bytes::from_gib(memory);
-    let reserve = left_to_programs(host.installed) - host.usable;
-    Host { installed, usable: left_to_programs(installed) - reserve, ..host.clone() }
-}
-
 /// A processor with its memory, or memory alone.
 struct Processor {
     name: String,

@@ -3,20 +3,29 @@
 use calc_core::catalog;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
-use calc_core::plan::{Behind, Plan};
-use calc_core::precision::PrecisionChoice;
+use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::tiers::Host;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::{EstimateInputs, host};
+use super::EstimateInputs;
+use super::estimate::WEIGHT_SIZES;
 
 /// Memory with which hosts are sold [GiB].
 pub(super) const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
-/// Formats that are tried, widest first: files of llama.cpp.
-const FEWER_BITS: [&str; 6] =
-    ["gguf_q8_0", "gguf_q6_k", "gguf_q5_k", "gguf_q4_k", "gguf_q3_k", "gguf_q2_k"];
+/// Formats that are tried, widest first: files of llama.cpp, and then those of engines that do not read these.
+const FEWER_BITS: [&str; 8] = [
+    "gguf_q8_0",
+    "gguf_q6_k",
+    "gguf_q5_k",
+    "gguf_q4_k",
+    "gguf_q3_k",
+    "gguf_q2_k",
+    "fp8_e4m3",
+    "int4_g128",
+];
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 
@@ -29,7 +38,8 @@ pub struct Remedy {
     pub answer: Estimate,
 }
 
-/// The smallest changes of one kind each, after which a model fits; none if it fits already.
+/// The smallest changes of one kind each, after which a model fits; none if it fits already, and for inputs that no request
+/// gave.
 pub fn remedies(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Remedy> {
     if answer.memory.verdict().may_fit() || inputs.workload.parallel.devices() > 1 {
         return Vec::new();
@@ -45,43 +55,37 @@ pub(super) fn host_fields(memory: u32) -> Vec<(&'static str, Value)> {
     vec![("host", Value::from("ddr5")), ("host_memory_gb", Value::from(memory))]
 }
 
-fn fitting(inputs: &EstimateInputs) -> Option<Estimate> {
-    inputs.estimate().ok().filter(|answer| answer.memory.verdict().may_fit())
+/// The change, if the model fits after it: what is promised is the answer to the changed request.
+fn tried(inputs: &EstimateInputs, fields: Vec<(&'static str, Value)>) -> Option<Remedy> {
+    let changed = inputs.with_fields(&fields)?;
+    let answer = changed.estimate().ok()?;
+    let works = answer.memory.verdict().may_fit() && changed.served(&answer).is_ok();
+    works.then_some(Remedy { fields, answer })
 }
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
-    let larger = |memory: &u32| {
-        let known = inputs.host.as_ref().map_or(0.0, |host| host.host.installed.get());
-        f64::from(*memory) * 1_073_741_824.0 > known
-    };
     if !Host::is_possible(&inputs.device) {
         return None;
     }
-    HOST_MEMORY.into_iter().filter(larger).find_map(|memory| {
-        let host = match &inputs.host {
-            Some(host) => host::with_memory(&host.host, f64::from(memory)),
-            None => host::usual(&inputs.device, f64::from(memory)),
-        };
-        let changed = EstimateInputs { host: Some(Behind::new(host)), ..inputs.clone() };
-        let answer = fitting(&changed)?;
-        let fields = match &inputs.host {
-            Some(_) => vec![("host_memory_gb", Value::from(memory))],
-            None => host_fields(memory),
-        };
-        Some(Remedy { fields, answer })
-    })
+    let known = inputs.host.as_ref().map_or(Bytes::ZERO, |host| host.host.installed);
+    let larger = HOST_MEMORY.into_iter().filter(|gib| Bytes::from_gib(f64::from(*gib)) > known);
+    let changes = larger.map(|memory| match &inputs.host {
+        Some(_) => vec![("host_memory_gb", Value::from(memory))],
+        None => host_fields(memory),
+    });
+    changes.into_iter().find_map(|change| tried(inputs, change))
 }
 
+/// The widest format with kernels in the engine of the request. A stated size is that of the weights before.
 fn with_fewer_bits(inputs: &EstimateInputs, answer: &Estimate) -> Option<Remedy> {
     let bits = |format: &QuantFormat| format.bits_per_element();
     let own = bits(answer.precision.weights);
     let formats = FEWER_BITS.into_iter().filter_map(|key| catalog::format(key).ok());
+    let sizes = WEIGHT_SIZES.into_iter().filter(|key| inputs.has_field(key));
+    let sizes: Vec<_> = sizes.map(|key| (key, Value::Null)).collect();
     formats.filter(|format| bits(format) < own).find_map(|format| {
-        let precision = PrecisionChoice::of_weights(format, &inputs.model.stored);
-        let (weight_size, engine) = (None, None);
-        let changed = EstimateInputs { precision, weight_size, engine, ..inputs.clone() };
-        let answer = fitting(&changed)?;
-        Some(Remedy { fields: vec![("weights", Value::from(format.key))], answer })
+        let weights = ("weights", Value::from(format.key));
+        tried(inputs, [weights].into_iter().chain(sizes.iter().cloned()).collect())
     })
 }
 
@@ -102,14 +106,25 @@ fn with_shorter_context(inputs: &EstimateInputs) -> Option<Remedy> {
         let middle = least.midpoint(most);
         if fits(middle) { least = middle } else { most = middle }
     }
-    let workload = shortened(&inputs.workload, least);
-    let answer = fitting(&EstimateInputs { workload, ..inputs.clone() })?;
-    let fields = vec![
-        ("prompt", Value::from(workload.prompt)),
+    let fields = shorter(inputs, &shortened(&inputs.workload, least));
+    (!fields.is_empty()).then(|| tried(inputs, fields)).flatten()
+}
+
+/// The fields of a shorter workload; none if its prompt is too short for the images of the request.
+pub(super) fn shorter(inputs: &EstimateInputs, workload: &Workload) -> Vec<(&'static str, Value)> {
+    let images = workload.images.map_or(0, |images| images.tokens());
+    let Some(text) = workload.prompt.checked_sub(images).filter(|text| *text > 0) else {
+        return Vec::new();
+    };
+    let mut fields = vec![
+        ("prompt", Value::from(text)),
         ("context", Value::from(workload.context)),
         ("new_tokens", Value::from(workload.new_tokens)),
     ];
-    Some(Remedy { fields, answer })
+    if inputs.workload.cached_prefix != workload.cached_prefix {
+        fields.push(("cached_prefix", Value::from(workload.cached_prefix)));
+    }
+    fields
 }
 
 /// A workload whose longest sequence has a number of tokens.

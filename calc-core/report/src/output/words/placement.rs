@@ -97,6 +97,7 @@ pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 pub fn would_fit(inputs: &EstimateInputs, remedy: &Remedy) -> String {
     let told = remedy.fields.iter().map(|(key, value)| match value {
         serde_json::Value::String(text) => format!("{key} {text}"),
+        serde_json::Value::Null => format!("without {key}"),
         value => format!("{key} {value}"),
     });
     let told = told.collect::<Vec<_>>().join(", ");
