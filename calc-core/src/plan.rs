@@ -173,7 +173,7 @@ impl<'a> Plan<'a> {
         let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let expected = Expected::of(time, &factors);
-        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, factors }
+        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, busy: time.ideal(), factors }
     }
 
     /// Sums over the operators of a step, without the time on links. Does not allocate.

@@ -266,3 +266,49 @@ fn the_example_of_the_theory_is_computed_by_hand() {
     let hardly = 0.05 * 1.3748e9 / 31.508e9;
     assert!((copied.ideal - prompt.ideal).get() < hardly, "{:?}", copied.ideal);
 }
+
+/// The card of a split model is idle while it waits for the host: neither its power nor its shares count what the host does.
+#[test]
+fn power_and_shares_of_the_roof_are_those_of_the_card() {
+    let arch = &catalog::model("gpt-oss-120b").expect("catalog key").arch;
+    let (card, host) = (card("rtx_4090"), host((5600, 2, 96.0), None));
+    let precision = PrecisionChoice {
+        experts: Some(&formats::GGUF_MXFP4),
+        ..PrecisionChoice::weights(&formats::GGUF_Q8_0)
+    };
+    let asked = EstimateRequest { precision, ..request(&card, arch, &host) };
+    let answer = estimate(asked).expect("an estimate");
+    let on = answer.placement.expect("a host");
+    assert!(on.is_split());
+    let plan = Plan::new(asked).expect("a plan");
+    let (mut there, mut here) = (Bytes::ZERO, Bytes::ZERO);
+    let middle = Step::decode(1, 1024 + 149);
+    plan.kernels(middle, &mut |op, _, _| {
+        let share = on.share(op.kind, arch);
+        there += op.cost.traffic.total() * (op.count as f64 * share);
+        let read = op.cost.traffic.weights + op.cost.traffic.kv_cache;
+        here += read * (op.count as f64 * (1.0 - share));
+    });
+    let busy = answer.mean.ideal - there / host.host.bandwidth.value;
+    let share = busy / answer.mean.expected.time;
+    let power = answer.mean.energy.expect("a TDP").power.device.get();
+    assert!((power / (90.0 + 360.0 * share) - 1.0).abs() < 0.01, "{power} W, busy {share}");
+    assert!(power < 150.0, "{power} W of 450 W");
+    let mbu = here / card.bandwidth.value / answer.mean.expected.time;
+    assert!((answer.mean_mbu / mbu - 1.0).abs() < 0.01, "{} and {mbu}", answer.mean_mbu);
+    let decode = answer.decode.mbu;
+    assert!((decode / mbu - 1.0).abs() < 0.05, "{decode} and {mbu}");
+}
+
+#[test]
+fn the_links_of_a_prompt_are_those_of_all_its_chunks() {
+    let arch = &catalog::model("gpt-oss-120b").expect("catalog key").arch;
+    let (card, host) = (card("rtx_4090"), host((5600, 2, 96.0), None));
+    let asked = EstimateRequest { workload: Workload::new(1, 4096), ..request(&card, arch, &host) };
+    let mut plan = Plan::new(asked).expect("a plan");
+    plan.set_placement(Placement { copies: false, ..Placement::of_feed_forward(36) });
+    let chunk = plan.timed_step(plan.largest_step(&asked.workload)).links;
+    let (all, chunks) = (plan.first_token().links, plan.chunks().steps);
+    assert_eq!(chunks, 8);
+    assert!((all / (chunk * 8.0) - 1.0).abs() < 1e-9, "{all:?} of 8 times {chunk:?}");
+}

@@ -49,6 +49,8 @@ struct HostWork {
     /// Share of an operator's instances on the host, and the times of one there.
     part: fn(&Tiers<'_>, &ModelArch, &OpTimes, &OpInstances, Step) -> (f64, OpTimes),
     crossings: fn(&Tiers<'_>, &ModelArch, Step) -> Expected,
+    /// Share of the ideal time of a token in which the card is busy.
+    busy: fn(&Plan<'_>) -> f64,
     place: fn(&mut Plan<'_>),
     memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
 }
@@ -60,6 +62,7 @@ static WORK: HostWork = HostWork {
         (share, if share > 0.0 { tiers.times(card, op, step) } else { *card })
     },
     crossings: |tiers, model, step| tiers.crossing_times(model, step),
+    busy: |plan| plan.busy_share(),
     place: |plan| plan.choose_placement(),
     memory: |plan, workload| plan.divided_best(workload),
 };
@@ -138,7 +141,8 @@ impl<'a> Tiers<'a> {
         let computed = Expected::of(KernelTime { memory: dram, compute }, &factors);
         let expected = computed.then(self.ssd_time(from_ssd));
         let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        OpTimes { cost: card.cost, time, expected, floor, host: expected.time, factors }
+        let (host, busy) = (expected.time, Seconds::ZERO);
+        OpTimes { cost: card.cost, time, expected, floor, host, busy, factors }
     }
 
     /// The weights go over the link, and then the card computes.
@@ -162,6 +166,7 @@ impl<'a> Tiers<'a> {
             expected: moving.then(card.expected),
             floor: card.floor,
             host: moving.time,
+            busy: card.busy,
             factors: card.factors,
         }
     }
@@ -215,6 +220,28 @@ impl Plan<'_> {
         if share > 0.0 {
             visit(&there, count * share);
         }
+    }
+
+    /// The part of the ideal time of a token in which the card is busy; all of it without a host.
+    pub(super) fn busy(&self, ideal: Seconds) -> Seconds {
+        self.tiers.map_or(ideal, |tiers| ideal * (tiers.work.busy)(self))
+    }
+
+    /// [`Plan::busy`] as a share, that of the step at the middle of the generation.
+    fn busy_share(&self) -> f64 {
+        let Workload { batch, new_tokens, speculation, .. } = self.request.workload;
+        let cached = self.request.workload.filled() + (new_tokens - 1) / 2;
+        let step = speculation.map_or(Step::decode(batch, cached), |drafts| {
+            Step::verify(batch, drafts.draft_tokens + 1, cached)
+        });
+        let (mut busy, mut all) = (Seconds::ZERO, Seconds::ZERO);
+        self.lowering().step(step, &mut |op| {
+            self.placed(&op, step, &mut |times, count| {
+                busy += times.busy * count;
+                all += times.time.ideal() * count;
+            });
+        });
+        busy / all
     }
 
     /// Puts a model whose parts lie as a placement says on card and host.

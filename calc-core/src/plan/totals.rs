@@ -2,9 +2,9 @@
 
 use crate::calibration::Factors;
 use crate::expected::{Expected, reached};
-use crate::op::OpCost;
+use crate::op::{OpCost, Traffic};
 use crate::roofline::KernelTime;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Flops, Seconds};
 
 /// Sums over the operators of a step, or over steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,5 +140,20 @@ pub(super) struct OpTimes {
     pub(super) floor: Seconds,
     /// Part of the expected time on the host.
     pub(super) host: Seconds,
+    /// Ideal time of the device; none where the host computes.
+    pub(super) busy: Seconds,
     pub(super) factors: Factors,
+}
+
+impl OpTimes {
+    /// Bytes of weights and KV cache that the device reads.
+    pub(super) fn streamed(&self) -> Bytes {
+        let Traffic { weights, kv_cache, .. } = self.cost.traffic;
+        if self.busy > Seconds::ZERO { weights + kv_cache } else { Bytes::ZERO }
+    }
+
+    /// Work of the device.
+    pub(super) fn computed(&self) -> Flops {
+        if self.busy > Seconds::ZERO { self.cost.flops } else { Flops::ZERO }
+    }
 }
