@@ -97,6 +97,7 @@ impl<'a> Plan<'a> {
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
+        tuned.basis.exchanges = workload.parallel.devices() > 1;
         let draft = memory::stored_draft(&request, &roofs)?;
         let place = (device, &workload);
         let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;

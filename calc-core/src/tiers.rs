@@ -2,12 +2,13 @@
 //! its facts, the placements of a model that llama.cpp can make, and the bytes in each place.
 //! Derivation: `docs/theory/two-tiers.md`; times and the choice of a placement are in `plan::tiers`.
 
-use crate::calibration::Factors;
+use crate::calibration::{Engine, Factors};
 use crate::device::{Device, DeviceClass, Link};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Shape};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass;
+use crate::software::engine_runs;
 use crate::text::Text;
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
@@ -40,9 +41,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether a device can have a host with memory of its own: it is a card.
-    pub fn is_possible(device: &Device) -> bool {
-        device.class == DeviceClass::DiscreteGpu && !device.memory_platform.is_shared()
+    /// The reason why a device cannot have a host with a part of the model; none for cards that llama.cpp runs on.
+    pub fn impossible(device: &Device) -> Option<&'static str> {
+        if device.class != DeviceClass::DiscreteGpu || device.memory_platform.is_shared() {
+            Some("a device that shares its memory with its processor")
+        } else if !engine_runs(Engine::LlamaCpp, device) {
+            Some("a device for which llama.cpp has no build")
+        } else {
+            None
+        }
     }
 
     /// The fastest peak that matrix products of a step may run on: llama.cpp multiplies quantized weights in INT8.

@@ -71,6 +71,7 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
         (r#""host":"h100","host_memory_gb":64"#, "no processor"),
         (r#""host":"ddr5","host_memory_gb":64,"host_link":"x""#, "host_link must be one of"),
         (r#""host":"ddr5","host_memory_gb":64,"ssd_gb_s":-1"#, "ssd_gb_s must be from"),
+        (r#""host":"epyc 9654 with 384 GB of DDR4""#, "host must be one of ddr5; got `ddr4`"),
         (r#""reserve_gb":"much""#, "reserve_gb"),
     ] {
         let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b",{fields}}}"#);
@@ -79,9 +80,11 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
     }
     for (fields, says) in [
         (r#""hardware":"gb10","host":"ddr5","host_memory_gb":64"#, "shares its memory"),
+        (r#""hardware":"tpu_v6e","host":"ddr5","host_memory_gb":64"#, "llama.cpp has no build"),
+        (r#""hardware":"gaudi3","host":"ddr5","host_memory_gb":64"#, "llama.cpp has no build"),
         (
             r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"engine":"vllm""#,
-            "engines other than",
+            "engines other than llama.cpp and ollama",
         ),
         (
             r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"tensor_parallel":2"#,
@@ -238,4 +241,71 @@ fn a_published_run_is_possible() {
         let answer = inputs.check().expect("a check");
         assert_ne!(answer.verdict, ClaimVerdict::AboveTheRoof, "{prompt}: {:?}", answer.ideal);
     }
+}
+
+/// The memory of a processor is that of its row unless a request states another speed, and only what is stated is derived.
+#[test]
+fn the_memory_of_a_processor_is_its_own_unless_stated() {
+    for (host, name, gb_s, origin) in [
+        ("epyc 9654 with 384 GB", "12x DDR5-4800", 460.8, "derived"),
+        ("epyc 9654 with 384 GB of DDR5", "12x DDR5-4800", 460.8, "derived"),
+        ("ryzen 9 7950x, ddr5 96 GB", "2x DDR5-5200", 83.2, "derived"),
+        ("ryzen 9 7950x, ddr5-6000 96 GB", "2x DDR5-6000", 96.0, "derived"),
+        ("core i9 13900k with 64 GB of DDR4", "2x DDR4-3200", 51.2, "assumed"),
+        ("ddr5, 64 GB", "2x DDR5-5600", 89.6, "assumed"),
+    ] {
+        let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b","host":"{host}"}}"#);
+        let inputs = inputs(&line);
+        let found = &inputs.host.as_ref().expect("a host").host;
+        assert!(found.name.ends_with(name), "{host}: {}", found.name);
+        let rate = found.bandwidth.value.get() / 1e9;
+        assert!((rate / gb_s - 1.0).abs() < 1e-3, "{host}: {rate}");
+        assert_eq!(found.bandwidth.provenance.key(), origin, "{host}");
+    }
+}
+
+#[test]
+fn the_link_of_a_card_is_that_of_its_row_or_its_chip() {
+    for (card, link, unknown) in [
+        ("rtx_4090", "PCIe 4.0 x16", false),
+        ("rtx_4060_laptop", "PCIe 4.0 x8", false),
+        ("rtx_3060_laptop", "PCIe 4.0 x16", false),
+        ("rtx_5060_laptop", "PCIe 5.0 x8", false),
+        ("arc_b570", "PCIe 4.0 x8", false),
+        ("mi300x", "PCIe 4.0 x16", true),
+    ] {
+        let line = format!(
+            r#"{{"hardware":"{card}","model":"qwen3-8b","host":"ddr5","host_memory_gb":64}}"#
+        );
+        let inputs = inputs(&line);
+        let host = &inputs.host.as_ref().expect("a host").host;
+        assert_eq!(host.link_name, link, "{card}");
+        assert_eq!(host.link.provenance.key() == "assumed", unknown, "{card}");
+        let said = inputs.taken.iter().any(|note| note.contains("is not known"));
+        assert_eq!(said, unknown, "{card}: {:?}", inputs.taken);
+    }
+}
+
+#[test]
+fn what_a_request_states_is_not_called_assumed() {
+    for (reserve, assumed) in [("2", false), (r#""desktop""#, true)] {
+        let line = format!(
+            r#"{{"hardware":"rtx_4090","model":"qwen3-8b","host":"96 GB","reserve_gb":{reserve}}}"#
+        );
+        let notes = inputs(&line).taken;
+        let note = notes.iter().find(|note| note.contains("left to other")).expect("a note");
+        assert!(note.starts_with("2.00"), "{note}");
+        assert_eq!(note.contains("assumed"), assumed, "{note}");
+    }
+}
+
+#[test]
+fn one_device_has_no_transfers_between_devices() {
+    let line =
+        r#"{"hardware":"arc_b580","model":"qwen3-30b-a3b","weights":"q4_k_m","host":"32 GB"}"#;
+    let inputs = inputs(line);
+    let answer = inputs.estimate().expect("an estimate");
+    let text = summary::estimate(&inputs, &answer).to_text();
+    assert!(!text.contains("between devices"), "{text}");
+    assert!(text.contains("on the host from published runs of llama.cpp"), "{text}");
 }

@@ -74,8 +74,8 @@ fn host_factors(
     engine: Engine,
 ) -> Result<HostFactors, Error> {
     let refused = |part| Err(Error::Inapplicable { input: "host", part });
-    if !Host::is_possible(device) {
-        return refused("a device that shares its memory with its processor");
+    if let Some(reason) = Host::impossible(device) {
+        return refused(reason);
     }
     if workload.parallel.devices() > 1 {
         return refused("several devices");
@@ -89,7 +89,7 @@ fn host_factors(
         | Engine::TensorRtEdgeLlm
         | Engine::GptFast
         | Engine::ExLlamaV2
-        | Engine::Mlc => refused("engines other than llama_cpp and ollama"),
+        | Engine::Mlc => refused("engines other than llama.cpp and ollama"),
     }
 }
 

@@ -95,7 +95,7 @@ impl EstimateInputs {
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
-        let reserve = host::reserve(&mut fields)?;
+        let (reserve, reserve_said) = host::reserve(&mut fields)?.unzip();
         let host = host::host(&mut fields, library, &device, reserve)?;
         let memory_limit = memory::limit(&mut fields)?;
         // Other programs share the memory of the host, or that of the device where there is no host.
@@ -129,7 +129,7 @@ impl EstimateInputs {
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
         let taken = open.into_iter().chain(taken).chain(said).chain(host_said);
-        let taken = taken.chain(reserve.map(host::reserve_said)).collect();
+        let taken = taken.chain(reserve_said).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {

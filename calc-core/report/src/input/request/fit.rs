@@ -131,7 +131,7 @@ impl FitInputs {
 
     /// The smallest memory of a host behind the card with which some scheme meets the bounds.
     fn with_host(&self, library: &Library<'_>) -> Option<FitChange> {
-        if self.asked.host.is_some() || !Host::is_possible(&self.asked.device) {
+        if self.asked.host.is_some() || Host::impossible(&self.asked.device).is_some() {
             return None;
         }
         HOST_MEMORY.into_iter().find_map(|memory| self.tried(host_fields(memory), library))

@@ -64,7 +64,7 @@ fn tried(inputs: &EstimateInputs, fields: Vec<(&'static str, Value)>) -> Option<
 }
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
-    if !Host::is_possible(&inputs.device) {
+    if Host::impossible(&inputs.device).is_some() {
         return None;
     }
     let known = inputs.host.as_ref().map_or(Bytes::ZERO, |host| host.host.installed);
