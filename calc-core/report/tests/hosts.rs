@@ -219,7 +219,7 @@ fn the_command_of_a_ranked_scheme_places_the_model() {
     let request = inputs.request().expect("a request");
     let answer = inputs.recommend().expect("a ranking");
     let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
-    assert!(text.contains("-np 1 -ngl 59\n"), "{text}");
+    assert!(text.contains("-np 1 -ngl 81 -ncffn 28\n"), "{text}");
     assert!(!text.contains("-ngl 99"), "{text}");
 }
 

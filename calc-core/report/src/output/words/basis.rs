@@ -188,7 +188,8 @@ mod tests {
     fn own_measurements_are_named_only_where_there_are_some() {
         let device = catalog::device("rtx_3090").expect("catalog key");
         let mixed = |calibration: &Calibration, engine| {
-            let tuned = calibration.tuned(device, None, engine, (&GGUF_Q4_K, &GGUF_Q4_K));
+            let mut tuned = calibration.tuned(device, None, engine, (&GGUF_Q4_K, &GGUF_Q4_K));
+            tuned.basis.exchanges = true;
             factors_source(Provenance::Mixed, &tuned.basis)
         };
         let text = mixed(&Calibration::FITTED, None);
