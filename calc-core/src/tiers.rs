@@ -2,9 +2,11 @@
 //! its facts, the placements of a model that llama.cpp can make, and the bytes in each place.
 //! Derivation: `docs/theory/two-tiers.md`; times and the choice of a placement are in `plan::tiers`.
 
+use alloc::vec::Vec;
+
 use crate::calibration::{Engine, Factors};
 use crate::device::{Device, DeviceClass, Link};
-use crate::model_arch::ModelArch;
+use crate::model_arch::{LayerGroup, LayerRun, ModelArch};
 use crate::op::{OpKind, Shape};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass;
@@ -101,9 +103,13 @@ impl Placement {
     /// The first layers on the host, nothing else.
     pub fn of_layers(layers: u64, model: &ModelArch) -> Self {
         let all = feed_forward_layers(model);
-        let feed_forward = match dense_first(model) {
-            Some(dense) => layers.saturating_sub(dense),
-            None => layers * all / model.n_layers,
+        let feed_forward = match (in_order(model), dense_first(model)) {
+            (Some(order), _) => {
+                let first = order.iter().zip(0..layers);
+                first.filter(|(has_part, _)| **has_part).count() as u64
+            }
+            (None, Some(dense)) => layers.saturating_sub(dense),
+            (None, None) => layers * all / model.n_layers,
         };
         Self { layers, feed_forward, ..Self::ON_CARD }
     }
@@ -175,13 +181,38 @@ pub fn feed_forward_layers(model: &ModelArch) -> u64 {
 
 /// Number of first layers among which a number of layers have experts, or an MLP.
 pub fn first_layers(feed_forward: u64, model: &ModelArch) -> u64 {
-    match dense_first(model) {
-        Some(dense) => dense + feed_forward,
-        None => (feed_forward * model.n_layers).div_ceil(feed_forward_layers(model).max(1)),
+    match (in_order(model), dense_first(model)) {
+        (Some(order), _) => {
+            let places = order.iter().zip(1..).filter(|(has_part, _)| **has_part);
+            let mut through = places.map(|(_, place)| place).zip(0..feed_forward);
+            through.by_ref().last().map_or(0, |(place, _)| place)
+        }
+        (None, Some(dense)) => dense + feed_forward,
+        (None, None) => (feed_forward * model.n_layers).div_ceil(feed_forward_layers(model).max(1)),
     }
 }
 
-/// Dense layers before those with experts: where they are few, they come first; other layers without experts alternate.
+/// Whether each layer has experts, or an MLP in a model without experts; `None` if the order of the layers is unknown.
+fn in_order(model: &ModelArch) -> Option<Vec<bool>> {
+    let has_part = |run: &LayerRun| {
+        run.parts.iter().any(|part| match part.group {
+            LayerGroup::Experts(_) => true,
+            LayerGroup::Dense(_) => !model.has_experts(),
+            LayerGroup::Whole | LayerGroup::Attention(_) | LayerGroup::Recurrent(_) => false,
+        })
+    };
+    let mut layers = Vec::new();
+    for section in model.sections()? {
+        for _ in 0..section.repeat {
+            for run in &section.runs {
+                layers.extend((0..run.count).map(|_| has_part(run)));
+            }
+        }
+    }
+    Some(layers)
+}
+
+/// Dense layers before those with experts, where the order of the layers is unknown: where they are few, they come first; other layers without experts alternate.
 fn dense_first(model: &ModelArch) -> Option<u64> {
     let experts = feed_forward_layers(model);
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();

@@ -224,12 +224,15 @@ fn a_model_that_fits_on_the_card_runs_there_as_without_a_host() {
 }
 
 #[test]
-fn layers_without_experts_come_first_where_they_are_few() {
+fn layers_with_experts_are_counted_in_their_order() {
     for (key, parts, spanned) in [
         ("deepseek-v3", 10, 13),
         ("gpt-oss-120b", 10, 10),
         ("qwen3.5-35b-a3b", 7, 7),
         ("llama-3.1-70b", 40, 40),
+        // r,5(e,r,e,r,f,e,r),3(e,r),f,e,4(r,e): the fifth section ends the first 15, and the next are 37, 39, 41 and 44.
+        ("nemotron-3-nano-30b-a3b", 15, 35),
+        ("nemotron-3-nano-30b-a3b", 19, 44),
     ] {
         let arch = &catalog::model(key).expect("catalog key").arch;
         assert_eq!(first_layers(parts, arch), spanned, "{key}");
