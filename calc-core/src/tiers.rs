@@ -80,6 +80,25 @@ impl HostFactors {
     /// The roofs themselves.
     pub const IDEAL: Self =
         Self { processor: Factors::IDEAL, link: 1.0, experts: 1.0, crossing: Seconds::ZERO };
+
+    /// A host whose rates are the shares that programs reach.
+    pub(crate) fn sustained(&self, host: &Host) -> Host {
+        let Factors { eta_memory, eta_compute, provenance, .. } = self.processor;
+        let Link { bandwidth, latency } = host.link.value;
+        Host {
+            bandwidth: Fact { value: host.bandwidth.value * eta_memory, provenance },
+            peaks: host.peaks.map(|peak| peak.map(|peak| peak * eta_compute)),
+            link: Fact { value: Link { bandwidth: bandwidth * self.link, latency }, provenance },
+            ssd: host.ssd.map(|rate| rate * self.ssd().eta_memory),
+            ..host.clone()
+        }
+    }
+
+    /// The factors of reads from the SSD: nothing was fitted there, so the shares are the assumed ones.
+    pub(crate) fn ssd(&self) -> Factors {
+        let factors = if *self == Self::IDEAL { Factors::IDEAL } else { Factors::ASSUMED };
+        Factors { floor: Seconds::ZERO, ..factors }
+    }
 }
 
 /// Where the parts of a model lie: what llama.cpp can be told with a few flags. Layers are counted from the first one, and

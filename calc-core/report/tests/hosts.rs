@@ -5,6 +5,7 @@ use calc_core::units::Bytes;
 use report::input::request::{
     CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
+use report::output::json::check::CheckJson;
 use report::output::words::placement::{options, places};
 use report::output::{address, summary};
 
@@ -308,4 +309,31 @@ fn one_device_has_no_transfers_between_devices() {
     let text = summary::estimate(&inputs, &answer).to_text();
     assert!(!text.contains("between devices"), "{text}");
     assert!(text.contains("on the host from published runs of llama.cpp"), "{text}");
+}
+
+/// A claim about a split model is judged by what card and host sustain, and its table has both memories.
+#[test]
+fn a_check_of_a_split_model_knows_both_memories() {
+    let line =
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","tokens_per_s":60}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = CheckInputs::parse(fields, &Library::CATALOGS).expect("valid");
+    let answer = inputs.check().expect("a check");
+    let host = answer.host.expect("a host");
+    // 1.27 GB of experts per token lie there.
+    assert!((host.implied.get() / (1.27e9 * 60.0) - 1.0).abs() < 0.02, "{host:?}");
+    assert!((host.sustained.value / host.datasheet.value - 0.44).abs() < 1e-9, "{host:?}");
+    assert!(answer.implied.bandwidth.get() < 160e9, "{:?}", answer.implied);
+    // The roof takes 16.0 ms of the claimed 16.7 ms, and what the host sustains twice as long.
+    assert!(
+        answer.share.of_datasheet < 1.0 && answer.share.of_sustained > 1.9,
+        "{:?}",
+        answer.share
+    );
+    let text = summary::check(&inputs, &answer).to_text();
+    assert!(text.contains("of the roof of card and host"), "{text}");
+    assert!(text.contains("DRAM of the host"), "{text}");
+    let told = serde_json::json!(CheckJson::new(&inputs, &answer));
+    assert_eq!(told["subject"]["weights"], "gguf_q8_0", "as the sentence says");
+    assert_eq!(told["host"]["byte_per_s"], 89.6e9);
 }

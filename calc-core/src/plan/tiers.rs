@@ -1,6 +1,10 @@
 //! A plan on a card and its host: times of operators where they run, memory of both, and the fastest placement that fits.
 
+mod kinds;
+
 use alloc::vec::Vec;
+
+use kinds::{kinds, split};
 
 use super::Plan;
 use super::totals::OpTimes;
@@ -14,8 +18,7 @@ use crate::model_arch::ModelArch;
 use crate::op::Shape;
 use crate::roofline::KernelTime;
 use crate::tiers::{
-    COPIED_FROM, Divisible, Host, HostFactors, HostMemory, Placement, feed_forward_layers, fitted,
-    is_of_cache, least_read,
+    COPIED_FROM, Divisible, Host, HostFactors, Placement, fitted, is_of_cache, least_read,
 };
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
@@ -53,6 +56,8 @@ struct HostWork {
     busy: fn(&Plan<'_>) -> f64,
     place: fn(&mut Plan<'_>),
     memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
+    sustained: fn(&Tiers<'_>) -> Behind,
+    put: fn(&mut Plan<'_>, Placement),
 }
 
 static WORK: HostWork = HostWork {
@@ -65,6 +70,8 @@ static WORK: HostWork = HostWork {
     busy: |plan| plan.busy_share(),
     place: |plan| plan.choose_placement(),
     memory: |plan, workload| plan.divided_best(workload),
+    sustained: |tiers| Behind::new(tiers.factors.sustained(tiers.host)),
+    put: |plan, placement| plan.set_placement(placement),
 };
 
 /// The constants of an engine on a host, if it computes there.
@@ -171,12 +178,10 @@ impl<'a> Tiers<'a> {
         }
     }
 
-    /// The expected time of reads from the SSD. Nothing was fitted there, so the shares are the assumed ones.
+    /// The expected time of reads from the SSD.
     fn ssd_time(&self, ideal: Seconds) -> Expected {
-        let is_ideal = self.factors == HostFactors::IDEAL;
-        let factors = if is_ideal { Factors::IDEAL } else { Factors::ASSUMED };
-        let factors = Factors { floor: Seconds::ZERO, ..factors };
-        Expected::of(KernelTime { memory: ideal, compute: Seconds::ZERO }, &factors)
+        let read = KernelTime { memory: ideal, compute: Seconds::ZERO };
+        Expected::of(read, &self.factors.ssd())
     }
 
     /// The time of a step in which activations change sides; like that of other links it is part of expected times only.
@@ -201,6 +206,18 @@ impl Plan<'_> {
     /// Where the parts of the model lie; `None` without a host.
     pub fn placement(&self) -> Option<Placement> {
         self.tiers.map(|tiers| tiers.placement)
+    }
+
+    /// The host with the rates that programs sustain there, see [`HostFactors::sustained`].
+    pub(crate) fn sustained_host(&self) -> Option<Behind> {
+        self.tiers.map(|tiers| (tiers.work.sustained)(&tiers))
+    }
+
+    /// [`Plan::set_placement`], which the linker drops from a program that never makes a host.
+    pub(crate) fn put(&mut self, placement: Placement) {
+        if let Some(tiers) = self.tiers {
+            (tiers.work.put)(self, placement);
+        }
     }
 
     /// Visits the times of an operator where its instances run, each time with their number.
@@ -353,40 +370,5 @@ impl Plan<'_> {
             (0..=most).map(move |count| Placement { copies: false, ..kind(count, model) })
         });
         all.min_by(|a, b| missing(a).total_cmp(&missing(b))).unwrap_or(Placement::ON_CARD)
-    }
-}
-
-/// A kind of placement: the most that it puts on the host, and the placement with a number of layers there.
-type Kind = (u64, fn(u64, &ModelArch) -> Placement);
-
-/// The kinds of placements: MLPs or experts, the same with the cache, whole layers, and whole layers beside all experts.
-fn kinds(model: &ModelArch) -> [Kind; 4] {
-    let feed_forward = feed_forward_layers(model);
-    [
-        (feed_forward, |count, _| Placement::of_feed_forward(count)),
-        (feed_forward, |count, _| Placement { cache: true, ..Placement::of_feed_forward(count) }),
-        (model.n_layers, Placement::of_layers),
-        (model.n_layers, |count, model| Placement {
-            layers: count,
-            ..Placement::of_feed_forward(feed_forward_layers(model))
-        }),
-    ]
-}
-
-/// The memory of a model on a card, divided between card and host.
-fn split(
-    all: &MemoryFootprint,
-    parts: &Divisible,
-    (placement, model): (&Placement, &ModelArch),
-    host: &Host,
-) -> MemoryFootprint {
-    let weights = parts.host_weights(placement, model);
-    let cache = parts.host_cache(placement, model);
-    MemoryFootprint {
-        weights: all.weights - weights,
-        kv_cache: all.kv_cache - cache,
-        activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights, cache, host)),
-        ..*all
     }
 }

@@ -25,6 +25,8 @@ pub struct StepTotals {
     pub links: Seconds,
     /// Part of `expected` on the host: its operators, and copies of its weights.
     pub host: Seconds,
+    /// Traffic of the operators that the host computes.
+    pub there: Bytes,
     /// Number of kernels: operator instances that move bytes.
     pub kernels: f64,
 }
@@ -40,6 +42,7 @@ impl StepTotals {
             floors: Seconds::ZERO,
             links: Seconds::ZERO,
             host: Seconds::ZERO,
+            there: Bytes::ZERO,
             kernels: 0.0,
         }
     }
@@ -62,6 +65,9 @@ impl StepTotals {
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
         self.host += op.host * count;
+        if op.busy == Seconds::ZERO {
+            self.there += op.cost.traffic.total() * count;
+        }
         if op.cost.traffic.total() > Bytes::ZERO {
             self.kernels += count;
         }
@@ -79,6 +85,7 @@ impl StepTotals {
             floors: self.floors + next.floors,
             links: self.links + next.links,
             host: self.host + next.host,
+            there: self.there + next.there,
             kernels: self.kernels + next.kernels,
         }
     }
@@ -95,6 +102,7 @@ impl StepTotals {
             floors: self.floors * count,
             links: self.links * count,
             host: self.host * count,
+            there: self.there * count,
             kernels: self.kernels * count,
         }
     }
