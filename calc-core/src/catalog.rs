@@ -47,6 +47,11 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
     })
 }
 
+/// The number of devices in front of a name, and the name: `2 x RTX 3090`.
+pub fn counted(typed: &str) -> Option<(u64, &str)> {
+    device_names::counted(typed)
+}
+
 /// Devices that a written name leaves open beside the one that was found: the `A100` of other memories and forms.
 pub fn devices_left_open(name: &str, found: &Device) -> Vec<&'static Device> {
     device_names::left_open(name, found)

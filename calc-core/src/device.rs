@@ -70,6 +70,8 @@ pub struct Link {
     pub bandwidth: BytesPerSec,
     /// Latency per hop.
     pub latency: Seconds,
+    /// True if every device reaches every other one at once, by a switch or a full mesh; others pass data around a ring.
+    pub is_switched: bool,
 }
 
 /// A power mode of a board: its clocks and the units it keeps active.

@@ -1,16 +1,22 @@
 //! Memory of one device: weights, KV cache, activations and reserve; and whether they fit.
 //! Derivation: `docs/theory/memory.md`.
 
+mod cache;
+mod roles;
+
+pub(crate) use cache::cache_bytes;
+pub use cache::{CacheElements, cache_elements};
+pub use roles::{WeightRole, weight_roles};
+
 use crate::calibration::Engine;
-use crate::cost::compression::STATE_BYTES;
 use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
-use crate::model_arch::{Compression, ModelArch};
+use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-use crate::software::largest_share;
+use crate::software::{CacheRule, largest_share};
 use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
 
 pub use crate::tiers::HostMemory;
@@ -28,8 +34,10 @@ pub struct MemoryFootprint {
     pub weights: Bytes,
     /// Weights of the towers for images and sound, which are whole on this device.
     pub towers: Bytes,
-    /// Keys, values and recurrent state of all sequences.
+    /// Keys, values and recurrent state of all sequences, which the model has to keep.
     pub kv_cache: Bytes,
+    /// Bytes that the engine allots beside it, see [`CacheRule`].
+    pub cache_rounding: Bytes,
     /// The largest working set of a single operator of prefill, in the engine's chunks.
     pub activations: Bytes,
     /// Runtime, driver context, workspaces; assumed.
@@ -48,14 +56,21 @@ pub struct DraftMemory {
     pub weights: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,
+    /// Bytes that the engine allots beside it.
+    pub cache_rounding: Bytes,
     /// The largest working set of a single operator of prefill.
     pub activations: Bytes,
 }
 
 impl DraftMemory {
-    /// The sum of the three parts.
+    /// The sum of all parts.
     pub fn total(&self) -> Bytes {
-        self.weights + self.kv_cache + self.activations
+        self.weights + self.allotted_cache() + self.activations
+    }
+
+    /// The KV cache as the engine allots it.
+    pub fn allotted_cache(&self) -> Bytes {
+        self.kv_cache + self.cache_rounding
     }
 }
 
@@ -116,7 +131,12 @@ impl MemoryFootprint {
 
     /// The sum of the parts that every device of a group has.
     fn split(&self) -> Bytes {
-        self.weights + self.kv_cache + self.activations + self.reserve
+        self.weights + self.allotted_cache() + self.activations + self.reserve
+    }
+
+    /// The KV cache as the engine allots it.
+    pub fn allotted_cache(&self) -> Bytes {
+        self.kv_cache + self.cache_rounding
     }
 
     /// The sum of the parts that one device of a group has: towers and draft model.
@@ -129,9 +149,9 @@ impl MemoryFootprint {
         self.split() * devices as f64 + self.on_one_device()
     }
 
-    /// KV caches of the model and of its draft model.
+    /// KV caches of the model and of its draft model, as the engine allots them.
     pub fn kv_caches(&self) -> Bytes {
-        self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
+        self.allotted_cache() + self.draft.map_or(Bytes::ZERO, |draft| draft.allotted_cache())
     }
 
     /// Activations of the model and of its draft model.
@@ -182,6 +202,8 @@ pub(crate) fn footprint(
 ) -> MemoryFootprint {
     let split = &workload.parallel;
     let layers = stage_share(model, split);
+    let rule = CacheRule::of(engine, device, model);
+    let cache = cache_bytes((model, precision), &rule, workload) * layers;
     let parts = scaled(&part_bytes(model, precision, split.expert), scale);
     let PartBytes { embedding, lm_head, .. } = parts;
     // One of the two end stages holds the larger of embedding and LM head.
@@ -189,7 +211,8 @@ pub(crate) fn footprint(
     MemoryFootprint {
         weights: (parts.layers + parts.experts) * layers + ends,
         towers: model.tower_bytes(),
-        kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
+        kv_cache: cache.kept,
+        cache_rounding: cache.rounding,
         activations: activation_bytes(model, precision, prefill, split.expert),
         reserve: reserve(device.class),
         draft: None,
@@ -233,7 +256,6 @@ pub(crate) fn divisible(
         embedding: parts.embedding - tied * scale.embedding,
         feed_forward,
         rest: parts.layers + parts.experts - feed_forward,
-        cache: all.kv_cache,
         largest,
     }
 }
@@ -311,68 +333,6 @@ fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64)
         *sum += bytes * precision.mixture.ratio(matrix.kind);
     });
     (layers, experts)
-}
-
-/// Number of elements that a model keeps for one sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CacheElements {
-    /// Keys and values, or latents, and the keys of indexers.
-    pub attention: u64,
-    /// States of recurrent layers, without their convolutions.
-    pub state: u64,
-    /// Inputs that the convolutions of recurrent layers keep.
-    pub convolution: u64,
-    /// Vectors and weights of tokens whose compressed entry is not complete.
-    pub compression: u64,
-}
-
-/// Number of elements that a model keeps for one sequence of `tokens` tokens.
-///
-/// ```text
-/// attention    sum over attention layers of row kept(L), + d_i L per layer with an indexer
-/// row          g (d_k + d_v), or r + rope with latent attention
-/// kept(L)      L, or min(L, w) with a window or chunks of w, or min(L, w) + L / r with entries for r tokens each
-/// ```
-///
-/// An indexer with compressed keys has d_i for r tokens.
-pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
-    let mut sum = CacheElements::default();
-    for group in model.attention.iter() {
-        for (layers, reach) in group.reaches() {
-            // An indexer selects from all tokens, or from all entries, so all of them are kept.
-            let selects = group.indexer.is_some() && group.compression.is_none();
-            let kept = if selects { tokens } else { reach.kept(tokens) };
-            sum.attention += layers * kept * group.cache_row();
-        }
-        let [_, keys, _] = group.qkv_outputs();
-        let waiting = |one: Option<Compression>, width| one.map_or(0, |c| c.state_elements(width));
-        sum.compression += group.layers() * waiting(group.compression, keys);
-        if let Some(index) = group.indexer {
-            let width = index.head_dim;
-            let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
-            sum.attention += index.layers * keys;
-            sum.compression += index.layers * waiting(index.compression, index.head_dim);
-        }
-    }
-    for group in model.recurrent.iter() {
-        sum.state += group.layers() * group.state_elements();
-        sum.convolution += group.layers() * group.conv_elements();
-    }
-    sum
-}
-
-/// Bytes of KV cache and recurrent state of `batch` sequences of `tokens` tokens, see [`cache_elements`].
-pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, tokens: u64) -> Bytes {
-    let kept = cache_elements(model, tokens);
-    let elements = kept.attention as f64;
-    let state: f64 = model
-        .recurrent
-        .iter()
-        .map(|group| group.layers() as f64 * group.state_bytes(precision.carrier).get())
-        .sum();
-    let waiting = kept.compression as f64 * STATE_BYTES;
-    let sequence = elements * precision.kv_cache.row_bytes_per_element() + state + waiting;
-    Bytes::new(batch as f64 * sequence)
 }
 
 /// The largest `activations` traffic of a single operator of a step with a prompt or a chunk of one, logits at 4 bytes each.

@@ -18,7 +18,7 @@ use crate::cost::attention::{
     AttentionShape, fused, fused_over_activations, fused_over_one_vector, index_scores, kv_append,
 };
 use crate::cost::compression::compress;
-use crate::cost::elementwise::{add_norm, embedding, lm_head, norm};
+use crate::cost::elementwise::{add_norm, embedding, lm_head, mix_streams, norm};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::cost::mla::{Absorbed, absorbed};
 use crate::cost::recurrent::scan;
@@ -98,6 +98,11 @@ impl Lowering<'_> {
         for matrix in model.projections.iter() {
             let shape = GemmShape { m: tokens, n: matrix.rows, k: matrix.cols };
             emit(self.matmul(OpKind::Projection, matrix.count, shape));
+            if matrix.streams > 0 {
+                let mixed = (matrix.streams, matrix.rows);
+                let cost = mix_streams(tokens, hidden, mixed, p.carrier);
+                emit(stream(OpKind::AddNorm, matrix.count, cost, p.carrier));
+            }
         }
         let logits = step.logits();
         let cost = lm_head(logits, model.vocab_size, hidden, p.lm_head, p.carrier);

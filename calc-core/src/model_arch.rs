@@ -183,12 +183,13 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds.
-    pub fn kept(self, tokens: u64) -> u64 {
+    /// Largest number of tokens and entries that the cache of one sequence of `tokens` tokens holds, with `windowed` tokens of a
+    /// window.
+    pub fn kept(self, tokens: u64, windowed: impl Fn(u64) -> u64) -> u64 {
         match self {
             Self::All => tokens,
-            Self::Window(limit) | Self::Chunk(limit) => tokens.min(limit),
-            Self::Compressed { window, ratio, .. } => tokens.min(window) + tokens / ratio.max(1),
+            Self::Window(limit) | Self::Chunk(limit) => windowed(limit),
+            Self::Compressed { window, ratio, .. } => windowed(window) + tokens / ratio.max(1),
         }
     }
 }
@@ -277,6 +278,27 @@ pub struct Projection {
     pub rows: u64,
     /// Number of inputs.
     pub cols: u64,
+    /// Number of residual streams that its outputs mix, and that a block writes again; 0 for other matrices (`DeepSeek` V4).
+    pub streams: u64,
+    /// Division among the devices of a tensor split.
+    pub split: MatrixSplit,
+}
+
+impl Projection {
+    /// One matrix, whole on each device, whose sizes a model replaces.
+    pub const PLAIN: Self =
+        Self { count: 1, rows: 1, cols: 1, streams: 0, split: MatrixSplit::Whole };
+}
+
+/// Division of a matrix among the devices of a tensor split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatrixSplit {
+    /// Each device has all of it.
+    Whole,
+    /// Each device has some of its outputs.
+    Outputs,
+    /// Each device has some of its inputs.
+    Inputs,
 }
 
 /// A table of which every token reads one row.
@@ -284,6 +306,8 @@ pub struct Projection {
 pub struct Table {
     pub rows: u64,
     pub cols: u64,
+    /// A tensor split divides its rows among the devices.
+    pub is_split: bool,
 }
 
 /// Kind of normalization, by its learned parameters.

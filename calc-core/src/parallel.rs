@@ -8,7 +8,7 @@ pub use split::{NoSplit, check_split};
 use crate::device::Link;
 use crate::error::{Error, in_range};
 use crate::lowering::Step;
-use crate::model_arch::{Attention, ModelArch, Recurrent};
+use crate::model_arch::{Attention, MatrixSplit, ModelArch, Recurrent};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Seconds};
 
@@ -118,6 +118,16 @@ impl ModelArch {
                 group.shard(ways);
             }
             part.vocab_size = part.vocab_size.div_ceil(ways);
+            for table in part.tables.to_mut().iter_mut().filter(|table| table.is_split) {
+                table.rows = table.rows.div_ceil(ways);
+            }
+            for matrix in part.projections.to_mut() {
+                match matrix.split {
+                    MatrixSplit::Whole => {}
+                    MatrixSplit::Outputs => matrix.rows = matrix.rows.div_ceil(ways),
+                    MatrixSplit::Inputs => matrix.cols = matrix.cols.div_ceil(ways),
+                }
+            }
             for group in part.dense.to_mut() {
                 group.width /= ways;
             }
@@ -133,9 +143,10 @@ impl ModelArch {
 /// Time of a step on the links, in addition to its operators; it is part of `expected` only.
 ///
 /// ```text
-/// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
-/// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
+/// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 h latency
+/// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + h latency
 /// pipeline n  A from each stage to the next, n - 1 times A / link + latency
+/// h           n - 1 around a ring, 1 where a switch or a full mesh joins all devices
 /// ```
 pub fn link_time(
     model: &ModelArch,
@@ -149,10 +160,12 @@ pub fn link_time(
     let send = message / link.bandwidth;
     let hop = link.latency;
     let (tensor, expert) = (parallel.tensor as f64, parallel.expert as f64);
-    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hop * (2.0 * (tensor - 1.0));
-    let mut time = reduce * all_reduces(model);
+    let hops = |devices: f64| hop * if link.is_switched { 1.0 } else { devices - 1.0 };
+    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hops(tensor) * 2.0;
+    let reduces = if parallel.tensor > 1 { all_reduces(model) } else { 0.0 };
+    let mut time = reduce * reduces;
     for moe in model.moe.iter().filter(|_| parallel.expert > 1) {
-        let exchange = send * (moe.experts_per_token as f64 / expert) + hop * (expert - 1.0);
+        let exchange = send * (moe.experts_per_token as f64 / expert) + hops(expert);
         time += exchange * (2.0 * moe.layers as f64);
     }
     time + (send + hop) * (parallel.pipeline as f64 - 1.0)
@@ -165,4 +178,45 @@ fn all_reduces(model: &ModelArch) -> f64 {
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
     let experts: u64 = model.moe.iter().map(|group| group.layers).sum();
     (attention + recurrent + dense + experts) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::model_arch::{Projection, Table};
+    use crate::text::List;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn latents_indexers_and_routing_tables_are_whole_on_each_device() {
+        for key in ["deepseek-v3", "deepseek-v4-flash"] {
+            let model = &catalog::model(key).expect("catalog key").arch;
+            let part = model.shard(8);
+            assert_eq!((&part.tables, &part.projections), (&model.tables, &model.projections));
+            for (part, all) in part.attention.iter().zip(model.attention.iter()) {
+                assert_eq!(part.n_heads, all.n_heads / 8, "{key}");
+                assert_eq!(
+                    (part.cache_row(), part.latent, part.indexer, part.query_rank),
+                    (all.cache_row(), all.latent, all.indexer, all.query_rank),
+                    "{key}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn embeddings_per_layer_are_split_as_the_vocabulary() {
+        let mut model = catalog::model("llama-3.2-1b").expect("catalog key").arch.clone();
+        let of = |split| Projection { rows: 100, cols: 64, split, ..Projection::PLAIN };
+        let all = [MatrixSplit::Whole, MatrixSplit::Outputs, MatrixSplit::Inputs].map(of);
+        model.projections = all.into_iter().collect();
+        let table = Table { rows: 1001, cols: 256, is_split: true };
+        model.tables = [table, Table { is_split: false, ..table }].into_iter().collect::<List<_>>();
+        let part = model.shard(8);
+        let sizes: Vec<_> = part.projections.iter().map(|one| (one.rows, one.cols)).collect();
+        assert_eq!(sizes, [(100, 64), (13, 64), (100, 8)]);
+        let rows: Vec<_> = part.tables.iter().map(|one| (one.rows, one.cols)).collect();
+        assert_eq!(rows, [(126, 256), (1001, 256)]);
+    }
 }

@@ -17,7 +17,7 @@ pub use images::ImageEstimate;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{Draft, EstimateRequest, serving_engine};
 pub use tiers::Behind;
-pub use totals::{Span, StepTotals};
+pub use totals::{Limit, Span, StepTotals};
 
 use crate::calibration::Tuned;
 use crate::calibration::machine::{Kernel, Setting};

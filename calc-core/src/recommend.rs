@@ -17,6 +17,8 @@ use alloc::vec::Vec;
 
 use crate::catalog::schemes::BASELINE;
 use crate::error::Error;
+use crate::op::Traffic;
+use crate::plan::Limit;
 use crate::quality::QualityLoss;
 use crate::scheme::Scheme;
 use crate::units::Seconds;
@@ -62,6 +64,8 @@ pub enum Regime {
     Overhead,
     /// The links between devices.
     Links,
+    /// The host of a card.
+    Host,
 }
 
 /// A scheme that meets the bounds.
@@ -195,16 +199,14 @@ pub fn rank(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
 /// The component that dominates the ranked part; for both parts together, that of the longer one.
 fn regime(part: RankedPart, outcome: &Outcome) -> Regime {
     let work = outcome.step(part, outcome.longer_phase(part));
-    let traffic = &work.traffic;
-    if (work.floors + work.links) * 2.0 > work.expected.time {
-        if work.links > work.floors { Regime::Links } else { Regime::Overhead }
-    } else if work.compute * 2.0 > work.ideal {
-        Regime::Compute
-    } else if traffic.weights >= traffic.kv_cache.max(traffic.activations) {
-        Regime::Weights
-    } else if traffic.kv_cache >= traffic.activations {
-        Regime::KvCache
-    } else {
-        Regime::Activations
+    let Traffic { weights, kv_cache, activations } = work.traffic;
+    match work.limit {
+        Limit::Links => Regime::Links,
+        Limit::Host => Regime::Host,
+        Limit::Launch => Regime::Overhead,
+        Limit::Compute => Regime::Compute,
+        Limit::Memory if weights >= kv_cache.max(activations) => Regime::Weights,
+        Limit::Memory if kv_cache >= activations => Regime::KvCache,
+        Limit::Memory => Regime::Activations,
     }
 }

@@ -4,9 +4,11 @@ use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
 use crate::quant_format::{ComputeClass, QuantFormat};
 
+mod cache;
 mod experts;
 mod kernels;
 
+pub use cache::{CacheRule, WindowRule};
 pub use experts::{ExpertKernels, KernelRequest, expert_kernels};
 pub use kernels::{FormatFamily, Kernels};
 

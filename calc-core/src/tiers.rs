@@ -84,11 +84,12 @@ impl HostFactors {
     /// A host whose rates are the shares that programs reach.
     pub(crate) fn sustained(&self, host: &Host) -> Host {
         let Factors { eta_memory, eta_compute, provenance, .. } = self.processor;
-        let Link { bandwidth, latency } = host.link.value;
+        let link = host.link.value;
+        let link = Link { bandwidth: link.bandwidth * self.link, ..link };
         Host {
             bandwidth: Fact { value: host.bandwidth.value * eta_memory, provenance },
             peaks: host.peaks.map(|peak| peak.map(|peak| peak * eta_compute)),
-            link: Fact { value: Link { bandwidth: bandwidth * self.link, latency }, provenance },
+            link: Fact { value: link, provenance },
             ssd: host.ssd.map(|rate| rate * self.ssd().eta_memory),
             ..host.clone()
         }
@@ -250,8 +251,6 @@ pub struct Divisible {
     pub feed_forward: Bytes,
     /// The other weights of all layers.
     pub rest: Bytes,
-    /// KV cache and recurrent state.
-    pub cache: Bytes,
     /// Weights of the largest operator, which the card needs a second time when it computes with copies.
     pub largest: Bytes,
 }
@@ -262,12 +261,6 @@ impl Divisible {
         let feed_forward = share(placement.feed_forward, feed_forward_layers(model));
         let layers = share(placement.layers, model.n_layers);
         self.embedding + self.feed_forward * feed_forward + self.rest * layers
-    }
-
-    /// KV cache on the host.
-    pub fn host_cache(&self, placement: &Placement, model: &ModelArch) -> Bytes {
-        let layers = share(placement.layers, model.n_layers);
-        self.cache * if placement.cache { 1.0 } else { layers }
     }
 
     /// Memory of the card for copies of weights of the host.
@@ -284,7 +277,7 @@ pub struct HostMemory {
     pub weights: Bytes,
     /// The part of the weights that the DRAM does not hold, and that is read from the SSD.
     pub on_ssd: Bytes,
-    /// KV cache and recurrent state.
+    /// KV cache and recurrent state, as the engine allots them.
     pub kv_cache: Bytes,
     /// DRAM that a model may use.
     pub usable: Bytes,

@@ -337,3 +337,22 @@ fn a_check_of_a_split_model_knows_both_memories() {
     assert_eq!(told["subject"]["weights"], "gguf_q8_0", "as the sentence says");
     assert_eq!(told["host"]["byte_per_s"], 89.6e9);
 }
+
+#[test]
+fn what_would_fit_stands_below_the_verdict_in_the_words_of_the_reader() {
+    let line = r#"{"hardware":"rtx_4090","model":"gpt-oss-120b","prompt":512,"new_tokens":128}"#;
+    let asked = inputs(line);
+    let text = summary::estimate(&asked, &asked.estimate().expect("an estimate")).to_text();
+    let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
+    assert!(lines[0].starts_with("Does not fit"), "{text}");
+    assert!(lines[1].starts_with("It fits with --host ddr5 --host-memory-gb 64: "), "{text}");
+
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+    let (request, answer) = (inputs.request().expect("valid"), inputs.recommend().expect("valid"));
+    let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+    assert!(text.contains("\nIt fits with --host ddr5 --host-memory-gb 64: "), "{text}");
+    assert!(!text.contains("Ranked by"), "{text}");
+    let told = report::output::brief::recommend(&inputs, &answer, Vec::new()).text();
+    assert!(told.contains("\nIt fits with host ddr5, host_memory_gb 64: "), "{told}");
+}

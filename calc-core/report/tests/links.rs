@@ -50,9 +50,60 @@ fn a_link_is_stated_by_bandwidth_and_latency_too() {
 }
 
 #[test]
+fn a_switch_takes_two_hops_whatever_the_number_of_devices() {
+    let time = |link: &str, devices: u64| {
+        let more = json!({
+            "hardware": "h200_sxm", "model": "llama-3.1-70b", "weights": "bf16", "link": link,
+            "tensor_parallel": devices,
+        });
+        answer(&more).expect(link).0
+    };
+    // 160 all-reduces, each with 12 further hops of 5 µs around a ring of eight: 9.6 ms, and some bandwidth.
+    let (switched, ring) = (time("nvlink4", 8), time("pcie_5_x16", 8));
+    assert!((0.0096..0.0097).contains(&(ring - switched)), "{ring} s and {switched} s");
+    let (switched, ring) = (time("nvlink4", 2), time("pcie_5_x16", 2));
+    assert!((0.0..0.0001).contains(&(ring - switched)), "{ring} s and {switched} s");
+}
+
+#[test]
+fn the_link_between_devices_is_in_the_answer() {
+    let document = |more: &str| {
+        let line = format!(
+            r#"{{"model": "llama-3.1-8b", "weights": "fp8_e4m3", "prompt": 64, "tensor_parallel": 2, {more}}}"#
+        );
+        let fields = Fields::from_line(&line).expect("an object");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an estimate");
+        let json = report::output::json::estimate::pretty(&inputs);
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        (report::output::summary::estimate(&inputs, &answer).to_text(), json["device_link"].clone())
+    };
+    for (more, said, bandwidth, latency) in [
+        (
+            r#""hardware": "gb10""#,
+            "24.8\u{202f}GB/s per direction, 5.00\u{202f}µs per hop (reported)",
+            24.75e9,
+            5e-6,
+        ),
+        (r#""hardware": "h200_sxm""#, "NVLink4 900 GB/s: 450", 450e9, 5e-6),
+        (r#""hardware": "h200_sxm", "link": "10gbe""#, "10GbE over TCP: 1.25", 1.25e9, 300e-6),
+    ] {
+        let (text, json) = document(more);
+        let line = text.lines().find(|line| line.starts_with("link  ")).expect(more);
+        assert!(line.contains(said), "{line}");
+        assert_eq!(json["bandwidth_byte_per_s"], json!(bandwidth), "{json}");
+        assert_eq!(json["latency_s"], json!(latency), "{json}");
+    }
+    // Without a published link the text has the ideal times, and the key says that nobody knows the link.
+    let (text, json) = document(r#""hardware": "ryzen_ai_max_395""#);
+    assert!(text.contains("link        unknown: nobody published it"), "{text}");
+    assert!(text.contains("ideal, without the link"), "{text}");
+    assert!(json.is_null(), "{json}");
+}
+
+#[test]
 fn a_ranking_without_a_published_link_says_so() {
-    let request =
-        r#"{"hardware": "gb10", "model": "llama-3.1-8b", "prompt": 64, "tensor_parallel": 2}"#;
+    let request = r#"{"hardware": "ryzen_ai_max_395", "model": "llama-3.1-8b", "prompt": 64, "tensor_parallel": 2}"#;
     let fields = Fields::from_line(request).expect("an object");
     let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
     let said = report::output::json::recommend::pretty(&inputs);
@@ -83,4 +134,24 @@ fn a_link_that_nothing_uses_or_nobody_knows_is_refused() {
     let fields = Fields::from_line(any).expect("an object");
     let refused = RecommendInputs::parse(fields, &Library::CATALOGS).expect_err("refused");
     assert_eq!(refused.to_string(), "link and hardware any exclude each other");
+}
+
+#[test]
+fn the_page_opens_with_the_link_of_a_request() {
+    for (more, key, lacks) in [
+        (r#""hardware": "h200_sxm", "link": "pcie_5_x16""#, "link=pcie_5_x16", &[][..]),
+        (r#""hardware": "dgx spark", "link": "200gbe""#, "link=200gbe", &[]),
+        (
+            r#""hardware": "h200_sxm", "link": "pcie_5_x16", "memory_gb": 100"#,
+            "link=pcie_5_x16",
+            &["memory_gb"],
+        ),
+    ] {
+        let line = format!(r#"{{"model": "qwen3-8b", "tensor_parallel": 2, {more}}}"#);
+        let fields = Fields::from_line(&line).expect("an object");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let address = report::output::address::estimate(&inputs).expect(more);
+        assert!(address.query.contains(key), "{}", address.query);
+        assert_eq!(address.lacks, lacks, "{more}");
+    }
 }

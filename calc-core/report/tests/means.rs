@@ -50,7 +50,7 @@ fn the_headline_of_a_long_answer_is_its_mean_rate() {
     // The model serves one token less than these, and the line above the verdict says so.
     let headline = text.lines().nth(2).expect("a verdict");
     assert!(headline.contains(&format!("{rate} expected over {count} new tokens")), "{headline}");
-    assert!(text.contains(&format!("throughput  {rate} = batch 1 / mean TPOT")), "{text}");
+    assert!(text.contains(&format!("mean rate   {rate} = batch 1 / mean TPOT")), "{text}");
     let energy = n::energy(calc_core::units::Joules::new(number(&mean["joule_per_token"])));
     assert!(text.contains(&format!("energy      {energy} per token")), "{text}");
     assert!(text.contains("decode step at context 512"), "the step is named: {text}");
@@ -228,4 +228,31 @@ fn an_answer_says_what_its_losses_are_relative_to() {
     assert!(notes("gpt-oss-20b").contains(&format!("{note}bf16, experts in mxfp4")));
     assert!(notes("deepseek-v3").contains(&format!("{note}fp8_block128")));
     assert!(!notes("llama-3.1-8b").contains(note));
+}
+
+#[test]
+fn the_headline_has_the_rate_at_the_context_that_a_request_names() {
+    let line = |more: &str| {
+        format!(
+            r#"{{"hardware":"rtx_4090","model":"qwen3.5-35b-a3b","weights":"q4_k_m","new_tokens":128{more}}}"#
+        )
+    };
+    for (more, is_said) in
+        [(r#","context":"128k""#, true), (r#","context":600"#, false), ("", false)]
+    {
+        let fields = Fields::from_line(&line(more)).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an estimate");
+        let text = report::output::summary::estimate(&inputs, &answer).to_text();
+        let brief = report::output::brief::estimate(&inputs, &answer).sentence;
+        let view = report::output::verdict::model::sentence(&answer, &inputs.workload);
+        let step = report::number_text::token_rate(answer.throughput);
+        let said = format!("{step} at context 131\u{202f}072");
+        for told in [text.lines().nth(1).expect("a verdict"), &brief, &view] {
+            assert_eq!(told.contains(&said), is_said, "{told}");
+        }
+        // The text has the two rates under two names, and the name that JSON has too is of the same number.
+        assert!(text.contains(&format!("\nthroughput  {step} = ")), "{text}");
+        assert!(text.contains("\nmean rate   "), "{text}");
+    }
 }

@@ -81,10 +81,38 @@ const MAX_NAME: usize = 80;
 /// Finds the device with this key, alias or written name.
 pub(super) fn find(name: &str) -> Option<&'static Device> {
     let exact = |device: &&Device| keys(device).any(|key| same(key, name));
-    devices::all().find(exact).or_else(|| {
+    let written = |name: &str| {
         let asked = WrittenName::of(name)?;
         devices::all().find(|device| asked.mean(device))
-    })
+    };
+    // A plural of a word, as in `dgx sparks`; behind a digit the letter is part of a name, as in `L40S` and `4080 S`.
+    let singular = |name: &'_ str| -> Option<usize> {
+        let one = name.trim_end().strip_suffix(['s', 'S'])?;
+        one.ends_with(|last: char| last.is_ascii_alphabetic()).then_some(one.len())
+    };
+    let found = devices::all().find(exact).or_else(|| written(name));
+    found.or_else(|| written(name.get(..singular(name)?)?))
+}
+
+/// Most devices that a number without a cross means: `90 b` is no number of devices.
+const MOST_BARE: u64 = 64;
+/// Words after a number that make it a size.
+const UNITS: [&str; 5] = ["gb", "gib", "tb", "gb/s", "w"];
+
+/// The number of devices in front of a name, and the name: `2 x RTX 3090`, `2x RTX 3090`, `4 H100`; `None` without a number.
+pub(super) fn counted(typed: &str) -> Option<(u64, &str)> {
+    let typed = typed.trim();
+    let name = typed.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let count = typed[..typed.len() - name.len()].parse().ok().filter(|count| *count > 0)?;
+    let beside = name.trim_start();
+    let adjoins = beside.len() == name.len();
+    let after = beside.strip_prefix(['x', 'X', '×', '*']);
+    if let Some(after) = after.filter(|after| adjoins || after.starts_with(' ')) {
+        return Some((count, after.trim_start())).filter(|(_, name)| !name.is_empty());
+    }
+    let word = beside.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+    let is_count = !adjoins && count <= MOST_BARE && !UNITS.contains(&&*word);
+    Some((count, beside)).filter(|_| is_count && !word.is_empty())
 }
 
 fn keys(device: &Device) -> impl Iterator<Item = &str> {

@@ -86,12 +86,19 @@ const fn mhz(value: f64) -> Hertz {
 /// Latency per hop of links that a GPU or RDMA drives; assumed.
 pub(super) const HOP: Seconds = Seconds::new(5e-6);
 
-/// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
+/// Two DGX Sparks over both ports of 200GbE, one direction: 198 Gbit/s measured (servethehome.com); latency with RDMA, assumed.
+pub(super) const SPARK_LINK: Link =
+    Link { bandwidth: BytesPerSec::from_gb(24.75), latency: HOP, is_switched: false };
+
+/// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it. A switch
+/// or a full mesh joins all devices of a server.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {
-    Fact::derived(Link { bandwidth: BytesPerSec::from_gb(both_directions_gb / 2.0), latency: HOP })
+    let bandwidth = BytesPerSec::from_gb(both_directions_gb / 2.0);
+    Fact::derived(Link { bandwidth, latency: HOP, is_switched: true })
 }
 
 /// PCI Express, with the practical rate of one direction (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed. Other slots stay unknown.
 const fn pcie(one_direction_gb: f64) -> Fact<Link> {
-    Fact::assumed(Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency: HOP })
+    let bandwidth = BytesPerSec::from_gb(one_direction_gb);
+    Fact::assumed(Link { bandwidth, latency: HOP, is_switched: false })
 }

@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::devices::HOP;
+use super::devices::{HOP, SPARK_LINK};
 use crate::device::Link;
 use crate::provenance::{Fact, Provenance};
 use crate::units::{BytesPerSec, Seconds};
@@ -28,8 +28,7 @@ pub struct LinkPreset {
 /// Latency of a message over TCP: about 300 µs between Macs before RDMA (adwaitx.com on Apple's TN3205).
 const TCP: Seconds = Seconds::new(300e-6);
 
-const NVLINK: &str =
-    "half of the sum of both directions that NVIDIA publishes per GPU; latency assumed";
+const NVLINK: &str = "half of the sum of both directions that NVIDIA publishes per GPU; latency assumed: an all-reduce of 32 kB takes 9 to 12 µs on two to eight H100 (sgl-project/sglang pull 2904), two hops";
 const PCIE: &str = "the lane's share of the practical rate of 4.0 x16 and 5.0 x16, 25 and 50 GB/s, which is assumed like the latency";
 /// Transfers per second of a lane of PCIe 3.0, 10^9; each later generation doubles them.
 const PCIE_3_LANE: f64 = 8.0;
@@ -45,14 +44,16 @@ const fn preset(
     one_direction_gb: f64,
     latency: Seconds,
 ) -> LinkPreset {
-    let link = Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency };
+    let bandwidth = BytesPerSec::from_gb(one_direction_gb);
+    let link = Link { bandwidth, latency, is_switched: false };
     let provenance = Provenance::Derived;
     let line = link.bandwidth;
     LinkPreset { key, name, aliases: &[], link, line, provenance, source: LINE }
 }
 
 const fn nvlink(key: &'static str, name: &'static str, both_gb: f64) -> LinkPreset {
-    LinkPreset { source: NVLINK, ..preset(key, name, both_gb / 2.0, HOP) }
+    let preset = preset(key, name, both_gb / 2.0, HOP);
+    LinkPreset { source: NVLINK, link: Link { is_switched: true, ..preset.link }, ..preset }
 }
 
 /// PCI Express with a lane's transfers per second [10^9] and a number of lanes.
@@ -86,7 +87,8 @@ pub static LINKS: [LinkPreset; 20] = [
         aliases: &["dgx_spark_link", "connectx7"],
         provenance: Provenance::Reported,
         source: "servethehome.com: up to 198 Gbit/s between two GB10 over both ports; with RDMA, latency assumed",
-        ..preset("200gbe", "200GbE between two DGX Sparks", 24.75, HOP)
+        link: SPARK_LINK,
+        ..preset("200gbe", "200GbE between two DGX Sparks", 0.0, HOP)
     },
     preset("100gbe", "100GbE with RDMA", 12.5, HOP),
     LinkPreset {
@@ -121,12 +123,11 @@ pub fn find(name: &str) -> Option<&'static LinkPreset> {
 impl LinkPreset {
     /// The link between a card and its host, with its line rate.
     pub const fn host_link(&self) -> Fact<Link> {
-        let Self { link: Link { latency, .. }, line: bandwidth, .. } = *self;
         let provenance = match self.provenance {
             Provenance::Assumed => Provenance::Derived,
             known => known,
         };
-        Fact { value: Link { bandwidth, latency }, provenance }
+        Fact { value: Link { bandwidth: self.line, ..self.link }, provenance }
     }
 }
 
@@ -189,6 +190,7 @@ mod tests {
             ("a100_80gb_sxm", "nvlink3"),
             ("v100_sxm2_16gb", "nvlink2"),
             ("rtx_3090", "nvlink_bridge"),
+            ("gb10", "200gbe"),
             ("rtx_5090", "pcie_5_x16"),
             ("rtx_4090", "pcie_4_x16"),
         ] {

@@ -79,9 +79,20 @@ pub fn find(name: &str) -> Option<Published> {
     }
     let asked = Name::of(plain);
     let is_meant = |own: &str| !asked.words.is_empty() && Name::of(own).words == asked.words;
-    let model = models::all().find(|model| published_as(model).any(is_meant))?;
+    let model = models::all().find(|model| published_as(model).any(is_meant)).or_else(|| {
+        let mut left = models::all().filter(|model| is_active_size_left_out(&asked, model));
+        left.next().filter(|_| left.next().is_none())
+    })?;
     let format = asked.format(plain, model).ok()?;
     Some(Published { model, format, exact: false })
+}
+
+/// True if a name has all words of a row's key but the active parameters: `qwen3.5:35b` for `qwen3.5-35b-a3b`.
+fn is_active_size_left_out(asked: &Name, model: &CatalogModel) -> bool {
+    let own = Name::of(model.key).words;
+    let [rest @ .., a, active] = own.as_slice() else { return false };
+    let is_size = active.strip_suffix('b').is_some_and(|size| size.parse::<f64>().is_ok());
+    a == "a" && is_size && rest == asked.words.as_slice()
 }
 
 /// The repository of a name that states one, with or without the address of the hub.

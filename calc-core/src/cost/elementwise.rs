@@ -28,6 +28,25 @@ pub fn norm(tokens: u64, hidden: u64, carrier: &QuantFormat) -> OpCost {
     streaming(tokens as f64 * hidden as f64, 4.0, 2.0, carrier)
 }
 
+/// Mixes n residual streams after a block, beside the first stream, which [`add_norm`] has: 2 N T H FLOP with N coefficients per
+/// token, 2 (n - 1) T H b_o bytes (the other streams read and written).
+///
+/// ```
+/// use calc_core::{catalog::formats, cost::elementwise::mix_streams};
+/// let cost = mix_streams(512, 4096, (4, 24), &formats::BF16); // DeepSeek V4 Flash
+/// assert_eq!((cost.flops.get(), cost.traffic.activations.get()), (100_663_296.0, 25_165_824.0));
+/// ```
+pub fn mix_streams(
+    tokens: u64,
+    hidden: u64,
+    (streams, coefficients): (u64, u64),
+    carrier: &QuantFormat,
+) -> OpCost {
+    let others = streams.saturating_sub(1) as f64;
+    let flops = 2.0 * coefficients as f64;
+    streaming(tokens as f64 * hidden as f64, flops, 2.0 * others, carrier)
+}
+
 /// Gated activation: 5 T I FLOP, 3 T I b_o bytes (gate and up read, product written). `rows` is T, or T k in a MoE.
 pub fn gated_activation(rows: u64, width: u64, carrier: &QuantFormat) -> OpCost {
     streaming(rows as f64 * width as f64, 5.0, 3.0, carrier)

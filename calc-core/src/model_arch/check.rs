@@ -44,6 +44,7 @@ impl ModelArch {
         for matrix in self.projections.iter() {
             in_range("rows of a projection", matrix.rows, 1, MAX_WIDTH)?;
             in_range("columns of a projection", matrix.cols, 1, MAX_WIDTH)?;
+            in_range("residual streams", matrix.streams, 0, matrix.cols)?;
         }
         for table in self.tables.iter() {
             in_range("rows of a table", table.rows, 1, MAX_WIDTH)?;

@@ -20,7 +20,8 @@ impl ModelArch {
         let moe: Option<Moe> = moe.map(|moe| Moe { layers: 1, ..*moe });
         let dense = self.dense.iter().filter(|_| moe.is_none()).max_by_key(|dense| dense.layers);
         let dense = dense.map(|dense| DenseLayers { layers: 1, ..*dense });
-        let joined = Projection { count: 1, rows: self.hidden_size, cols: 2 * self.hidden_size };
+        let joined =
+            Projection { rows: self.hidden_size, cols: 2 * self.hidden_size, ..Projection::PLAIN };
         Some(Self {
             n_layers: 1,
             attention: vec![attention].into(),

@@ -1,7 +1,7 @@
 //! The layer matrices with their shapes, from which parameters, memory and padding are counted. Embedding and LM head are
 //! not included. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one matrix.
 
-use super::{Attention, GroupedOutput, Indexer, Mla, MlpKind, ModelArch, Projection};
+use super::{Attention, GroupedOutput, Indexer, LayerGroup, Mla, MlpKind, ModelArch, Projection};
 use crate::op::OpKind;
 
 /// A group of matrices of one shape, in the format of the layer or expert weights.
@@ -9,6 +9,8 @@ use crate::op::OpKind;
 pub struct Matrix {
     /// The operator that reads it in prefill.
     pub kind: OpKind,
+    /// The layers that have it.
+    pub group: LayerGroup,
     /// True if the matrices belong to experts.
     pub expert: bool,
     /// Number of matrices over all layers and experts.
@@ -46,55 +48,62 @@ impl ModelArch {
             MlpKind::Gated => (OpKind::GateUp, OpKind::ExpertGateUp),
             MlpKind::Plain => (OpKind::Up, OpKind::ExpertUp),
         };
-        for group in self.attention.iter().filter(|group| group.layers() > 0) {
-            group.matrices(hidden, visit);
+        for (index, group) in self.attention.iter().enumerate() {
+            if group.layers() > 0 {
+                group.matrices(LayerGroup::Attention(index), hidden, visit);
+            }
         }
-        let mut matrix = |kind, expert, count, rows, cols| {
+        let mut matrix = |group, kind, expert, count, rows, cols| {
             if count > 0 {
-                visit(Matrix { kind, expert, count, rows, cols, parts: Parts::Whole });
+                visit(Matrix { kind, group, expert, count, rows, cols, parts: Parts::Whole });
             }
         };
-        for moe in self.moe.iter() {
+        for (index, moe) in self.moe.iter().enumerate() {
             let width = moe.latent.unwrap_or(hidden);
             let count = moe.layers * moe.n_experts;
             let inputs = self.mlp_inputs() * moe.expert_width;
-            matrix(first_of_experts, true, count, inputs, width);
-            matrix(OpKind::ExpertDown, true, count, width, moe.expert_width);
+            let group = LayerGroup::Experts(index);
+            matrix(group, first_of_experts, true, count, inputs, width);
+            matrix(group, OpKind::ExpertDown, true, count, width, moe.expert_width);
         }
-        let mut layer = |kind, count, rows, cols| matrix(kind, false, count, rows, cols);
-        for group in self.recurrent.iter() {
-            layer(OpKind::InProj, group.layers(), group.inputs(), hidden);
+        let mut layer =
+            |group, kind, count, rows, cols| matrix(group, kind, false, count, rows, cols);
+        for (index, group) in self.recurrent.iter().enumerate() {
+            let own = LayerGroup::Recurrent(index);
+            layer(own, OpKind::InProj, group.layers(), group.inputs(), hidden);
             for (rows, cols) in group.others(hidden) {
-                layer(OpKind::Projection, group.layers(), rows, cols);
+                layer(own, OpKind::Projection, group.layers(), rows, cols);
             }
-            layer(OpKind::OutProj, group.layers(), hidden, group.inner());
+            layer(own, OpKind::OutProj, group.layers(), hidden, group.inner());
         }
-        for &Projection { count, rows, cols } in self.projections.iter() {
-            layer(OpKind::Projection, count, rows, cols);
+        for &Projection { count, rows, cols, .. } in self.projections.iter() {
+            layer(LayerGroup::Whole, OpKind::Projection, count, rows, cols);
         }
-        let shared = self.moe.iter().filter(|moe| moe.shared_width > 0);
-        let shared = shared.map(|moe| (moe.layers, moe.shared_width));
-        for (layers, width) in
-            self.dense.iter().map(|group| (group.layers, group.width)).chain(shared)
-        {
-            layer(first, layers, self.mlp_inputs() * width, hidden);
-            layer(OpKind::Down, layers, hidden, width);
+        let dense = self.dense.iter().enumerate();
+        let dense = dense.map(|(index, one)| (LayerGroup::Dense(index), one.layers, one.width));
+        let shared = self.moe.iter().enumerate().filter(|(_, moe)| moe.shared_width > 0);
+        let shared =
+            shared.map(|(index, moe)| (LayerGroup::Experts(index), moe.layers, moe.shared_width));
+        for (group, layers, width) in dense.chain(shared) {
+            layer(group, first, layers, self.mlp_inputs() * width, hidden);
+            layer(group, OpKind::Down, layers, hidden, width);
         }
-        for moe in self.moe.iter() {
+        for (index, moe) in self.moe.iter().enumerate() {
             if let Some(latent) = moe.latent {
-                layer(OpKind::Projection, moe.layers, latent, hidden);
-                layer(OpKind::Projection, moe.layers, hidden, latent);
+                let group = LayerGroup::Experts(index);
+                layer(group, OpKind::Projection, moe.layers, latent, hidden);
+                layer(group, OpKind::Projection, moe.layers, hidden, latent);
             }
         }
     }
 }
 
 impl Attention {
-    fn matrices(&self, hidden: u64, visit: &mut impl FnMut(Matrix)) {
+    fn matrices(&self, group: LayerGroup, hidden: u64, visit: &mut impl FnMut(Matrix)) {
         let layers = self.layers();
         let mut layer = |kind, count, rows, cols, parts| {
             if count > 0 && rows > 0 && cols > 0 {
-                visit(Matrix { kind, expert: false, count, rows, cols, parts });
+                visit(Matrix { kind, group, expert: false, count, rows, cols, parts });
             }
         };
         if let Some(mla) = &self.latent {

@@ -1,17 +1,20 @@
 //! Memory of a plan: one device of the group, the draft model included.
 
+use alloc::vec::Vec;
+
 use super::Plan;
 use super::request::EstimateRequest;
 use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, part_bytes, stage_share, table_bytes,
-    weight_bytes,
+    DraftMemory, MemoryFootprint, WeightRole, cache_bytes, footprint, part_bytes, stage_share,
+    table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
+use crate::software::CacheRule;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -27,6 +30,12 @@ impl Plan<'_> {
         self.memory_of(workload)
     }
 
+    /// Bytes of the weights of one device by role, without those of a draft model and of towers. Weights on a host are included.
+    pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
+        let split = &self.request.workload.parallel;
+        weight_roles(self.model(), &self.precision, split, &self.weight_scale)
+    }
+
     /// Memory of one device of the group if all of the model lies on it.
     pub(super) fn on_card(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
@@ -40,27 +49,27 @@ impl Plan<'_> {
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
-            let MemoryFootprint { weights, kv_cache, activations, .. } =
+            let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             let shared =
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            DraftMemory { weights: weights - shared, kv_cache, activations }
+            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
         });
         MemoryFootprint { activations, draft, ..own }
     }
 
-    /// KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
+    /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
     /// longer.
     pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
-        let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
-        let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft.map_or(Bytes::ZERO, |StoredDraft { model, precision, .. }| {
-            kv_cache_bytes(model, &precision, batch, tokens)
-        });
-        own + draft
+        let bytes = |model, precision| {
+            let rule = CacheRule::of(self.tuned.engine, self.request.device, model);
+            cache_bytes((model, precision), &rule, &workload).total()
+        };
+        let own = bytes(self.model(), &self.precision) * share;
+        own + self.draft.as_ref().map_or(Bytes::ZERO, |draft| bytes(draft.model, &draft.precision))
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

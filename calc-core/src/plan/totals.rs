@@ -3,8 +3,50 @@
 use crate::calibration::Factors;
 use crate::expected::{Expected, reached};
 use crate::op::{OpCost, Traffic};
-use crate::roofline::KernelTime;
+use crate::roofline::{Bound, KernelTime};
 use crate::units::{Bytes, Flops, Seconds};
+
+/// The part that takes the largest share of an expected time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// DRAM traffic.
+    Memory,
+    /// Arithmetic.
+    Compute,
+    /// Fixed times of operators and of the step, independent of their size.
+    Launch,
+    /// The links between devices.
+    Links,
+    /// The host of a card: its operators, and copies of its weights.
+    Host,
+}
+
+impl Limit {
+    /// The largest of the fixed times, the links, the host and what is left of `expected`, which is the work of the device. That
+    /// work waits for memory or arithmetic, whichever takes longer at the shares of the roofs that kernels reach.
+    pub(crate) fn of(expected: Seconds, apart: [(Self, Seconds); 3], reached: Bound) -> Self {
+        let work = match reached {
+            Bound::Memory => Self::Memory,
+            Bound::Compute => Self::Compute,
+        };
+        let left = apart.iter().fold(expected, |left, (_, time)| left - *time);
+        apart
+            .into_iter()
+            .fold((work, left), |best, next| if next.1 > best.1 { next } else { best })
+            .0
+    }
+
+    /// Key in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Compute => "compute",
+            Self::Launch => "launch",
+            Self::Links => "links",
+            Self::Host => "host",
+        }
+    }
+}
 
 /// Sums over the operators of a step, or over steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,6 +147,13 @@ impl StepTotals {
             there: self.there * count,
             kernels: self.kernels * count,
         }
+    }
+
+    /// The part that takes the largest share of the expected time.
+    pub fn limit(&self) -> Limit {
+        let apart =
+            [(Limit::Links, self.links), (Limit::Host, self.host), (Limit::Launch, self.floors)];
+        Limit::of(self.expected.time, apart, self.reached.bound())
     }
 
     /// The ideal and expected times alone.

@@ -167,6 +167,8 @@ fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) ->
         ideal: totals.ideal,
         floors: totals.floors,
         links: totals.links,
+        host: totals.host,
+        limit: totals.limit(),
         compute: totals.time.compute,
         traffic: totals.cost.traffic,
         energy: mean_power(

@@ -5,7 +5,7 @@ use crate::expected::Expected;
 use crate::footprint::MemoryVerdict;
 use crate::lowering::Phase;
 use crate::op::Traffic;
-use crate::plan::MeanToken;
+use crate::plan::{Limit, MeanToken};
 use crate::precision::Precision;
 use crate::tiers::Placement;
 use crate::units::{Bytes, Joules, Seconds};
@@ -22,6 +22,10 @@ pub struct PhaseWork {
     pub floors: Seconds,
     /// Part of the expected time on the links between devices.
     pub links: Seconds,
+    /// Part of the expected time on the host of a card.
+    pub host: Seconds,
+    /// The part that takes the largest share of the expected time.
+    pub limit: Limit,
     /// Ideal time of the arithmetic.
     pub compute: Seconds,
     pub traffic: Traffic,

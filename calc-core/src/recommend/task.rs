@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::lowering::Phase;
 use crate::op::OpKind;
 use crate::parallel::Parallel;
-use crate::plan::{EstimateRequest, MeanToken};
+use crate::plan::{EstimateRequest, Limit, MeanToken};
 use crate::precision::PrecisionChoice;
 use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
@@ -357,11 +357,18 @@ pub fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result
 
 fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
     let (ideal, expected) = (answer.time.ideal(), answer.expected);
+    let apart = [
+        (Limit::Launch, answer.factors.floor),
+        (Limit::Links, Seconds::ZERO),
+        (Limit::Host, Seconds::ZERO),
+    ];
     PhaseWork {
         expected,
         ideal,
         floors: answer.factors.floor,
         links: Seconds::ZERO,
+        host: Seconds::ZERO,
+        limit: Limit::of(expected.time, apart, answer.reached().bound()),
         compute: answer.time.compute,
         traffic: answer.cost.traffic,
         energy: product_power(task, ideal, expected.time).map(|power| power.all * expected.time),

@@ -47,7 +47,7 @@ impl ToolAnswer {
 
 type Told = Result<ToolAnswer, Failure>;
 
-/// A model on a device. The operators are left out: `explain` has them.
+/// A model on a device. The operators are left out, of parts of the layers, too: `explain` has them.
 pub(super) fn estimate(given: Given, library: &Library<'_>) -> Told {
     let inputs = EstimateInputs::parse(Fields::new(given), library)?;
     let answer = inputs.estimate()?;
@@ -55,6 +55,11 @@ pub(super) fn estimate(given: Given, library: &Library<'_>) -> Told {
     for phase in ["prefill", "decode"] {
         if let Some(phase) = data[phase].as_object_mut() {
             phase.remove("operators");
+            let layers =
+                phase.get_mut("layers").and_then(Value::as_array_mut).into_iter().flatten();
+            layers.filter_map(Value::as_object_mut).for_each(|part| {
+                part.remove("operators");
+            });
         }
     }
     let told = brief::estimate(&inputs, &answer);

@@ -16,6 +16,7 @@ pub mod number;
 pub mod care;
 pub mod curves_chart;
 pub mod figures;
+pub mod layers;
 pub mod memory;
 pub mod operator_chart;
 pub mod operator_row;

@@ -16,6 +16,7 @@ pub mod answer;
 pub mod curves;
 pub mod figures;
 pub mod fit;
+pub mod layers;
 pub mod memory;
 pub mod operators;
 #[cfg(test)]

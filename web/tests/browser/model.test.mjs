@@ -192,6 +192,35 @@ pageTest('the chart and the tables highlight the same operator', {}, async (page
   assert.match(plain(await page.locator('#explanation').innerText()), /project to queries, keys and values.*32 instances/s);
 });
 
+for (const [view, place] of [['model', ''], ['plan', '&tab=operators']]) {
+  pageTest(`${view} draws the order of the layers and sums the operators of each part`, {}, async (page) => {
+    await openSite(page, `?view=${view}&d=h100_sxm&model=gpt-oss-20b${place}`);
+    const layers = page.locator('.layers');
+    await layers.waitFor();
+    assert.match(plain(await layers.innerText()), /24 in this order: 12 × \(window \+ experts, attention \+ experts\)/);
+    const bars = await layers.locator('.layer-order path').evaluateAll((paths) => paths.map((path) => path.getAttribute('d').split('M').length - 1));
+    assert.deepEqual(bars, [12, 12, 24], 'full attention, windows, experts');
+    const table = page.locator('.operators').last();
+    const parts = await table.locator('tr.part').evaluateAll((rows) => rows.map((row) => [row.cells[0].innerText, row.cells[1].innerText]));
+    assert.deepEqual(parts.map(([name, count]) => [plain(name), count]), [
+      ['attention, 64 heads of 64', '12'],
+      ['attention to a window of 128 tokens, 64 heads of 64', '12'],
+      ['32 experts, 4 per token', '24'],
+      ['all else: embedding, norms, LM head, links', '–'],
+    ]);
+    await page.locator('#decode-attention-2').focus();
+    assert.equal(await page.locator('tr.pointed').count(), 2, 'both rows have the point of their kind');
+  });
+}
+
+pageTest('the weights of a catalog model are listed by role', {}, async (page) => {
+  await openSite(page, '?view=plan&d=h100_sxm&model=gpt-oss-20b&tab=memory');
+  const rows = page.locator('.tensors tbody tr');
+  await rows.first().waitFor();
+  const roles = await rows.evaluateAll((all) => all.map((row) => row.cells[0].innerText));
+  assert.deepEqual([roles[0], roles.includes('attention'), roles.includes('LM head')], ['experts', true, true]);
+});
+
 pageTest('a curve has its values by keyboard and in a table', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   await page.locator('#by-batch').focus();

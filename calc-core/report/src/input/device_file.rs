@@ -330,6 +330,7 @@ fn link(file: &DeviceFile) -> Result<Option<Link>, Error> {
     Ok(Some(Link {
         bandwidth: gb_s("link_gb_s", bandwidth)?,
         latency: Seconds::new(latency * 1e-6),
+        is_switched: false,
     }))
 }
 

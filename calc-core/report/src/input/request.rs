@@ -3,6 +3,7 @@
 
 mod analyze;
 mod check;
+mod device_count;
 mod estimate;
 mod fields;
 mod files;

@@ -172,14 +172,15 @@ fn place(
 ) -> Option<Vec<KeyedValue>> {
     let own = catalog::device(device.catalog_key()).ok()?;
     if own != device {
-        let mut same = own.clone().with_memory(device.memory.value);
+        let mut same = own.clone();
+        if own.memory.value != device.memory.value {
+            same = same.with_memory(device.memory.value);
+            lacks.push("memory_gb");
+        }
         same.link = device.link;
         same.interconnect.clone_from(&device.interconnect);
         if same != *device {
             return None;
-        }
-        if own.memory.value != device.memory.value {
-            lacks.push("memory_gb");
         }
     }
     let mut pairs = vec![(key::DEVICE, own.key.to_string())];

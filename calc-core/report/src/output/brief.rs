@@ -11,10 +11,11 @@ use calc_core::expected::Expected;
 use calc_core::plan::MeanToken;
 use calc_core::recommend::{DeviceChoice, Outcome, Ranked, Recommendation};
 use calc_core::units::{Seconds, TokensPerSec};
+use calc_core::workload::Workload;
 
 use super::summary;
-use super::verdict::model::{waits_for_host, waits_for_links};
 use super::words::advice::{self, scheme_name};
+use super::words::placement::Asked;
 use super::words::{self, memory};
 use crate::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, RecommendInputs, Subject};
 use crate::number_text as n;
@@ -89,7 +90,11 @@ fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
 /// An estimate: fit, rate and first token.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
     let fit = memory::fit(&answer.memory, inputs.workload.parallel.devices());
-    let speed = if answer.memory.verdict().may_fit() { speed(answer) } else { String::new() };
+    let speed = if answer.memory.verdict().may_fit() {
+        speed(&inputs.workload, answer)
+    } else {
+        String::new()
+    };
     let mut lines = vec![format!(
         "Memory: needs {} (derived); usable are {} = {}.",
         n::bytes(answer.memory.total()),
@@ -110,7 +115,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
             options.join(" ")
         ));
     }
-    lines.extend(notes(words::placement::what_would_fit(inputs, answer)));
+    lines.extend(words::placement::what_would_fit(inputs, answer, Asked::Fields));
     lines.extend(notes(words::estimate_notes(inputs, answer)));
     let (subject, limit) = (subject(inputs, answer), limit(inputs));
     Brief { sentence: format!("{subject}: {limit}{fit}{speed}"), lines }
@@ -122,14 +127,8 @@ fn limit(inputs: &EstimateInputs) -> String {
 }
 
 /// The speed of a model that may fit.
-fn speed(answer: &Estimate) -> String {
-    let bound = if waits_for_links(&answer.middle) {
-        "waits for the links between devices".to_owned()
-    } else if waits_for_host(&answer.middle) {
-        "waits for the host".to_owned()
-    } else {
-        format!("is {}-bound", words::bound(answer.middle.expected_bound))
-    };
+fn speed(workload: &Workload, answer: &Estimate) -> String {
+    let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
@@ -137,9 +136,11 @@ fn speed(answer: &Estimate) -> String {
         );
     }
     format!(
-        " Decode {bound}: {} expected {}, {roof} at the roof (derived). First token after {}.",
+        " Decode {bound}: {} expected {}{}, {roof} at the roof{} (derived). First token after {}.",
         whole_rate(&answer.mean),
         rate_interval(&answer.mean),
+        words::rate_at_context(workload, answer),
+        words::roof_leaves_out(&answer.middle),
         timed(&answer.ttft)
     )
 }
@@ -232,7 +233,9 @@ pub fn recommend(
     let Some(first) = answer.ranked.first() else {
         let counts = advice::drop_counts(&answer.dropped);
         let sentence = format!("{what} on {place}: no scheme meets all bounds. {counts}");
-        return Brief { sentence, lines: notes(notes_of).collect() };
+        let mut lines = words::placement::what_would_fit_instead(inputs, Asked::Fields);
+        lines.extend(notes(notes_of));
+        return Brief { sentence, lines };
     };
     let numbers = |row: &Ranked| match &inputs.subject {
         Subject::Shape { .. } => timed(&row.outcome.token.expected),
@@ -286,8 +289,13 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice], notes_of: Vec<S
 
 /// A device with its scheme and its numbers.
 fn choice(choice: &DeviceChoice) -> String {
+    let unknown = if choice.outcome.usable.is_known {
+        ""
+    } else {
+        ", if so much memory is installed, which is unknown"
+    };
     format!(
-        "{} with {}, {}",
+        "{} with {}, {}{unknown}",
         choice.device.name,
         scheme_name(choice.scheme),
         outcome(&choice.outcome)

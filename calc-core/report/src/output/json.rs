@@ -13,6 +13,8 @@ pub mod geometry;
 mod host;
 mod images;
 pub mod inspect;
+mod link;
+mod memory;
 pub mod recommend;
 mod row;
 pub mod scenarios;

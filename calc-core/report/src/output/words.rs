@@ -18,12 +18,18 @@ pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use notes::request::notes as model_request_notes;
 pub use notes::{
-    analyze_notes, context_note, estimate_notes, first_token, mean_over, request_notes,
-    split_notes, too_long,
+    analyze_notes, context_note, estimate_notes, first_token, mean_over, rate_at_context,
+    request_notes, split_notes, too_long,
 };
 
 use calc_core::compare::Fit;
+use calc_core::device::Device;
+use calc_core::plan::{Limit, PhaseEstimate};
+use calc_core::provenance::Fact;
 use calc_core::roofline::Bound;
+use calc_core::units::Seconds;
+
+use crate::input::request::link::ChosenLink;
 
 /// Basis of the energy in an estimate.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
@@ -38,6 +44,33 @@ pub const fn bound(bound: Bound) -> &'static str {
         Bound::Memory => "memory",
         Bound::Compute => "compute",
     }
+}
+
+/// Limit of a phase as the end of a sentence: `Decode is memory-bound`.
+pub const fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory => "is memory-bound",
+        Limit::Compute => "is compute-bound",
+        Limit::Launch => "is launch-bound",
+        Limit::Links => "waits for the links between devices",
+        Limit::Host => "waits for the host",
+    }
+}
+
+/// The link between several of a device: `NVLink4 900 GB/s: 450 GB/s per direction, 5.00 µs per hop (derived)`.
+pub fn link(device: &Device) -> String {
+    device.link.as_ref().map_or_else(
+        || "unknown: nobody published it".to_owned(),
+        |Fact { value, provenance }| {
+            let figures = ChosenLink::figures(value);
+            format!("{}: {figures} ({})", device.interconnect, provenance.key())
+        },
+    )
+}
+
+/// Behind a rate at the roof of devices that exchange data: the roof has no links.
+pub fn roof_leaves_out(phase: &PhaseEstimate) -> &'static str {
+    if phase.totals.links > Seconds::ZERO { ", which leaves out the links" } else { "" }
 }
 
 /// Verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.

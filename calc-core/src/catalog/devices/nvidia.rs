@@ -4,7 +4,7 @@
 
 use super::nvidia_family::{PCIE_4_X8, PCIE_4_X16, PRO_AMPERE};
 use super::row::{DeviceFamily, Row};
-use super::{both_directions, mhz, pcie, tera};
+use super::{SPARK_LINK, both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -65,7 +65,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(140.0))),
         interconnect: text("NVLink-C2C CPU-GPU, 2x ConnectX-7 200 GbE"),
-        link: None,
+        link: Some(Fact::reported(SPARK_LINK)),
         power_modes: List::Borrowed(&[]),
         source: text(
             "273 GB/s, 48 SMs, sm_121: NVIDIA's dgx-spark-playbooks. FP16 and BF16 212.9, FP8 213.7, dense FP4 427 TFLOP/s: a microbenchmark of mma instructions on registers, reported on NVIDIA's forum in November 2025 and quoted by three repositories. FP32 29.71 TFLOP/s: huggingface.js. The 1 PFLOP of FP4 on the product page is with sparsity (quoted on GitHub, huggingface.js 1861)",

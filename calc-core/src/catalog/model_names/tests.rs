@@ -68,6 +68,25 @@ fn published_names_resolve_to_their_row_and_format() {
 }
 
 #[test]
+fn active_parameters_may_be_left_out() {
+    let q4 = Some("gguf_q4_k");
+    for (name, key, format) in [
+        ("gemma 4 26b", "gemma-4-26b-a4b", None),
+        ("gemma4:26b", "gemma-4-26b-a4b", q4),
+        ("Qwen3.5-35B", "qwen3.5-35b-a3b", None),
+        ("qwen3.5:35b", "qwen3.5-35b-a3b", q4),
+        ("Qwen/Qwen3-235B-GGUF:Q4_K_M", "qwen3-235b-a22b", q4),
+    ] {
+        let found = find(name).unwrap_or_else(|| panic!("{name}"));
+        let weights = found.format.map(|choice| choice.weights.key);
+        assert_eq!((found.model.key, weights), (key, format), "{name}");
+    }
+    for name in ["qwen3.5", "qwen3.5 36b", "gemma 4 a4b"] {
+        assert!(find(name).is_none(), "{name}");
+    }
+}
+
+#[test]
 fn models_of_another_geometry_or_of_unknown_size_are_not_taken_for_their_relatives() {
     for name in [
         "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",

@@ -211,7 +211,7 @@ fn experts(
         let group = usize::from(!is_hashed && hashed > 0);
         parts.push(LayerPart::of(LayerGroup::Experts(group)));
     }
-    let table = Table { rows: frame.vocab_size, cols: hashed * chosen };
+    let table = Table { rows: frame.vocab_size, cols: hashed * chosen, is_split: false };
     Ok((feed_forward, (table.cols > 0).then_some(table)))
 }
 
@@ -235,10 +235,21 @@ pub(super) fn streams(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
 /// Adds the matrices and vectors that mix residual streams.
 pub(super) fn residual_streams(layers: &mut Layers, frame: &Frame, streams: Streams) {
     let (mixes, cols) = (2 * frame.n_layers, streams.count * frame.hidden_size);
-    layers.projections.push(Projection { count: mixes, rows: streams.outputs, cols });
+    layers.projections.push(Projection {
+        count: mixes,
+        rows: streams.outputs,
+        cols,
+        streams: streams.count,
+        ..Projection::PLAIN
+    });
     layers.other_vectors += mixes * (streams.outputs + streams.scales);
     if streams.weighed_at_end {
-        layers.projections.push(Projection { count: 1, rows: streams.count, cols });
+        layers.projections.push(Projection {
+            count: 1,
+            rows: streams.count,
+            cols,
+            ..Projection::PLAIN
+        });
         layers.other_vectors += streams.count + 1;
     }
 }

@@ -128,7 +128,12 @@ pub(super) fn doge(
     let n = frame.n_layers;
     for group in &layers.attention {
         let cols = group.n_kv_heads * group.head_dim;
-        layers.projections.push(Projection { count: n, rows: group.n_kv_heads, cols });
+        layers.projections.push(Projection {
+            count: n,
+            rows: group.n_kv_heads,
+            cols,
+            ..Projection::PLAIN
+        });
         layers.other_vectors += n * group.n_kv_heads;
     }
     layers.other_vectors += 2 * n * frame.hidden_size;

@@ -10,7 +10,12 @@ use super::super::refusal::ConfigError;
 use super::super::rules::{DenseWhere, Experts, Rules, Shared};
 use super::{Kind, Layers, NormCount, count_of, flag_of, kinds, only};
 use crate::error::in_range;
-use crate::model_arch::{Attention, DenseLayers, KvSource, Moe, Projection, Table};
+use crate::model_arch::{Attention, DenseLayers, KvSource, MatrixSplit, Moe, Projection, Table};
+
+/// A matrix whose outputs a tensor split divides, as vLLM does (`ColumnParallelLinear`).
+const OUTPUTS: Projection = Projection { split: MatrixSplit::Outputs, ..Projection::PLAIN };
+/// A matrix whose inputs a tensor split divides (`RowParallelLinear`).
+const INPUTS: Projection = Projection { split: MatrixSplit::Inputs, ..Projection::PLAIN };
 
 /// Heads of a kind of layer, as the file states them.
 #[derive(Debug, Clone, Copy)]
@@ -107,9 +112,9 @@ pub(super) fn gemma3n(
     // Alternating updates: projections of the model into and out of the further inputs; per layer two matrices of coefficients,
     // a router, and two vectors. A low-rank residual (laurel) with a norm.
     layers.projections = vec![
-        Projection { count: 2 * (inputs - 1), rows: hidden, cols: hidden },
-        Projection { count: n, rows: rank, cols: hidden },
-        Projection { count: n, rows: hidden, cols: rank },
+        Projection { count: 2 * (inputs - 1), rows: hidden, cols: hidden, ..OUTPUTS },
+        Projection { count: n, rows: rank, cols: hidden, ..OUTPUTS },
+        Projection { count: n, rows: hidden, cols: rank, ..INPUTS },
     ];
     layers.projections.retain(|matrix| matrix.count > 0);
     let coefficients = inputs * inputs + inputs * inputs * inputs;
@@ -185,11 +190,11 @@ fn per_layer_embeddings(
         return Ok(0);
     }
     let (n, hidden) = (frame.n_layers, frame.hidden_size);
-    layers.tables.push(Table { rows, cols: n * width });
+    layers.tables.push(Table { rows, cols: n * width, is_split: true });
     layers.projections.extend([
-        Projection { count: 1, rows: n * width, cols: hidden },
-        Projection { count: n, rows: width, cols: hidden },
-        Projection { count: n, rows: hidden, cols: width },
+        Projection { count: 1, rows: n * width, cols: hidden, ..OUTPUTS },
+        Projection { count: n, rows: width, cols: hidden, ..Projection::PLAIN },
+        Projection { count: n, rows: hidden, cols: width, ..Projection::PLAIN },
     ]);
     layers.other_vectors += width;
     Ok(n)

@@ -182,9 +182,9 @@ pub(super) fn axk2(
     // Norms before attention, and before experts, have a gate.
     let norms = n + sparse;
     layers.projections = vec![
-        Projection { count: n, rows, cols: 2 * rank },
-        Projection { count: norms, rows: gate_rank, cols: hidden },
-        Projection { count: norms, rows: hidden, cols: gate_rank },
+        Projection { count: n, rows, cols: 2 * rank, ..Projection::PLAIN },
+        Projection { count: norms, rows: gate_rank, cols: hidden, ..Projection::PLAIN },
+        Projection { count: norms, rows: hidden, cols: gate_rank, ..Projection::PLAIN },
     ];
     Ok(layers)
 }

@@ -74,7 +74,8 @@ pub(super) fn modernbert(
     // Norms after the embedding and in the head; none precedes the first attention.
     let norms = NormCount::Total { add: 2 * n - 1, post: 2 };
     let layers = Layers::of(vec![attention], mlps(reader, rules, frame)?);
-    let projections = vec![Projection { count: 1, rows: hidden, cols: hidden }];
+    let projections =
+        vec![Projection { count: 1, rows: hidden, cols: hidden, ..Projection::PLAIN }];
     Ok(Layers { projections, norms, ..layers })
 }
 

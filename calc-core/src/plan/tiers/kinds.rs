@@ -2,6 +2,7 @@
 
 use crate::footprint::MemoryFootprint;
 use crate::model_arch::ModelArch;
+use crate::op::OpKind;
 use crate::tiers::{Divisible, Host, HostMemory, Placement, feed_forward_layers};
 
 /// A kind of placement: the most that it puts on the host, and the placement with a number of layers there.
@@ -29,12 +30,13 @@ pub(super) fn split(
     host: &Host,
 ) -> MemoryFootprint {
     let weights = parts.host_weights(placement, model);
-    let cache = parts.host_cache(placement, model);
+    let cache = placement.share(OpKind::KvAppend, model);
     MemoryFootprint {
         weights: all.weights - weights,
-        kv_cache: all.kv_cache - cache,
+        kv_cache: all.kv_cache * (1.0 - cache),
+        cache_rounding: all.cache_rounding * (1.0 - cache),
         activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights, cache, host)),
+        host: Some(HostMemory::new(weights, all.allotted_cache() * cache, host)),
         ..*all
     }
 }

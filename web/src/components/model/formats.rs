@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::ModelContext;
 use crate::components::erased::{derived, flag, memo, text};
 use crate::components::picker::Picker;
+use crate::state::model::answer::rule as rule_of;
 use crate::state::model::roles::Role;
 use crate::state::picker::{PickerCatalog, role_groups};
 use crate::state::session::{Session, Step};
@@ -16,9 +17,11 @@ pub fn FormatField(
     role: Role,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = expect_context::<ModelContext>().shown;
-    let place = Role::ALL.iter().position(|other| *other == role).unwrap_or(0);
-    let rule = memo(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
+    let inputs = expect_context::<ModelContext>().inputs;
+    let rule = memo(move |before: Option<&String>| {
+        let rule = inputs.with(|inputs| rule_of(&inputs.model, inputs.place(), role));
+        rule.or(before.cloned()).unwrap_or_default()
+    });
     let hidden = move || {
         role == Role::Experts
             && session.inputs.with(|inputs| !inputs.model.base.arch().has_experts())

@@ -41,7 +41,9 @@ pub fn OperatorChart() -> impl IntoView {
         }),
     );
     let said = text(move || {
-        shown.with(|shown| pointed.with(|pointed| spoken(&shown.answer.tables, pointed.as_deref())))
+        shown.with(|shown| {
+            pointed.with(|pointed| spoken(&shown.answer.estimate, pointed.as_deref()))
+        })
     });
     let label = text(move || {
         shown.with(|shown| {

@@ -7,6 +7,7 @@ use super::care::Care;
 use super::curves_chart::CurvesChart;
 use super::figures::Figures;
 use super::inputs_panel::ModelInputsPanel;
+use super::layers::LayerOrder;
 use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
@@ -54,6 +55,7 @@ pub fn ModelView() -> impl IntoView {
                         {in_turn(|| view! { <Memory/> }.into_any())}
                         {in_turn(|| view! { <Figures/> }.into_any())}
                         {in_turn(|| view! { <OperatorChart/> }.into_any())}
+                        {in_turn(|| view! { <LayerOrder/> }.into_any())}
                         {in_turn(|| view! { <OperatorTable phase=0/> }.into_any())}
                         {in_turn(|| view! { <OperatorTable phase=1/> }.into_any())}
                         {CurveAxis::ALL.map(|against| in_turn(move || view! { <CurvesChart against=against/> }.into_any())).collect_view()}

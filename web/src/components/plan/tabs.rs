@@ -9,6 +9,7 @@ use crate::components::explore::link::ExploreLink;
 use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
+use crate::components::model::layers::LayerOrder;
 use crate::components::model::operator_table::OperatorTable;
 use crate::state::model::curves::CurveAxis;
 
@@ -18,6 +19,7 @@ pub fn Operators() -> impl IntoView {
     if_it_runs(|| {
         view! {
             <Figures/>
+            <LayerOrder/>
             <OperatorTable phase=0/>
             <OperatorTable phase=1/>
         }

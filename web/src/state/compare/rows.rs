@@ -2,11 +2,10 @@
 
 use calc_core::estimate::PhaseEstimate;
 use calc_core::expected::Expected;
-use calc_core::roofline::Bound;
+use calc_core::plan::Limit;
 use calc_core::units::{Joules, Seconds, TokensPerSec};
 use chart::mark::Mark;
 use report::number_text as text;
-use report::output::verdict::model::{floor_share, waits_for_links};
 use report::output::words::advice;
 
 use super::super::plan::{CardScheme, ways_of};
@@ -19,9 +18,6 @@ pub(super) const RATE: &str = "Decode rate";
 
 /// Name of the row with the energy of the same part as the compared time.
 pub(super) const WHOLE_ENERGY: &str = "Energy, whole answer";
-
-/// Share of the expected time from which launching kernels is what a step waits for.
-const LAUNCHES: f64 = 0.5;
 
 /// A cell: a text, what stands below it, and the difference from the first column.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -264,13 +260,14 @@ fn waits(phase: &PhaseEstimate) -> String {
     let [first, others @ ..] = parts;
     let largest =
         others.into_iter().fold(first, |best, part| if part.1 > best.1 { part } else { best });
-    match phase.expected_bound {
-        _ if waits_for_links(phase) => "links between devices".to_owned(),
-        _ if floor_share(phase) > LAUNCHES => "launching of kernels".to_owned(),
-        Bound::Memory => {
+    match phase.totals.limit() {
+        Limit::Links => "links between devices".to_owned(),
+        Limit::Host => "the host".to_owned(),
+        Limit::Launch => "launching of kernels".to_owned(),
+        Limit::Memory => {
             format!("memory, {} {}", text::percent(largest.1 / traffic.total()), largest.0)
         }
-        Bound::Compute => "arithmetic".to_owned(),
+        Limit::Compute => "arithmetic".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! `recommend`.
 
 use calc_core::estimate::Estimate;
+use calc_core::model_arch::ModelArch;
 use calc_core::plan::OpRow;
 use report::input::request::{RecommendInputs, Subject};
 use report::output::json;
@@ -26,7 +27,7 @@ pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
             let answer = request.estimate().ok()?;
             match kind {
-                "csv" => Some(csv(&answer)),
+                "csv" => Some(csv(&question.arch, &answer)),
                 "md" => Some(summary::estimate(&request, &answer).to_markdown()),
                 _ => None,
             }
@@ -34,24 +35,27 @@ pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
     }
 }
 
-/// CSV of the operators of both phases: totals over their instances, in base units.
-fn csv(answer: &Estimate) -> String {
+/// CSV of the operators of both phases by the part of the layers that they belong to: totals over their instances, in base units.
+fn csv(model: &ModelArch, answer: &Estimate) -> String {
     let mut text = String::from(
-        "phase,operator,count,compute,flop,weight_bytes,kv_cache_bytes,activation_bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,bound\n",
+        "phase,operator,count,compute,flop,weight_bytes,kv_cache_bytes,activation_bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,bound,layers\n",
     );
     for (phase, answer) in [("prefill", &answer.prefill), ("decode", &answer.decode)] {
-        for row in &answer.operators {
-            text += &line(phase, row);
+        for layers in &answer.layers {
+            let part = words::layers::part(model, layers.part).replace(',', ";");
+            for row in &layers.operators {
+                text += &line(phase, row, &part);
+            }
         }
     }
     text
 }
 
-fn line(phase: &str, row: &OpRow) -> String {
+fn line(phase: &str, row: &OpRow, part: &str) -> String {
     let (totals, traffic) = (&row.totals, &row.totals.cost.traffic);
     let kernel = |shown: String| if row.kind.is_kernel() { shown } else { String::new() };
     format!(
-        "{phase},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        "{phase},{},{},{},{},{},{},{},{},{},{},{},{},{},{part}\n",
         row.kind.key(),
         row.count,
         kernel(row.path.class.key().to_owned()),

@@ -18,7 +18,7 @@ use super::fit;
 use super::geometry::value;
 use super::inputs::{ModelInputs, ModelSource};
 use super::memory::{MemoryBar, bar};
-use super::operators::{PhaseTable, chart, tables};
+use super::operators::chart;
 use super::question::{ModelQuestion, fault};
 use super::roles::Role;
 use crate::state::place::Place;
@@ -32,16 +32,12 @@ pub struct ModelAnswer {
     pub line: String,
     /// Memory of one device.
     pub memory: MemoryBar,
-    /// Operators of prefill and decode.
-    pub tables: [PhaseTable; 2],
     /// The roofline with a point for each operator, and the operators' shares of the time.
     pub chart: Option<[OperatorPanel; 2]>,
     /// The core's answer.
     pub estimate: Estimate,
     /// Short name of the weights' format.
     pub weights: String,
-    /// Default format of each role, in the order of [`Role::ALL`].
-    pub rules: [String; 5],
 }
 
 /// The last valid answer, and the faults of the current inputs.
@@ -98,15 +94,8 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         sentence: say::sentence(&answer, &question.workload),
         line: say::line(&answer),
         memory: bar(&question, &plan, &answer.memory, room),
-        tables: tables(&question, &answer),
         chart: chart(&question, &answer),
         weights: answer.precision.weights.short_name.to_owned(),
-        rules: Role::ALL.map(|role| {
-            let device = &*question.place.device;
-            let without = question.without(role);
-            let open = without.filled(question.engine, device, &question.arch, &plan.roofs);
-            role.of(&open.resolve_model(&question.arch, &plan.roofs)).short_name.to_owned()
-        }),
         estimate: answer,
     })
 }
@@ -159,6 +148,16 @@ pub fn figures_of(
 ) -> Option<Vec<Figure>> {
     let question = ModelQuestion::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
     Some(figures(&question, &shown.answer.estimate))
+}
+
+/// The format that a role has where none is chosen; `None` where a field is invalid.
+pub fn rule(inputs: &ModelInputs, place: Place<'_>, role: Role) -> Option<String> {
+    let question = ModelQuestion::read(inputs, place).ok()?;
+    let plan = Plan::new(question.request(question.workload)).ok()?;
+    let (device, without) = (question.place.device, question.without(role));
+    let open = without.filled(question.engine, device, &question.arch, &plan.roofs);
+    let format = role.of(&open.resolve_model(&question.arch, &plan.roofs));
+    Some(format.short_name.to_owned())
 }
 
 /// Caveats of the answer; `None` where it belongs to earlier inputs. Their words are no part of the first program.
@@ -227,7 +226,7 @@ mod tests {
                 match derive(&inputs, Place::of(device)) {
                     Ok(answer) => {
                         assert!(!answer.sentence.is_empty());
-                        assert!(answer.tables.iter().all(|table| table.rows.len() > 5));
+                        assert!(answer.estimate.decode.operators.len() > 5);
                         let percent: f64 =
                             answer.memory.parts.iter().map(|part| part.percent).sum();
                         assert!(percent <= 100.0 + 1e-6 && answer.memory.capacity <= 100.0 + 1e-6);
@@ -289,7 +288,9 @@ mod tests {
         }
         let answer = derive(&inputs, Place::of(device)).expect("valid");
         assert_eq!(answer.weights, "FP8 E4M3");
-        assert_eq!(answer.rules, ["BF16", "FP8 E4M3", "FP16", "FP16", "FP16"]);
+        let rules = Role::ALL.map(|role| rule(&inputs, Place::of(device), role));
+        let rules = rules.each_ref().map(Option::as_deref);
+        assert_eq!(rules, ["BF16", "FP8 E4M3", "FP16", "FP16", "FP16"].map(Some));
     }
 
     #[test]

@@ -55,27 +55,6 @@ impl PickerCatalog {
 
 /// Separator of a number of devices and a key.
 const TIMES: char = '*';
-/// Most devices that a number without a cross means: `90 b` is no number of devices.
-const MOST_BARE: u64 = 64;
-/// Words after a number that make it a size.
-const UNITS: [&str; 5] = ["gb", "gib", "tb", "gb/s", "w"];
-
-/// The number of devices in front of a name, and the name: `2 x RTX 3090`, `2x RTX 3090`, `4 H100`.
-fn counted(typed: &str) -> Option<(u64, &str)> {
-    let typed = typed.trim();
-    let name = typed.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let count = typed[..typed.len() - name.len()].parse().ok().filter(|count| *count > 0)?;
-    let beside = name.trim_start();
-    let adjoins = beside.len() == name.len();
-    let after = beside.strip_prefix(['x', 'X', '×', '*']);
-    if let Some(after) = after.filter(|after| adjoins || after.starts_with(' ')) {
-        return Some((count, after.trim_start())).filter(|(_, name)| !name.is_empty());
-    }
-    let word = beside.split(' ').next().unwrap_or_default().to_ascii_lowercase();
-    let is_count = !adjoins && count <= MOST_BARE && !UNITS.contains(&&*word);
-    Some((count, beside)).filter(|_| is_count && !word.is_empty())
-}
-
 /// The number of devices in the key of an option, and the key of one device.
 pub fn split_count(key: &str) -> (Option<u64>, &str) {
     let parts = key.split_once(TIMES);
@@ -99,7 +78,9 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
 }
 
 fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
-    if let Some((count, name)) = counted(typed).filter(|_| names == PickerCatalog::Machines) {
+    if let Some((count, name)) =
+        catalog::counted(typed).filter(|_| names == PickerCatalog::Machines)
+    {
         let mut found = found(groups, name, PickerCatalog::Devices);
         for choice in found.iter_mut().flat_map(|group| &mut group.choices) {
             choice.key = format!("{count}{TIMES}{}", choice.key);
@@ -305,6 +286,7 @@ mod tests {
             ("4090", (None, "rtx_4090")),
             ("8 GB Orin Nano Super", (None, "jetson_orin_nano_8gb_super")),
             ("2 xavier nx", (Some(2), "jetson_xavier_nx_8gb")),
+            ("2 dgx sparks", (Some(2), "gb10")),
         ] {
             let first = choice_at(&found(&device_groups(), typed, PickerCatalog::Machines), 0);
             let key = first.map_or_else(String::new, |choice| choice.key);

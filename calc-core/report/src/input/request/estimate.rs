@@ -10,11 +10,12 @@ use calc_core::error::{Error, in_range, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
+use calc_core::footprint::WeightRole;
 use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
 use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
-use calc_core::plan::Behind;
+use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
@@ -24,6 +25,7 @@ use calc_core::workload::{Speculation, Workload};
 
 use serde_json::Value;
 
+use super::device_count;
 use super::link::ChosenLink;
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
@@ -91,6 +93,7 @@ impl EstimateInputs {
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         host::from_device_name(&mut fields);
+        let counted = device_count::from_device_name(&mut fields);
         let all = fields.clone();
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
@@ -126,9 +129,10 @@ impl EstimateInputs {
         let asked_images = fields.images()?;
         let images = asked_images.map(|asked| Images::new(&model.arch, &asked)).transpose()?;
         let mut workload = workload(&mut fields, images)?;
+        let counted = counted.map(|counted| counted.said(&workload.parallel)).transpose()?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = open.into_iter().chain(taken).chain(said).chain(host_said);
+        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(host_said);
         let taken = taken.chain(reserve_said).collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -248,6 +252,12 @@ impl EstimateInputs {
     /// Every refusal of `calc-core`.
     pub fn estimate(&self) -> Result<Estimate, RequestError> {
         Ok(estimate(self.request()?)?)
+    }
+
+    /// Bytes of the weights of one device by role, those on a host included; empty for a request that is refused.
+    pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
+        let plan = self.request().ok().and_then(|request| Plan::new(request).ok());
+        plan.map_or_else(Vec::new, |plan| plan.weight_roles())
     }
 }
 

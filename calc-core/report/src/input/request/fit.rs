@@ -40,6 +40,8 @@ pub struct FitChange {
     pub fields: Vec<(&'static str, Value)>,
     /// The first-ranked scheme.
     pub first: Ranked,
+    /// True if its devices exchange data over a link that nobody published.
+    pub lacks_link: bool,
 }
 
 /// The schemes that fit, or changes after which one does.
@@ -175,7 +177,10 @@ impl FitInputs {
         library: &Library<'_>,
     ) -> Option<FitChange> {
         let first = self.ranked_after(&change, library)?.into_iter().next()?;
-        Some(FitChange { fields: change, first })
+        let splits = change.iter().any(|(key, _)| *key == "tensor_parallel");
+        let exchanges = splits || self.asked.workload.parallel.exchanges();
+        let lacks_link = exchanges && self.asked.device.link.is_none();
+        Some(FitChange { fields: change, first, lacks_link })
     }
 
     /// The schemes that meet the bounds after a change; `None` if the changed request is refused.

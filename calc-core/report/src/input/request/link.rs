@@ -87,6 +87,7 @@ pub fn read(text: &str) -> Result<ChosenLink, RequestError> {
         link: Link {
             bandwidth: BytesPerSec::from_gb(bandwidth),
             latency: Seconds::new(latency * 1e-6),
+            is_switched: false,
         },
         provenance: Provenance::Assumed,
         source: "as stated in the request",

@@ -42,12 +42,20 @@ pub fn plan(inputs: &FitInputs, plan: &FitPlan) -> Brief {
             let also = if usable.is_known { "Also fits" } else { "May fit, too" };
             sentence += &format!(" {schemes}; the first is {}.", scheme(first));
             lines.extend(plan.room.and_then(|room| room_text(&room, first)));
-            let next = others.iter().take(NAMED);
+            let next = named(others, inputs);
             lines.extend(next.map(|row| format!("{also}: {}.", scheme(row))));
         }
     }
     lines.extend(super::notes(words::model_request_notes(&inputs.asked)));
     Brief { sentence, lines }
+}
+
+/// The next rows, with that of the format that the request names.
+fn named<'a>(others: &'a [Ranked], inputs: &FitInputs) -> impl Iterator<Item = &'a Ranked> {
+    let format = inputs.recommend.asked_weights.as_ref().map(|_| inputs.asked.precision.weights);
+    let asked = move |row: &&Ranked| Some(row.outcome.precision.weights) == format;
+    let later = others.iter().skip(NAMED).filter(asked);
+    others.iter().take(NAMED).chain(later)
 }
 
 /// The sentence where no scheme fits and meets the bounds.
@@ -76,7 +84,9 @@ fn change(change: &FitChange) -> String {
         Value::String(text) => format!("{key} {text}"),
         value => format!("{key} {value}"),
     });
-    format!("With {}: {}.", told.collect::<Vec<_>>().join(", "), scheme(&change.first))
+    let told = told.collect::<Vec<_>>().join(", ");
+    let without = if change.lacks_link { ", without the link, which nobody published" } else { "" };
+    format!("With {told}: {}{without}.", scheme(&change.first))
 }
 
 /// The largest batch and context with a scheme; `None` where neither is known, as where an unknown memory limits both.

@@ -1,20 +1,20 @@
 //! JSON answer of `estimate`.
 
-use calc_core::device::Device;
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::{DraftMemory, MemoryFootprint};
+use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::op::Traffic;
-use calc_core::plan::OpRow;
+use calc_core::plan::{LayerRow, OpRow};
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::roofline::Bound;
-use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::host::{HostJson, HostMemoryJson, PlacementJson, RemedyJson};
+use super::host::{HostJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
-use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
+use super::memory::MemoryJson;
+use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA, link};
 use crate::input::request::{EstimateInputs, remedies};
 use crate::output::words;
 
@@ -26,6 +26,9 @@ pub struct EstimateJson {
     model: ModelJson,
     precision: PrecisionJson,
     workload: WorkloadJson,
+    /// The link between several devices; null where nobody published it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_link: Option<Value>,
     prefill: PhaseJson,
     decode: PhaseJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +65,9 @@ struct ModelJson {
     /// Parameters of the layers for multi-token prediction, which `parameters` leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     draft_layer_parameters: Option<u64>,
+    /// The order of the layers in words; absent if it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layer_pattern: Option<String>,
     basis: &'static str,
 }
 
@@ -139,10 +145,13 @@ struct PhaseJson {
     expected: Option<ExpectedJson>,
     bound: Bound,
     expected_bound: Option<Bound>,
+    expected_limit: Option<&'static str>,
     half_the_bytes_save: Option<f64>,
     mfu: Option<f64>,
     mbu: Option<f64>,
     operators: Vec<OperatorJson>,
+    /// The same operators by the part of the layers that they belong to.
+    layers: Vec<LayerJson>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -164,7 +173,7 @@ impl From<Traffic> for RolesJson {
 
 impl PhaseJson {
     /// Converts a phase; values that depend on an unknown link become null.
-    fn new(phase: &PhaseEstimate, known: bool) -> Self {
+    fn new(model: &ModelArch, phase: &PhaseEstimate, known: bool) -> Self {
         let totals = &phase.totals;
         Self {
             flops: totals.cost.flops.get(),
@@ -176,10 +185,43 @@ impl PhaseJson {
             expected: known.then(|| totals.expected.into()),
             bound: phase.bound,
             expected_bound: known.then_some(phase.expected_bound),
+            expected_limit: known.then(|| totals.limit().key()),
             half_the_bytes_save: known.then(|| phase.half_bytes_save()),
             mfu: known.then_some(phase.mfu),
             mbu: known.then_some(phase.mbu),
             operators: phase.operators.iter().map(OperatorJson::from).collect(),
+            layers: phase.layers.iter().map(|row| LayerJson::new(model, row)).collect(),
+        }
+    }
+}
+
+/// A part that layers have in common, over all of these layers.
+#[derive(Debug, Clone, Serialize)]
+struct LayerJson {
+    /// The part in words; the first is the model outside its layers.
+    part: String,
+    /// Number of layers that have it; null outside the layers.
+    layers: Option<u64>,
+    flops: f64,
+    bytes: f64,
+    bytes_by_role: RolesJson,
+    ideal_s: f64,
+    expected_s: f64,
+    operators: Vec<OperatorJson>,
+}
+
+impl LayerJson {
+    fn new(model: &ModelArch, row: &LayerRow) -> Self {
+        let totals = &row.totals;
+        Self {
+            part: words::layers::part(model, row.part),
+            layers: (row.part != LayerPart::WHOLE).then(|| row.part.layers(model)),
+            flops: totals.cost.flops.get(),
+            bytes: totals.cost.traffic.total().get(),
+            bytes_by_role: totals.cost.traffic.into(),
+            ideal_s: totals.ideal.get(),
+            expected_s: totals.expected.time.get(),
+            operators: row.operators.iter().map(OperatorJson::from).collect(),
         }
     }
 }
@@ -244,77 +286,6 @@ struct LatenciesJson {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct MemoryJson {
-    weights: f64,
-    /// Weights of the towers for images and sound, whole on one device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    towers: Option<f64>,
-    kv_cache: f64,
-    activations: f64,
-    reserve: f64,
-    draft: Option<DraftJson>,
-    total: f64,
-    /// Usable part of the largest possible memory where the installed memory is unknown; `fits` is null then.
-    usable: f64,
-    /// The part of `usable` that the engine allots at most; null if it may use all.
-    engine_usable: Option<f64>,
-    fits: Option<bool>,
-    installed: Option<f64>,
-    platform: &'static str,
-    group: GroupJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<HostMemoryJson>,
-}
-
-/// Memory of the draft model, whole on one device.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct DraftJson {
-    weights: f64,
-    kv_cache: f64,
-    activations: f64,
-    total: f64,
-}
-
-impl From<DraftMemory> for DraftJson {
-    fn from(draft: DraftMemory) -> Self {
-        Self {
-            weights: draft.weights.get(),
-            kv_cache: draft.kv_cache.get(),
-            activations: draft.activations.get(),
-            total: draft.total().get(),
-        }
-    }
-}
-
-/// Memory of all devices, each counted as large as the fullest one.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct GroupJson {
-    devices: u64,
-    total: f64,
-}
-
-impl MemoryJson {
-    fn new(memory: &MemoryFootprint, device: &Device, devices: u64) -> Self {
-        Self {
-            weights: memory.weights.get(),
-            towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
-            kv_cache: memory.kv_cache.get(),
-            activations: memory.activations.get(),
-            reserve: memory.reserve.get(),
-            draft: memory.draft.map(DraftJson::from),
-            total: memory.total().get(),
-            usable: memory.usable.on_device.get(),
-            engine_usable: memory.usable.engine_share.map(|_| memory.usable.bytes.get()),
-            fits: memory.verdict().fits(),
-            installed: device.installed_memory().map(Bytes::get),
-            platform: device.memory_platform.key(),
-            group: GroupJson { devices, total: memory.group_total(devices).get() },
-            host: memory.host.map(HostMemoryJson::from),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
     /// Energy of all devices; `watt` likewise.
     joule_per_token: Option<f64>,
@@ -328,9 +299,7 @@ struct EnergyJson {
 pub fn pretty(inputs: &EstimateInputs) -> String {
     let written = match inputs.estimate() {
         Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
-        Err(error) => {
-            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
-        }
+        Err(error) => serde_json::to_string_pretty(&json!({ "error": error.to_string() })),
     };
     written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
 }
@@ -351,12 +320,14 @@ impl EstimateJson {
                 active_parameters: model.arch.n_active_params(),
                 tower_parameters: Some(model.arch.n_tower_params()).filter(|params| *params > 0),
                 draft_layer_parameters: model.arch.n_draft_params(),
+                layer_pattern: words::layers::pattern(&model.arch),
                 basis: model.provenance.key(),
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.has_experts(), compute),
             workload: (&inputs.workload).into(),
-            prefill: PhaseJson::new(&answer.prefill, known),
-            decode: PhaseJson::new(&answer.decode, known),
+            device_link: link::between(&inputs.device, &inputs.workload),
+            prefill: PhaseJson::new(&model.arch, &answer.prefill, known),
+            decode: PhaseJson::new(&model.arch, &answer.decode, known),
             images: ImagesJson::new(inputs, answer),
             first_token: FirstTokenJson::new(answer),
             ttft_s: known.then_some(answer.ttft.time.get()),
@@ -374,11 +345,7 @@ impl EstimateJson {
                 end_to_end: answer.end_to_end.into(),
             }),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
-            memory: MemoryJson::new(
-                &answer.memory,
-                &inputs.device,
-                inputs.workload.parallel.devices(),
-            ),
+            memory: MemoryJson::new(inputs, &answer.memory),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),
                 watt: energy.map(|energy| energy.power.all.get()),

@@ -1,8 +1,8 @@
 //! A model's geometry as JSON, group by group.
 
 use calc_core::model_arch::{
-    Attention, AttentionBias, KvSource, MlpKind, ModelArch, Moe, NormKind, Projection, Recurrent,
-    Tower,
+    Attention, AttentionBias, KvSource, MatrixSplit, MlpKind, ModelArch, Moe, NormKind, Projection,
+    Recurrent, Table, Tower,
 };
 use calc_core::provenance::Provenance;
 use serde_json::{Value, json};
@@ -67,10 +67,7 @@ fn parts<'a>(mut row: CatalogRow<'a>, arch: &ModelArch, kind: Provenance) -> Cat
         ("recurrent_groups", recurrent),
         ("expert_groups", moe),
         ("projections", arch.projections.iter().map(projection).collect()),
-        (
-            "tables",
-            arch.tables.iter().map(|t| json!({"rows": t.rows, "columns": t.cols})).collect(),
-        ),
+        ("tables", arch.tables.iter().map(table).collect()),
         ("towers", arch.towers.iter().map(tower).collect()),
     ];
     for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
@@ -135,7 +132,24 @@ fn recurrent(group: &Recurrent) -> Value {
 }
 
 fn projection(matrix: &Projection) -> Value {
-    json!({"count": matrix.count, "rows": matrix.rows, "columns": matrix.cols})
+    let mut row = json!({"count": matrix.count, "rows": matrix.rows, "columns": matrix.cols});
+    if matrix.streams > 0 {
+        row["residual_streams"] = json!(matrix.streams);
+    }
+    match matrix.split {
+        MatrixSplit::Whole => {}
+        MatrixSplit::Outputs => row["split"] = json!("rows"),
+        MatrixSplit::Inputs => row["split"] = json!("columns"),
+    }
+    row
+}
+
+fn table(table: &Table) -> Value {
+    let mut row = json!({"rows": table.rows, "columns": table.cols});
+    if table.is_split {
+        row["split"] = json!("rows");
+    }
+    row
 }
 
 fn dense_layers(arch: &ModelArch) -> Vec<Value> {

@@ -171,6 +171,7 @@ fn regime_key(row: &Ranked) -> &'static str {
         Regime::Compute => "compute",
         Regime::Overhead => "overhead",
         Regime::Links => "links",
+        Regime::Host => "host",
     }
 }
 

@@ -5,6 +5,7 @@ use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
+use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -13,8 +14,8 @@ use super::analyze::expected;
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
-use crate::output::verdict::model::{waits_for_host, waits_for_links};
 use crate::output::words;
+use crate::output::words::placement::Asked;
 
 /// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
@@ -25,6 +26,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.line(sentence);
     }
     out.line(verdict(inputs, answer));
+    for change in words::placement::what_would_fit(inputs, answer, Asked::Flags) {
+        out.line(change);
+    }
     setup(&mut out, inputs, answer);
     out.table(phases(&inputs.workload, answer));
     memory(&mut out, inputs, answer);
@@ -39,9 +43,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     out.heading("Sources");
     out.line(format!("device  {}", inputs.device.source));
     out.line(format!("model   {}", inputs.model.source));
-    let mut notes = words::placement::what_would_fit(inputs, answer);
-    notes.extend(words::estimate_notes(inputs, answer));
-    out.notes(notes);
+    out.notes(words::estimate_notes(inputs, answer));
     out
 }
 
@@ -50,13 +52,7 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let bound = if waits_for_links(&answer.middle) {
-        "waits for the links between devices".to_owned()
-    } else if waits_for_host(&answer.middle) {
-        "waits for the host".to_owned()
-    } else {
-        format!("is {}-bound", words::bound(answer.middle.expected_bound))
-    };
+    let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
@@ -65,8 +61,10 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     }
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
+    let at = words::rate_at_context(&inputs.workload, answer);
     format!(
-        "{fits} Decode {bound}: {rate} expected{over}, {roof} at the roof. First token after {first}."
+        "{fits} Decode {bound}: {rate} expected{over}{at}, {roof} at the roof{}. First token after {first}.",
+        words::roof_leaves_out(&answer.middle)
     )
 }
 
@@ -134,6 +132,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if split.tensor * split.pipeline * split.expert > 1 {
         let Parallel { tensor, pipeline, expert } = split;
         out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
+        out.line(format!("link        {}", words::link(&inputs.device)));
     }
 }
 
@@ -187,6 +186,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         "weights     {}  all of them; a step reads few rows of the embedding",
         n::bytes(m.weights)
     ));
+    out.line(format!("            by role: {}", words::memory::roles(&inputs.weight_roles())));
     if m.towers > Bytes::ZERO {
         out.line(format!(
             "towers      {}  {}",
@@ -200,6 +200,17 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         inputs.workload.batch,
         inputs.workload.longest()
     ));
+    if m.cache_rounding > Bytes::ZERO {
+        let engine = answer.basis.engine;
+        let rule = CacheRule::of(engine, &inputs.device, &inputs.model.arch);
+        let has_windows = inputs.model.arch.attention.iter().any(|group| group.windowed_layers > 0);
+        out.line(format!(
+            "  rounding  {}  {} allots {}",
+            n::bytes(m.cache_rounding),
+            words::apply::engine_name(engine),
+            words::memory::rounding(&rule, has_windows)
+        ));
+    }
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
     if let Some(draft) = m.draft {
@@ -207,7 +218,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
             "draft model {}  {} weights, {} KV cache, {} activations",
             n::bytes(draft.total()),
             n::bytes(draft.weights),
-            n::bytes(draft.kv_cache),
+            n::bytes(draft.allotted_cache()),
             n::bytes(draft.activations)
         ));
     }
@@ -234,7 +245,15 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let fits = answer.memory.verdict().may_fit();
     out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
-        out.line("unknown, because the bandwidth of the link between the devices is not published");
+        let at_least = |name: &str, ideal| {
+            format!("{name}at least {}, ideal, without the link", n::time(ideal))
+        };
+        out.line(at_least("TTFT        ", answer.ttft_ideal));
+        out.line(at_least("TPOT        ", answer.token_ideal));
+        if w.new_tokens > 1 {
+            out.line(at_least("mean TPOT   ", answer.mean.ideal));
+            out.line(at_least("end to end  ", answer.end_to_end_ideal));
+        }
         return;
     }
     let first = words::first_token(w, answer);
@@ -295,8 +314,10 @@ fn generation(out: &mut Document, w: &Workload, answer: &Estimate) {
         expected(&answer.mean.expected),
         n::percent(answer.mean_mbu)
     ));
-    let rate = n::token_rate(answer.mean.throughput());
-    out.line(format!("throughput  {rate} = batch {} / mean TPOT", w.batch));
+    let (mean, step) = (answer.mean.throughput(), answer.throughput);
+    out.line(format!("mean rate   {} = batch {} / mean TPOT", n::token_rate(mean), w.batch));
+    let at = format!("at {} cached tokens", w.context);
+    out.line(format!("throughput  {} = batch {} / TPOT, {at}", n::token_rate(step), w.batch));
     out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
 }
 

@@ -12,6 +12,7 @@ use crate::number_text as n;
 use crate::output::json::recommend::{notes, schedule_notes, usual_notes};
 use crate::output::table::{Align, Table};
 use crate::output::words::apply::{self, Deployment};
+use crate::output::words::placement::Asked;
 use crate::output::words::{self, advice};
 
 /// Document of a recommendation.
@@ -29,22 +30,26 @@ pub fn recommendation(
     {
         out.line(sentence);
     }
-    match answer.ranked.first() {
-        Some(first) => {
-            let speed = advice::speedup(first);
-            let name = advice::scheme_name(first.scheme);
-            out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
-            out.line(advice::regime(first, inputs.part, &answer.baseline));
-            if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
-                out.line(reason);
-            }
+    if let Some(first) = answer.ranked.first() {
+        let speed = advice::speedup(first);
+        let name = advice::scheme_name(first.scheme);
+        out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
+        out.line(advice::regime(first, inputs.part, &answer.baseline));
+        if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
+            out.line(reason);
         }
-        None => out
-            .line(format!("No scheme meets all bounds. {}", advice::drop_counts(&answer.dropped))),
+    } else {
+        let counts = advice::drop_counts(&answer.dropped);
+        out.line(format!("No scheme meets all bounds. {counts}"));
+        for change in words::placement::what_would_fit_instead(inputs, Asked::Flags) {
+            out.line(change);
+        }
     }
-    let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
-    out.heading(advice::capital(&by));
-    out.table(ranked(inputs, answer));
+    if !answer.ranked.is_empty() {
+        let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
+        out.heading(advice::capital(&by));
+        out.table(ranked(inputs, answer));
+    }
     flips(&mut out, answer);
     out.heading("Dropped");
     for row in &answer.dropped {

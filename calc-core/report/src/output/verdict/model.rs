@@ -4,9 +4,8 @@ use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
 use calc_core::footprint::{DraftMemory, MemoryFootprint, MemoryVerdict};
-use calc_core::plan::OpRow;
+use calc_core::plan::{Limit, OpRow};
 use calc_core::provenance::Provenance;
-use calc_core::roofline::Bound;
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
 
@@ -14,9 +13,6 @@ use super::explain::Explanation;
 use crate::number_text as text;
 use crate::output::lesson::{self, Lesson};
 use crate::output::words;
-
-/// Share of the expected time from which the fixed cost of kernels is named as the bound.
-const FLOOR_LIMITS: f64 = 0.5;
 
 /// Below this saved share of the expected time, the verdict states the saving of half the bytes instead of advising fewer bytes.
 const LITTLE: f64 = 0.2;
@@ -34,11 +30,12 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         }
         MemoryVerdict::Fits { .. } | MemoryVerdict::DoesNotFit { .. } => "Fits".to_owned(),
     };
-    let limit = match answer.middle.expected_bound {
-        _ if waits_for_links(&answer.middle) => "the links between devices limit decode",
-        _ if waits_for_host(&answer.middle) => "the memory of the host limits decode",
-        Bound::Memory => "DRAM limits decode",
-        Bound::Compute => "arithmetic limits decode",
+    let limit = match answer.middle.totals.limit() {
+        Limit::Links => "the links between devices limit decode",
+        Limit::Host => "the memory of the host limits decode",
+        Limit::Launch => "launching its operators limits decode",
+        Limit::Memory => "DRAM limits decode",
+        Limit::Compute => "arithmetic limits decode",
     };
     if answer.link_unknown {
         let roof = text::token_rate(answer.mean.ideal_throughput());
@@ -47,8 +44,9 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     let all = if workload.batch > 1 { " in all" } else { "" };
     let over = words::mean_over(workload);
     format!(
-        "{fits}, and {limit}: {} expected{all}{over}.",
-        text::token_rate(answer.mean.throughput())
+        "{fits}, and {limit}: {} expected{all}{over}{}.",
+        text::token_rate(answer.mean.throughput()),
+        words::rate_at_context(workload, answer)
     )
 }
 
@@ -63,40 +61,30 @@ pub fn line(answer: &Estimate) -> String {
     ]);
     let moved = text::bytes(traffic.total());
     let saves = answer.middle.half_bytes_save();
-    let little = format!(
-        "Faster arithmetic helps: half the bytes save {} of the expected time.",
-        text::percent(saves)
-    );
-    let help = match answer.middle.expected_bound {
-        _ if waits_for_links(&answer.middle) => {
-            "Most of the expected time is on the links between devices; fewer devices or faster links help."
+    let share_of = |part: Seconds| text::percent(part / decode.expected.time);
+    let help = match decode.limit() {
+        Limit::Links => format!(
+            "The links between devices take {} of the expected time; fewer devices or faster links help.",
+            share_of(decode.links)
+        ),
+        Limit::Host => format!(
+            "The host takes {} of the expected time: more of the model on the card, fewer bits or faster memory help.",
+            share_of(decode.host)
+        ),
+        Limit::Launch => format!(
+            "The fixed cost of kernels takes {} of the expected time; a larger batch amortizes it.",
+            share_of(decode.floors)
+        ),
+        Limit::Memory if saves < LITTLE => {
+            format!("Half the bytes save only {} of the expected time.", text::percent(saves))
         }
-        _ if waits_for_host(&answer.middle) => {
-            "Most of the expected time is on the host: more of the model on the card, fewer bits or faster memory help."
-        }
-        _ if floor_share(&answer.middle) > FLOOR_LIMITS => {
-            "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
-        }
-        _ if saves < LITTLE => &little,
-        Bound::Memory => help,
-        Bound::Compute => "Faster arithmetic helps; fewer bytes do less.",
+        Limit::Memory => help.to_owned(),
+        Limit::Compute => format!(
+            "Faster arithmetic helps; half the bytes save {} of the expected time.",
+            text::percent(saves)
+        ),
     };
     format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
-}
-
-/// True if the links between devices take more than half of the expected time of a step.
-pub fn waits_for_links(phase: &PhaseEstimate) -> bool {
-    phase.totals.links * 2.0 > phase.totals.expected.time
-}
-
-/// True if operators and weights of the host take more than half of the expected time of a step.
-pub fn waits_for_host(phase: &PhaseEstimate) -> bool {
-    phase.totals.host * 2.0 > phase.totals.expected.time
-}
-
-/// Share of the fixed cost of kernels in the expected time of a step.
-pub fn floor_share(phase: &PhaseEstimate) -> f64 {
-    phase.totals.floors / phase.totals.expected.time
 }
 
 fn largest_part<'a>(parts: &[(&'a str, Bytes, &'a str); 3]) -> (&'a str, f64, &'a str) {
@@ -208,7 +196,7 @@ pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 5] {
             "kv",
             "KV cache",
             memory.kv_caches(),
-            "batch × longest sequence × what a token keeps in every layer",
+            "batch × longest sequence × what a token keeps in every layer, in the blocks and windows of the engine",
         ),
         role(
             "acts",
@@ -377,7 +365,6 @@ mod tests {
     #[test]
     fn the_floor_is_the_limit_of_a_small_model_on_a_fast_device() {
         let mut request = answer("h100_sxm", "int4_g128", Workload::new(1, 16));
-        assert!(floor_share(&request.middle) < 1.0);
         request.middle.totals.expected = Expected::assumed(Seconds::new(1e-4));
         assert!(line(&request).contains("fixed cost of kernels"), "{}", line(&request));
     }

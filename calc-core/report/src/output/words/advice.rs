@@ -21,8 +21,8 @@ mod drops;
 pub use drops::{drop_counts, dropped};
 
 /// Sentence beside times of devices whose link nobody published.
-pub const WITHOUT_LINK: &str = "Nobody published the link between these devices: all times are without what they \
-                                exchange, which makes them longer, until a link is named.";
+pub const WITHOUT_LINK: &str = "Nobody published the link between these devices: all times leave out what they exchange, \
+                                so real ones are longer; a link that the request names counts.";
 
 /// Name of a scheme: `INT4 g128, AWQ`, `FP8 weights and activations`.
 pub fn scheme_name(scheme: &Scheme) -> String {
@@ -131,8 +131,12 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
             "{phase} waits for the links between devices: {} of its time.",
             n::percent(work.links / work.expected.time)
         ),
+        Regime::Host => format!(
+            "{phase} waits for the host: {} of its time.",
+            n::percent(work.host / work.expected.time)
+        ),
         Regime::Overhead => format!(
-            "{phase} is so short that launching its operators takes {} of its time.",
+            "{phase} is launch-bound: the fixed times of its operators take {} of its time.",
             n::percent(work.floors / work.expected.time)
         ),
     }

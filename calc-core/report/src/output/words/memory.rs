@@ -2,7 +2,9 @@
 
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::{MemoryFootprint, MemoryVerdict, reserve};
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict, WeightRole, reserve};
+use calc_core::order::sort_short;
+use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
 use crate::number_text as n;
@@ -31,6 +33,57 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             n::bytes(most)
         ),
     }
+}
+
+/// A role of weights: `routers, norms and biases`.
+pub const fn role(role: WeightRole) -> &'static str {
+    match role {
+        WeightRole::Embedding => "embedding",
+        WeightRole::LmHead => "LM head",
+        WeightRole::Attention => "attention",
+        WeightRole::Recurrent => "recurrent layers",
+        WeightRole::Mlp => "MLP",
+        WeightRole::Experts => "experts",
+        WeightRole::SharedExperts => "shared experts",
+        WeightRole::Vectors => "routers, norms and biases",
+        WeightRole::Projections => "further projections",
+    }
+}
+
+/// Roles of weights, the largest first.
+pub fn largest_first(roles: &[(WeightRole, Bytes)]) -> Vec<(WeightRole, Bytes)> {
+    let mut rows = roles.to_vec();
+    sort_short(&mut rows, |(_, a), (_, b)| a > b);
+    rows
+}
+
+/// The weights by role: `experts 19.2 GB, attention 1.08 GB`.
+pub fn roles(roles: &[(WeightRole, Bytes)]) -> String {
+    let texts = largest_first(roles)
+        .into_iter()
+        .map(|(one, bytes)| format!("{} {}", role(one), n::bytes(bytes)));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// Tokens that an engine allots beside the KV cache: `whole blocks of 256 tokens; each window with the 512 tokens of a step`.
+pub fn rounding(rule: &CacheRule, has_windows: bool) -> String {
+    let count = |tokens: u64| n::count(tokens);
+    let windows = match rule.windows {
+        _ if !has_windows => String::new(),
+        WindowRule::Alone => String::new(),
+        WindowRule::AllTokens => "; layers with a window keep all tokens".to_owned(),
+        WindowRule::WithStep { step } => {
+            format!("; each window with the {} tokens of a step", count(step))
+        }
+        WindowRule::SharedStep { step, least, spare } => {
+            let more = match (least, spare) {
+                (0, spare) => format!("with {} tokens more", count(spare)),
+                (least, _) => format!("of at least {} tokens", count(least)),
+            };
+            format!("; each window {more}, and {} tokens of a step for all sequences", count(step))
+        }
+    };
+    format!("whole blocks of {} tokens{windows}", count(rule.block))
 }
 
 /// The missing memory: `40.5 GB short of 25.8 GB usable`.
@@ -103,12 +156,13 @@ mod tests {
 
     fn fit(gb: f64, usable: UsableMemory, devices: u64) -> String {
         let weights = Bytes::from_gb(gb);
-        let (towers, kv_cache, activations, reserve) =
-            (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let (towers, kv_cache, cache_rounding, activations, reserve) =
+            (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let memory = MemoryFootprint {
             weights,
             towers,
             kv_cache,
+            cache_rounding,
             activations,
             reserve,
             draft: None,

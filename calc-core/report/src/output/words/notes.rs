@@ -131,11 +131,17 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(LINK_UNKNOWN.into());
+    } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+        notes.push(HAND_OVER_UNKNOWN.into());
     }
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
 }
+
+/// The note to times of stages whose link nobody published.
+const HAND_OVER_UNKNOWN: &str = "the bandwidth of this device's link is not published: the hand-over between stages is left out \
+                                 of all times until a link is named";
 
 /// The note to times of devices whose link nobody published.
 const LINK_UNKNOWN: &str = "the bandwidth of this device's link is not published: ideal times are those without exchanges, \
@@ -196,6 +202,19 @@ pub fn mean_over(workload: &Workload) -> String {
         1 => String::new(),
         many => format!(" over {} new tokens", number_text::count(many)),
     }
+}
+
+/// Behind the mean rate of an answer whose request names the context of another step: where the mean is taken, and the rate there.
+///
+/// ` from 512 cached tokens on, 123 token/s at context 131 072`
+pub fn rate_at_context(workload: &Workload, answer: &Estimate) -> String {
+    let (context, first) = (workload.context, workload.filled());
+    if workload.new_tokens == 1 || (first..first + workload.new_tokens).contains(&context) {
+        return String::new();
+    }
+    let (first, context) = (number_text::count(first), number_text::count(context));
+    let rate = number_text::token_rate(answer.throughput);
+    format!(" from {first} cached tokens on, {rate} at context {context}")
 }
 
 /// Note on the chunk size behind TTFT and its provenance.

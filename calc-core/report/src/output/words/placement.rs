@@ -6,8 +6,9 @@ use calc_core::model_arch::ModelArch;
 use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
+use serde_json::Value;
 
-use crate::input::request::{EstimateInputs, Remedy, remedies};
+use crate::input::request::{EstimateInputs, RecommendInputs, Remedy, Subject, remedies};
 use crate::number_text as n;
 
 /// The parts that lie on the host: `the experts of the first 26 of 36 layers lie on the host`.
@@ -88,26 +89,52 @@ pub const BASIS: &str = "on the host: fitted on published runs of llama.cpp with
 pub const ENERGY: &str =
     "the power of the processor is not counted: energy and power are those of the card";
 
-/// The smallest changes after which a model that does not fit does; empty for one that fits.
-pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
-    remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy)).collect()
+/// The way in which a reader writes a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Flags of the command line.
+    Flags,
+    /// Fields of JSON, or arguments of a tool.
+    Fields,
 }
 
-/// A change with its answer: `with host ddr5, host_memory_gb 64 it fits: 36.4 token/s expected (…), the experts of …`.
-pub fn would_fit(inputs: &EstimateInputs, remedy: &Remedy) -> String {
-    let told = remedy.fields.iter().map(|(key, value)| match value {
-        serde_json::Value::String(text) => format!("{key} {text}"),
-        serde_json::Value::Null => format!("without {key}"),
-        value => format!("{key} {value}"),
+/// Sentences on the smallest changes after which a model that does not fit does; empty for one that fits.
+pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate, asked: Asked) -> Vec<String> {
+    remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy, asked)).collect()
+}
+
+/// The same for a ranking in which no scheme meets the bounds.
+pub fn what_would_fit_instead(inputs: &RecommendInputs, asked: Asked) -> Vec<String> {
+    let Subject::Model(model) = &inputs.subject else { return Vec::new() };
+    let answer = model.estimate();
+    answer.map_or(Vec::new(), |answer| what_would_fit(model, &answer, asked))
+}
+
+/// A change with its answer: `It fits with --host ddr5 --host-memory-gb 64: 36.4 token/s expected (…); the experts of ….`
+fn would_fit(inputs: &EstimateInputs, remedy: &Remedy, asked: Asked) -> String {
+    let told = remedy.fields.iter().map(|(key, value)| {
+        let key = match asked {
+            Asked::Flags => format!("--{}", key.replace('_', "-")),
+            Asked::Fields => (*key).to_owned(),
+        };
+        match value {
+            Value::Null => format!("without {key}"),
+            Value::String(text) => format!("{key} {text}"),
+            value => format!("{key} {value}"),
+        }
     });
-    let told = told.collect::<Vec<_>>().join(", ");
+    let between = match asked {
+        Asked::Flags => " ",
+        Asked::Fields => ", ",
+    };
+    let told = told.collect::<Vec<_>>().join(between);
     let places = match &remedy.answer.placement {
         Some(placement) => format!("; {}", places(placement, &inputs.model.arch)),
         None => String::new(),
     };
     let rate = n::token_rate(remedy.answer.mean.throughput());
     format!(
-        "it fits with {told}: {rate} expected ({}){places}",
+        "It fits with {told}: {rate} expected ({}){places}.",
         remedy.answer.mean.expected.provenance.key()
     )
 }

@@ -2,7 +2,7 @@
 
 use calc_core::model_arch::{
     Attention, Compression, Decay, DeltaNet, DenseLayers, GroupedOutput, Indexer, KvSource, Mamba1,
-    Mamba2, Mla, ModelArch, Moe, Projection, Recurrent, ShortConv, Table,
+    Mamba2, MatrixSplit, Mla, ModelArch, Moe, Projection, Recurrent, ShortConv, Table,
 };
 use calc_core::text::{List, Text};
 
@@ -21,6 +21,8 @@ const ORDER: char = 'o';
 const MOST_TOWERS: usize = 4;
 /// Upper limit of the rows of a part.
 const MOST_ROWS: usize = 1024;
+
+const SPLITS: [MatrixSplit; 3] = [MatrixSplit::Whole, MatrixSplit::Outputs, MatrixSplit::Inputs];
 
 const SOURCES: [KvSource; 5] = [
     KvSource::Own,
@@ -50,9 +52,14 @@ pub(super) fn geometry(arch: &ModelArch) -> String {
         arch.moe.iter().map(moe).collect(),
         arch.projections
             .iter()
-            .map(|matrix| vec![matrix.count, matrix.rows, matrix.cols])
+            .map(|matrix| {
+                vec![matrix.count, matrix.rows, matrix.cols, matrix.streams, matrix.split as u64]
+            })
             .collect(),
-        arch.tables.iter().map(|table| vec![table.rows, table.cols]).collect(),
+        arch.tables
+            .iter()
+            .map(|table| vec![table.rows, table.cols, bits(&[table.is_split])])
+            .collect(),
     ];
     let parts = parts.map(|rows| joined(rows.into_iter().map(row), ROW));
     // A model without towers has no part for them, as before there were any.
@@ -199,9 +206,13 @@ pub(super) fn read_geometry(text: &str) -> Option<ModelArch> {
         dense: each(&dense, |row| Some(DenseLayers { layers: row.next(), width: row.next() }))?,
         moe: each(&moe, read_moe)?,
         projections: each(&matrices, |row| {
-            Some(Projection { count: row.next(), rows: row.next(), cols: row.next() })
+            let [count, rows, cols, streams] = core::array::from_fn(|_| row.next());
+            Some(Projection { count, rows, cols, streams, split: nth(&SPLITS, row.next())? })
         })?,
-        tables: each(&tables, |row| Some(Table { rows: row.next(), cols: row.next() }))?,
+        tables: each(&tables, |row| {
+            let (rows, cols, [is_split]) = (row.next(), row.next(), row.flags()?);
+            Some(Table { rows, cols, is_split })
+        })?,
         norm: nth(&NORMS, kinds.next())?,
         add_norms: small.next(),
         post_norms: small.next(),

@@ -1,0 +1,111 @@
+//! Elements and bytes of the KV cache: those that a model keeps, and those that an engine allots.
+
+use crate::cost::compression::STATE_BYTES;
+use crate::model_arch::{Compression, ModelArch};
+use crate::precision::Precision;
+use crate::software::CacheRule;
+use crate::units::Bytes;
+use crate::workload::Workload;
+
+/// Number of elements that a model keeps for one sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheElements {
+    /// Keys and values, or latents, and the keys of indexers.
+    pub attention: u64,
+    /// States of recurrent layers, without their convolutions.
+    pub state: u64,
+    /// Inputs that the convolutions of recurrent layers keep.
+    pub convolution: u64,
+    /// Vectors and weights of tokens whose compressed entry is not complete.
+    pub compression: u64,
+}
+
+/// Number of elements that a model keeps for one sequence of `tokens` tokens.
+///
+/// ```text
+/// attention    sum over attention layers of row kept(L), + d_i L per layer with an indexer
+/// row          g (d_k + d_v), or r + rope with latent attention
+/// kept(L)      L, or min(L, w) with a window or chunks of w, or min(L, w) + L / r with entries for r tokens each
+/// ```
+///
+/// An indexer with compressed keys has d_i for r tokens.
+pub fn cache_elements(model: &ModelArch, tokens: u64) -> CacheElements {
+    elements(model, tokens, &|window| window.min(tokens))
+}
+
+/// [`cache_elements`] with `windowed` tokens in a layer with a window.
+fn elements(model: &ModelArch, tokens: u64, windowed: &impl Fn(u64) -> u64) -> CacheElements {
+    let mut sum = CacheElements::default();
+    for group in model.attention.iter() {
+        for (layers, reach) in group.reaches() {
+            // An indexer selects from all tokens, or from all entries, so all of them are kept.
+            let selects = group.indexer.is_some() && group.compression.is_none();
+            let kept = if selects { tokens } else { reach.kept(tokens, windowed) };
+            sum.attention += layers * kept * group.cache_row();
+        }
+        let [_, keys, _] = group.qkv_outputs();
+        let waiting = |one: Option<Compression>, width| one.map_or(0, |c| c.state_elements(width));
+        sum.compression += group.layers() * waiting(group.compression, keys);
+        if let Some(index) = group.indexer {
+            let width = index.head_dim;
+            let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
+            sum.attention += index.layers * keys;
+            sum.compression += index.layers * waiting(index.compression, index.head_dim);
+        }
+    }
+    for group in model.recurrent.iter() {
+        sum.state += group.layers() * group.state_elements();
+        sum.convolution += group.layers() * group.conv_elements();
+    }
+    sum
+}
+
+/// Bytes of KV cache and recurrent state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CacheBytes {
+    /// Bytes that the model has to keep.
+    pub kept: Bytes,
+    /// Bytes that the engine allots beside it.
+    pub rounding: Bytes,
+}
+
+impl CacheBytes {
+    pub(crate) fn total(&self) -> Bytes {
+        self.kept + self.rounding
+    }
+}
+
+impl core::ops::Mul<f64> for CacheBytes {
+    type Output = Self;
+
+    fn mul(self, share: f64) -> Self {
+        Self { kept: self.kept * share, rounding: self.rounding * share }
+    }
+}
+
+/// Bytes of KV cache and recurrent state of all sequences of a workload, see [`cache_elements`].
+///
+/// ```text
+/// allotted = B (a sequence in whole blocks, with the tokens of its own in each window) + tokens that all sequences share
+/// ```
+pub(crate) fn cache_bytes(
+    (model, precision): (&ModelArch, &Precision),
+    rule: &CacheRule,
+    workload: &Workload,
+) -> CacheBytes {
+    let (batch, tokens) = (workload.batch, workload.longest());
+    let kept = cache_elements(model, tokens);
+    let own = elements(model, rule.rounded(tokens), &|window| rule.own(window, tokens));
+    // Only windows share: a sequence without tokens has nothing else.
+    let shared = elements(model, 0, &|window| rule.shared(window, batch, tokens));
+    let state: f64 = model
+        .recurrent
+        .iter()
+        .map(|group| group.layers() as f64 * group.state_bytes(precision.carrier).get())
+        .sum();
+    let element = precision.kv_cache.row_bytes_per_element();
+    let waiting = kept.compression as f64 * STATE_BYTES;
+    let sequence = kept.attention as f64 * element + state + waiting;
+    let more = (own.attention - kept.attention) as f64 * batch as f64 + shared.attention as f64;
+    CacheBytes { kept: Bytes::new(batch as f64 * sequence), rounding: Bytes::new(more * element) }
+}

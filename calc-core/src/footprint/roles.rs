@@ -1,0 +1,153 @@
+//! Bytes of the weights on one device by the role of their tensors.
+
+use alloc::vec::Vec;
+
+use super::{embedding_weights, stage_share};
+use crate::model_arch::{LayerGroup, ModelArch};
+use crate::parallel::Parallel;
+use crate::precision::Precision;
+use crate::units::Bytes;
+use crate::weight_size::WeightScale;
+
+/// Roles of weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightRole {
+    /// Tables of tokens.
+    Embedding,
+    LmHead,
+    Attention,
+    /// Layers with a state: Mamba, linear attention, short convolutions.
+    Recurrent,
+    Mlp,
+    Experts,
+    /// Matrices of layers with experts that every token uses.
+    SharedExperts,
+    /// Routers, norms, biases, learned positions.
+    Vectors,
+    /// Further matrices, such as those of embeddings per layer.
+    Projections,
+}
+
+impl WeightRole {
+    /// All roles, in the order of answers.
+    pub const ALL: [Self; 9] = [
+        Self::Embedding,
+        Self::LmHead,
+        Self::Attention,
+        Self::Recurrent,
+        Self::Mlp,
+        Self::Experts,
+        Self::SharedExperts,
+        Self::Vectors,
+        Self::Projections,
+    ];
+
+    /// The key in JSON: that of the same role of a file's tensors.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Embedding => "embedding",
+            Self::LmHead => "lm_head",
+            Self::Attention => "attention",
+            Self::Recurrent => "state_space",
+            Self::Mlp => "mlp",
+            Self::Experts => "experts",
+            Self::SharedExperts => "shared_experts",
+            Self::Vectors => "norms",
+            Self::Projections => "other",
+        }
+    }
+
+    /// The role of a layer matrix.
+    const fn of(group: LayerGroup, expert: bool) -> Self {
+        match group {
+            LayerGroup::Whole => Self::Projections,
+            LayerGroup::Attention(_) => Self::Attention,
+            LayerGroup::Recurrent(_) => Self::Recurrent,
+            LayerGroup::Dense(_) => Self::Mlp,
+            LayerGroup::Experts(_) if expert => Self::Experts,
+            LayerGroup::Experts(_) => Self::SharedExperts,
+        }
+    }
+}
+
+/// Bytes of the weights on one device by role, without roles that the model lacks. The sum is that of the footprint. `model` is
+/// the tensor-parallel part of the model.
+pub fn weight_roles(
+    model: &ModelArch,
+    precision: &Precision,
+    split: &Parallel,
+    scale: &WeightScale,
+) -> Vec<(WeightRole, Bytes)> {
+    let mut sums = [Bytes::ZERO; WeightRole::ALL.len()];
+    let mut add = |role: WeightRole, bytes: Bytes| sums[role as usize] += bytes;
+    let (embedding, lm_head) = embedding_weights(model, precision);
+    let (embedding, lm_head) = (embedding * scale.embedding, lm_head * scale.lm_head);
+    let is_first = split.pipeline == 1 || embedding >= lm_head;
+    add(WeightRole::Embedding, if is_first { embedding } else { Bytes::ZERO });
+    let is_last = split.pipeline == 1 || lm_head > embedding;
+    add(WeightRole::LmHead, if is_last { lm_head } else { Bytes::ZERO });
+    let layers = stage_share(model, split);
+    let share = 1.0 / split.expert as f64;
+    let small = model.n_vector_params() as f64 - model.n_expert_biases() as f64 * (1.0 - share);
+    let vectors = Bytes::new(small * precision.vectors.bytes_per_element());
+    add(WeightRole::Vectors, vectors * (scale.layers * layers));
+    model.matrices(&mut |matrix| {
+        let (format, share) = if matrix.expert {
+            (precision.experts, share * scale.experts)
+        } else {
+            (precision.weights, scale.layers)
+        };
+        let factor = matrix.count as f64 * precision.mixture.ratio(matrix.kind) * share * layers;
+        let bytes = format.stored_bytes(matrix.rows, matrix.cols) * factor;
+        add(WeightRole::of(matrix.group, matrix.expert), bytes);
+    });
+    let roles = WeightRole::ALL.into_iter().zip(sums);
+    roles.filter(|(_, bytes)| *bytes > Bytes::ZERO).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::Calibration;
+    use crate::catalog::{self, models};
+    use crate::estimate::EstimateRequest;
+    use crate::plan::Plan;
+    use crate::precision::PrecisionChoice;
+    use crate::workload::Workload;
+
+    #[test]
+    fn roles_add_up_to_the_weights_of_the_footprint() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let splits = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 2)];
+        let mut checked = 0;
+        for model in models::all() {
+            for format in ["bf16", "gguf_q4_k", "fp8_e4m3"] {
+                for (tensor, pipeline, expert) in splits {
+                    let parallel = Parallel { tensor, pipeline, expert };
+                    let workload = Workload { parallel, ..Workload::new(1, 1024) };
+                    let weights = catalog::format(format).expect("catalog key");
+                    let request = EstimateRequest {
+                        device,
+                        mode: None,
+                        memory_limit: None,
+                        model: &model.arch,
+                        precision: PrecisionChoice::weights(weights),
+                        workload,
+                        weight_size: None,
+                        draft: None,
+                        engine: None,
+                        calibration: &Calibration::FITTED,
+                        host: None,
+                    };
+                    let Ok(plan) = Plan::new(request) else { continue };
+                    let sum: Bytes = plan.weight_roles().iter().map(|(_, bytes)| *bytes).sum();
+                    let all = plan.footprint().weights;
+                    let ratio = sum / all;
+                    assert!((ratio - 1.0).abs() < 1e-9, "{} {format} {parallel:?}", model.key);
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 500, "{checked}");
+    }
+}
