@@ -181,6 +181,7 @@ impl Calibration {
         let basis = Basis {
             engine,
             is_named,
+            exchanges: false,
             kind: MemoryKind::of(device),
             in_fit: match scale {
                 Some(_) => InFit::Device,
@@ -213,6 +214,8 @@ pub struct Basis {
     pub engine: Engine,
     /// True if the user named the engine; otherwise it is the usual one of such devices.
     pub is_named: bool,
+    /// True if several devices exchange data over links.
+    pub exchanges: bool,
     /// Kind of memory, which selects the class that the device is compared with.
     pub kind: MemoryKind,
     /// The devices in the fit that are nearest to this one.

@@ -19,9 +19,9 @@ use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::op::OpCost;
 use crate::provenance::Fact;
-use crate::quant_format::ComputeClass;
+use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::{Bound, Roofline};
-use crate::units::{BytesPerSec, FlopsPerSec, Seconds, TokensPerSec};
+use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds, TokensPerSec};
 
 /// Share of the datasheet's roof from which a claim is near it; assumed.
 const NEAR: f64 = 0.9;
@@ -75,7 +75,7 @@ pub enum Pace {
 /// Rates at which the work would have been done in the claimed time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Implied {
-    /// DRAM traffic over time.
+    /// DRAM traffic of the device over time.
     pub bandwidth: BytesPerSec,
     /// Work over time.
     pub rate: FlopsPerSec,
@@ -98,6 +98,15 @@ pub struct Sustained {
     pub peak: Fact<FlopsPerSec>,
 }
 
+/// Bandwidth of a host's memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostBandwidth {
+    /// Traffic of the operators that it computes, over the claimed time.
+    pub implied: BytesPerSec,
+    pub datasheet: Fact<BytesPerSec>,
+    pub sustained: Fact<BytesPerSec>,
+}
+
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
@@ -110,12 +119,16 @@ pub struct Check {
     pub cost: OpCost,
     /// Limiting resource at the roof.
     pub bound: Bound,
+    /// Storage format of the weights.
+    pub weights: &'static QuantFormat,
     /// Compute class of the matmuls.
     pub class: ComputeClass,
     /// Roofs of the datasheet.
     pub datasheet: Roofline,
     pub sustained: Sustained,
     pub implied: Implied,
+    /// The memory of the host, if the model has one.
+    pub host: Option<HostBandwidth>,
     pub share: Shares,
     /// Against the roofs.
     pub verdict: ClaimVerdict,
@@ -169,6 +182,13 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         of_sustained: ceilings.time(&request.work, &own)? / time,
     };
     let pace = pace(time, ideal, &expected);
+    let there = own.host.as_ref().map_or(Bytes::ZERO, |host| host.bytes);
+    let behind = request.work.model().and_then(|model| model.host);
+    let host = own.host.as_ref().zip(behind).map(|(host, behind)| HostBandwidth {
+        implied: host.bytes / time,
+        datasheet: behind.host.bandwidth,
+        sustained: host.sustained.host.bandwidth,
+    });
     let datasheet = Roofline { peak: own.path.peak, bandwidth: own.roofs.bandwidth };
     Ok(Check {
         time,
@@ -176,6 +196,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         expected,
         cost: own.cost,
         bound: own.time.bound(),
+        weights: own.precision.weights,
         class,
         datasheet,
         sustained: Sustained {
@@ -183,9 +204,10 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
             peak: ceilings.peaks.get(class).unwrap_or(Fact::assumed(datasheet.peak)),
         },
         implied: Implied {
-            bandwidth: own.cost.traffic.total() / time,
+            bandwidth: (own.cost.traffic.total() - there) / time,
             rate: own.cost.flops / time,
         },
+        host,
         share,
         verdict: verdict(time, ideal, share),
         pace,

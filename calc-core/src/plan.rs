@@ -97,6 +97,7 @@ impl<'a> Plan<'a> {
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
+        tuned.basis.exchanges = workload.parallel.devices() > 1;
         let draft = memory::stored_draft(&request, &roofs)?;
         let place = (device, &workload);
         let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;
@@ -173,7 +174,7 @@ impl<'a> Plan<'a> {
         let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let expected = Expected::of(time, &factors);
-        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, factors }
+        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, busy: time.ideal(), factors }
     }
 
     /// Sums over the operators of a step, without the time on links. Does not allocate.

@@ -2,12 +2,15 @@
 //! its facts, the placements of a model that llama.cpp can make, and the bytes in each place.
 //! Derivation: `docs/theory/two-tiers.md`; times and the choice of a placement are in `plan::tiers`.
 
-use crate::calibration::Factors;
+use alloc::vec::Vec;
+
+use crate::calibration::{Engine, Factors};
 use crate::device::{Device, DeviceClass, Link};
-use crate::model_arch::ModelArch;
-use crate::op::OpKind;
+use crate::model_arch::{LayerGroup, LayerRun, ModelArch};
+use crate::op::{OpKind, Shape};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass;
+use crate::software::engine_runs;
 use crate::text::Text;
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
@@ -32,7 +35,7 @@ pub struct Host {
     pub installed: Bytes,
     /// DRAM that a model may use.
     pub usable: Bytes,
-    /// Link between card and host.
+    /// Link between card and host, with the line rate of one direction.
     pub link: Fact<Link>,
     pub link_name: Text,
     /// Read bandwidth of the SSD from which weights are mapped; `None` keeps all of them in memory.
@@ -40,9 +43,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether a device can have a host with memory of its own: it is a card.
-    pub fn is_possible(device: &Device) -> bool {
-        device.class == DeviceClass::DiscreteGpu && !device.memory_platform.is_shared()
+    /// The reason why a device cannot have a host with a part of the model; none for cards that llama.cpp runs on.
+    pub fn impossible(device: &Device) -> Option<&'static str> {
+        if device.class != DeviceClass::DiscreteGpu || device.memory_platform.is_shared() {
+            Some("a device that shares its memory with its processor")
+        } else if !engine_runs(Engine::LlamaCpp, device) {
+            Some("a device for which llama.cpp has no build")
+        } else {
+            None
+        }
     }
 
     /// The fastest peak that matrix products of a step may run on: llama.cpp multiplies quantized weights in INT8.
@@ -59,15 +68,38 @@ impl Host {
 pub struct HostFactors {
     /// Operators on the processor.
     pub processor: Factors,
-    /// Share of the link's bandwidth that copies of weights reach.
+    /// Share of the link's line rate that copies reach.
     pub link: f64,
+    /// Share of the experts of uniform routing that copies move: tokens of one text prefer the same ones.
+    pub experts: f64,
     /// Time that one change between card and processor costs, beside the transfer.
     pub crossing: Seconds,
 }
 
 impl HostFactors {
     /// The roofs themselves.
-    pub const IDEAL: Self = Self { processor: Factors::IDEAL, link: 1.0, crossing: Seconds::ZERO };
+    pub const IDEAL: Self =
+        Self { processor: Factors::IDEAL, link: 1.0, experts: 1.0, crossing: Seconds::ZERO };
+
+    /// A host whose rates are the shares that programs reach.
+    pub(crate) fn sustained(&self, host: &Host) -> Host {
+        let Factors { eta_memory, eta_compute, provenance, .. } = self.processor;
+        let link = host.link.value;
+        let link = Link { bandwidth: link.bandwidth * self.link, ..link };
+        Host {
+            bandwidth: Fact { value: host.bandwidth.value * eta_memory, provenance },
+            peaks: host.peaks.map(|peak| peak.map(|peak| peak * eta_compute)),
+            link: Fact { value: link, provenance },
+            ssd: host.ssd.map(|rate| rate * self.ssd().eta_memory),
+            ..host.clone()
+        }
+    }
+
+    /// The factors of reads from the SSD: nothing was fitted there, so the shares are the assumed ones.
+    pub(crate) fn ssd(&self) -> Factors {
+        let factors = if *self == Self::IDEAL { Factors::IDEAL } else { Factors::ASSUMED };
+        Factors { floor: Seconds::ZERO, ..factors }
+    }
 }
 
 /// Where the parts of a model lie: what llama.cpp can be told with a few flags. Layers are counted from the first one, and
@@ -91,9 +123,13 @@ impl Placement {
     /// The first layers on the host, nothing else.
     pub fn of_layers(layers: u64, model: &ModelArch) -> Self {
         let all = feed_forward_layers(model);
-        let feed_forward = match dense_first(model) {
-            Some(dense) => layers.saturating_sub(dense),
-            None => layers * all / model.n_layers,
+        let feed_forward = match (in_order(model), dense_first(model)) {
+            (Some(order), _) => {
+                let first = order.iter().zip(0..layers);
+                first.filter(|(has_part, _)| **has_part).count() as u64
+            }
+            (None, Some(dense)) => layers.saturating_sub(dense),
+            (None, None) => layers * all / model.n_layers,
         };
         Self { layers, feed_forward, ..Self::ON_CARD }
     }
@@ -143,6 +179,15 @@ pub(crate) fn is_of_cache(kind: OpKind) -> bool {
     matches!(kind, OpKind::Attention | OpKind::IndexScores | OpKind::KvAppend)
 }
 
+/// Share of the weights that a step of a number of tokens reads at least, of those that it reads with uniform routing: all
+/// tokens may choose the same experts.
+pub fn least_read(shape: &Shape, tokens: u64) -> f64 {
+    match shape {
+        Shape::Experts { product, distinct } => product.rows / tokens as f64 / distinct,
+        Shape::Product(_) | Shape::Attention { .. } | Shape::Scan | Shape::Stream => 1.0,
+    }
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -156,13 +201,38 @@ pub fn feed_forward_layers(model: &ModelArch) -> u64 {
 
 /// Number of first layers among which a number of layers have experts, or an MLP.
 pub fn first_layers(feed_forward: u64, model: &ModelArch) -> u64 {
-    match dense_first(model) {
-        Some(dense) => dense + feed_forward,
-        None => (feed_forward * model.n_layers).div_ceil(feed_forward_layers(model).max(1)),
+    match (in_order(model), dense_first(model)) {
+        (Some(order), _) => {
+            let places = order.iter().zip(1..).filter(|(has_part, _)| **has_part);
+            let mut through = places.map(|(_, place)| place).zip(0..feed_forward);
+            through.by_ref().last().map_or(0, |(place, _)| place)
+        }
+        (None, Some(dense)) => dense + feed_forward,
+        (None, None) => (feed_forward * model.n_layers).div_ceil(feed_forward_layers(model).max(1)),
     }
 }
 
-/// Dense layers before those with experts: where they are few, they come first; other layers without experts alternate.
+/// Whether each layer has experts, or an MLP in a model without experts; `None` if the order of the layers is unknown.
+fn in_order(model: &ModelArch) -> Option<Vec<bool>> {
+    let has_part = |run: &LayerRun| {
+        run.parts.iter().any(|part| match part.group {
+            LayerGroup::Experts(_) => true,
+            LayerGroup::Dense(_) => !model.has_experts(),
+            LayerGroup::Whole | LayerGroup::Attention(_) | LayerGroup::Recurrent(_) => false,
+        })
+    };
+    let mut layers = Vec::new();
+    for section in model.sections()? {
+        for _ in 0..section.repeat {
+            for run in &section.runs {
+                layers.extend((0..run.count).map(|_| has_part(run)));
+            }
+        }
+    }
+    Some(layers)
+}
+
+/// Dense layers before those with experts, where the order of the layers is unknown: where they are few, they come first; other layers without experts alternate.
 fn dense_first(model: &ModelArch) -> Option<u64> {
     let experts = feed_forward_layers(model);
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();

@@ -1,9 +1,11 @@
 //! Hosts in requests: how people write them, what is refused, and what is said of a model that does not fit.
 
+use calc_core::check::ClaimVerdict;
 use calc_core::units::Bytes;
 use report::input::request::{
-    EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
+    CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs, remedies,
 };
+use report::output::json::check::CheckJson;
 use report::output::json::recommend::pretty;
 use report::output::words::placement::{Asked, options, places, what_would_fit};
 use report::output::{address, summary};
@@ -71,6 +73,7 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
         (r#""host":"h100","host_memory_gb":64"#, "no processor"),
         (r#""host":"ddr5","host_memory_gb":64,"host_link":"x""#, "host_link must be one of"),
         (r#""host":"ddr5","host_memory_gb":64,"ssd_gb_s":-1"#, "ssd_gb_s must be from"),
+        (r#""host":"epyc 9654 with 384 GB of DDR4""#, "host must be one of ddr5; got `ddr4`"),
         (r#""reserve_gb":"much""#, "reserve_gb"),
     ] {
         let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b",{fields}}}"#);
@@ -79,9 +82,11 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
     }
     for (fields, says) in [
         (r#""hardware":"gb10","host":"ddr5","host_memory_gb":64"#, "shares its memory"),
+        (r#""hardware":"tpu_v6e","host":"ddr5","host_memory_gb":64"#, "llama.cpp has no build"),
+        (r#""hardware":"gaudi3","host":"ddr5","host_memory_gb":64"#, "llama.cpp has no build"),
         (
             r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"engine":"vllm""#,
-            "engines other than",
+            "engines other than llama.cpp and ollama",
         ),
         (
             r#""hardware":"rtx_4090","host":"ddr5","host_memory_gb":64,"tensor_parallel":2"#,
@@ -122,20 +127,81 @@ fn a_model_that_does_not_fit_says_what_would() {
     let found = remedies(&asked, &answer);
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
     assert_eq!(keys, ["host"], "no format and no context fits 70B on a card of 24 GB");
-    for remedy in &found {
-        assert!(remedy.answer.memory.verdict().may_fit());
-        // A request with the fields of the remedy has its time per token.
-        let own = remedy.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
-        let fields = Fields::from_line(line).expect("JSON").overlaid(own.collect());
-        let again = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");
-        assert_eq!(again.estimate().expect("an estimate").tpot, remedy.answer.tpot);
-    }
     let long = r#"{"hardware":"rtx_4090","model":"qwen3-8b","prompt":"120k"}"#;
     let (asked, shorter) = (inputs(long), inputs(&long.replace("120k", "4k")));
     let found = remedies(&asked, &asked.estimate().expect("an estimate"));
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
     assert_eq!(keys, ["host", "weights", "prompt"]);
     assert!(remedies(&shorter, &shorter.estimate().expect("an estimate")).is_empty());
+}
+
+/// A request with the fields of a remedy fits, in the promised time.
+#[test]
+fn a_request_with_the_fields_of_a_remedy_is_the_promised_one() {
+    let cards = ["rtx_3090", "rtx_4090 + 16 GB DDR4", "h100", "arc_b580", "gb10", "tpu_v6e"];
+    let models = ["llama-3.1-70b", "gpt-oss-120b", "qwen3.5-27b", "llama-3.1-8b"];
+    let options = [
+        "",
+        r#","reserve_gb":12"#,
+        r#","prompt":100000,"image":"8x1024x1024","weights":"q4_k_m""#,
+        r#","weights":"q8_0","weight_gb":200,"kv":"q8_0""#,
+        r#","engine":"vllm""#,
+        r#","engine":"llama.cpp","batch":4,"prompt":30000,"new_tokens":500"#,
+        r#","prompt":1000,"cached_prefix":120000,"weights":"q3_k_m""#,
+    ];
+    let mut found = std::collections::BTreeMap::new();
+    for (card, model) in cards.iter().flat_map(|card| models.map(|model| (card, model))) {
+        for option in options {
+            let line = format!(r#"{{"hardware":"{card}","model":"{model}"{option}}}"#);
+            let Ok(asked) = parsed(&line) else { continue };
+            let Ok(answer) = asked.estimate() else { continue };
+            for remedy in remedies(&asked, &answer) {
+                let set = remedy.fields.iter().map(|(key, value)| ((*key).into(), value.clone()));
+                let changed = Fields::from_line(&line).expect("JSON").overlaid(set.collect());
+                let again = EstimateInputs::parse(changed, &Library::CATALOGS);
+                let again = again.unwrap_or_else(|error| panic!("{line}: {error}"));
+                let got = again.estimate().expect("an estimate");
+                let case = format!("{line} with {:?}", remedy.fields);
+                assert!(got.memory.verdict().may_fit(), "{case}");
+                assert_eq!(
+                    (got.tpot, got.ttft),
+                    (remedy.answer.tpot, remedy.answer.ttft),
+                    "{case}"
+                );
+                assert_eq!(got.placement, remedy.answer.placement, "{case}");
+                assert!(again.served(&got).is_ok(), "{case}");
+                *found.entry(remedy.fields[0].0).or_insert(0) += 1;
+            }
+        }
+    }
+    let kinds: Vec<&str> = found.keys().copied().collect();
+    assert_eq!(
+        kinds,
+        ["host", "host_memory_gb", "language_model_only", "prompt", "weights"],
+        "{found:?}"
+    );
+    assert!(found.values().all(|count| *count > 2), "{found:?}");
+}
+
+#[test]
+fn a_remedy_says_all_that_changes() {
+    let fields_of = |line: &str, kind: &str| {
+        let asked = inputs(line);
+        let all = remedies(&asked, &asked.estimate().expect("an estimate"));
+        let found = all.iter().find(|remedy| remedy.fields[0].0 == kind);
+        found.unwrap_or_else(|| panic!("{line}: no {kind}")).fields.clone()
+    };
+    // Text and images share the context; the field is about the text.
+    let line = r#"{"hardware":"rtx_3090","model":"qwen3.5-27b","weights":"q4_k_m","prompt":"128k","image":"8x1024x1024"}"#;
+    let fields = fields_of(line, "prompt");
+    let number = |place: usize| fields[place].1.as_u64().expect("a number");
+    let images = inputs(line).workload.images.expect("images").tokens();
+    assert!(number(0) + images <= number(1), "{fields:?}");
+    let line = r#"{"hardware":"rtx_3090","model":"qwen3.5-27b","weights":"q8_0","weight_gb":29}"#;
+    assert!(fields_of(line, "weights")[1].1.is_null(), "the stated size is that of Q8_0");
+    let line =
+        r#"{"hardware":"h100","model":"nemotron-3-super-120b-a12b","prompt":"8k","engine":"vllm"}"#;
+    assert_eq!(fields_of(line, "weights")[0].1, "int4_g128");
 }
 
 #[test]
@@ -190,7 +256,7 @@ fn the_command_of_a_ranked_scheme_places_the_model() {
     let request = inputs.request().expect("a request");
     let answer = inputs.recommend().expect("a ranking");
     let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
-    assert!(text.contains("-np 1 -ngl 59\n"), "{text}");
+    assert!(text.contains("-np 1 -ngl 81 -ncffn 28\n"), "{text}");
     assert!(!text.contains("-ngl 99"), "{text}");
 }
 
@@ -238,6 +304,114 @@ fn a_shorter_prompt_keeps_its_images() {
     let changed = EstimateInputs::parse(fields, &Library::CATALOGS).expect("valid");
     let needs = changed.estimate().expect("valid").memory.total();
     assert!((needs / shorter.answer.memory.total() - 1.0).abs() < 1e-3, "{text} tokens of text");
+}
+
+#[test]
+fn a_published_run_is_possible() {
+    // Rows t19 and t20 of calc-core/validation/data/two-tiers.csv.
+    for (prompt, seconds) in [(256, 1.066), (512, 1.3464)] {
+        let line = format!(
+            r#"{{"hardware":"rtx_3090","model":"gpt-oss-120b","host":"ddr5, 64 GB","host_link":"pcie_4_x16","prompt":{prompt},"new_tokens":1,"seconds":{seconds}}}"#
+        );
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = CheckInputs::parse(fields, &Library::CATALOGS).expect("valid");
+        let answer = inputs.check().expect("a check");
+        assert_ne!(answer.verdict, ClaimVerdict::AboveTheRoof, "{prompt}: {:?}", answer.ideal);
+    }
+}
+
+/// The memory of a processor is that of its row unless a request states another speed, and only what is stated is derived.
+#[test]
+fn the_memory_of_a_processor_is_its_own_unless_stated() {
+    for (host, name, gb_s, origin) in [
+        ("epyc 9654 with 384 GB", "12x DDR5-4800", 460.8, "derived"),
+        ("epyc 9654 with 384 GB of DDR5", "12x DDR5-4800", 460.8, "derived"),
+        ("ryzen 9 7950x, ddr5 96 GB", "2x DDR5-5200", 83.2, "derived"),
+        ("ryzen 9 7950x, ddr5-6000 96 GB", "2x DDR5-6000", 96.0, "derived"),
+        ("core i9 13900k with 64 GB of DDR4", "2x DDR4-3200", 51.2, "assumed"),
+        ("ddr5, 64 GB", "2x DDR5-5600", 89.6, "assumed"),
+    ] {
+        let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b","host":"{host}"}}"#);
+        let inputs = inputs(&line);
+        let found = &inputs.host.as_ref().expect("a host").host;
+        assert!(found.name.ends_with(name), "{host}: {}", found.name);
+        let rate = found.bandwidth.value.get() / 1e9;
+        assert!((rate / gb_s - 1.0).abs() < 1e-3, "{host}: {rate}");
+        assert_eq!(found.bandwidth.provenance.key(), origin, "{host}");
+    }
+}
+
+#[test]
+fn the_link_of_a_card_is_that_of_its_row_or_its_chip() {
+    for (card, link, unknown) in [
+        ("rtx_4090", "PCIe 4.0 x16", false),
+        ("rtx_4060_laptop", "PCIe 4.0 x8", false),
+        ("rtx_3060_laptop", "PCIe 4.0 x16", false),
+        ("rtx_5060_laptop", "PCIe 5.0 x8", false),
+        ("arc_b570", "PCIe 4.0 x8", false),
+        ("mi300x", "PCIe 4.0 x16", true),
+    ] {
+        let line = format!(
+            r#"{{"hardware":"{card}","model":"qwen3-8b","host":"ddr5","host_memory_gb":64}}"#
+        );
+        let inputs = inputs(&line);
+        let host = &inputs.host.as_ref().expect("a host").host;
+        assert_eq!(host.link_name, link, "{card}");
+        assert_eq!(host.link.provenance.key() == "assumed", unknown, "{card}");
+        let said = inputs.taken.iter().any(|note| note.contains("is not known"));
+        assert_eq!(said, unknown, "{card}: {:?}", inputs.taken);
+    }
+}
+
+#[test]
+fn what_a_request_states_is_not_called_assumed() {
+    for (reserve, assumed) in [("2", false), (r#""desktop""#, true)] {
+        let line = format!(
+            r#"{{"hardware":"rtx_4090","model":"qwen3-8b","host":"96 GB","reserve_gb":{reserve}}}"#
+        );
+        let notes = inputs(&line).taken;
+        let note = notes.iter().find(|note| note.contains("left to other")).expect("a note");
+        assert!(note.starts_with("2.00"), "{note}");
+        assert_eq!(note.contains("assumed"), assumed, "{note}");
+    }
+}
+
+#[test]
+fn one_device_has_no_transfers_between_devices() {
+    let line =
+        r#"{"hardware":"arc_b580","model":"qwen3-30b-a3b","weights":"q4_k_m","host":"32 GB"}"#;
+    let inputs = inputs(line);
+    let answer = inputs.estimate().expect("an estimate");
+    let text = summary::estimate(&inputs, &answer).to_text();
+    assert!(!text.contains("between devices"), "{text}");
+    assert!(text.contains("on the host from published runs of llama.cpp"), "{text}");
+}
+
+/// A claim about a split model is judged by what card and host sustain, and its table has both memories.
+#[test]
+fn a_check_of_a_split_model_knows_both_memories() {
+    let line =
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","tokens_per_s":60}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = CheckInputs::parse(fields, &Library::CATALOGS).expect("valid");
+    let answer = inputs.check().expect("a check");
+    let host = answer.host.expect("a host");
+    // 1.27 GB of experts per token lie there.
+    assert!((host.implied.get() / (1.27e9 * 60.0) - 1.0).abs() < 0.02, "{host:?}");
+    assert!((host.sustained.value / host.datasheet.value - 0.44).abs() < 1e-9, "{host:?}");
+    assert!(answer.implied.bandwidth.get() < 160e9, "{:?}", answer.implied);
+    // The roof takes 16.0 ms of the claimed 16.7 ms, and what the host sustains twice as long.
+    assert!(
+        answer.share.of_datasheet < 1.0 && answer.share.of_sustained > 1.9,
+        "{:?}",
+        answer.share
+    );
+    let text = summary::check(&inputs, &answer).to_text();
+    assert!(text.contains("of the roof of card and host"), "{text}");
+    assert!(text.contains("DRAM of the host"), "{text}");
+    let told = serde_json::json!(CheckJson::new(&inputs, &answer));
+    assert_eq!(told["subject"]["weights"], "gguf_q8_0", "as the sentence says");
+    assert_eq!(told["host"]["byte_per_s"], 89.6e9);
 }
 
 #[test]

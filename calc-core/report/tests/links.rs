@@ -116,6 +116,10 @@ fn a_link_that_nothing_uses_or_nobody_knows_is_refused() {
     for (request, expected) in [
         (json!({"link": "nvlink4"}), "link does not apply to one device"),
         (json!({"link": "0", "tensor_parallel": 2}), "link must be from 0.001 to 100000; got 0"),
+        (
+            json!({"link": "12.5,-3", "tensor_parallel": 2}),
+            "latency of link [µs] must be from 0 to 1000000; got -3",
+        ),
         (json!({"link": "5,x", "tensor_parallel": 2}), "link must be one of nvlink5"),
         (
             json!({"link": "infiniband", "tensor_parallel": 2}),

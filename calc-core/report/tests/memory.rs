@@ -375,3 +375,23 @@ fn what_an_engine_allots_at_most_counts_in_every_verb() {
         dropped.iter().find(|row| row["scheme"]["key"] == json!("fp8_w8a8")).expect("dropped");
     assert_eq!(row["reason"]["kind"], json!("memory"), "{row}");
 }
+
+/// llama.cpp reserves the logits of a whole micro-batch. Published logs of Qwen3-30B-A3B: `CUDA0 compute buffer size = 300.75 MiB`.
+#[test]
+fn llama_cpp_reserves_the_logits_of_a_micro_batch() {
+    let base = json!({
+        "hardware": "rtx_4090", "model": "qwen3-30b-a3b", "weights": "q4_k_m", "prompt": 4096,
+    });
+    let activations = |more: &[(&str, Value)]| {
+        estimate(&with(&base, more))["memory"]["activations"].as_f64().expect("bytes")
+    };
+    let logged = 300.75 * 1024.0 * 1024.0;
+    assert!((activations(&[("engine", json!("llama.cpp"))]) - logged).abs() < 1.0);
+    assert!(
+        (activations(&[("engine", json!("ollama")), ("prompt", json!(65536))]) - logged).abs()
+            < 1.0
+    );
+    assert!(activations(&[("weights", json!("int4_g128")), ("engine", json!("vllm"))]) < logged);
+    // A context of 100 tokens has no more logits.
+    assert!(activations(&[("engine", json!("llama.cpp")), ("prompt", json!(100))]) < logged / 5.0);
+}

@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use super::devices::{HOP, SPARK_LINK};
 use crate::device::Link;
-use crate::provenance::Provenance;
+use crate::provenance::{Fact, Provenance};
 use crate::units::{BytesPerSec, Seconds};
 
 /// A link by name.
@@ -18,6 +18,8 @@ pub struct LinkPreset {
     /// Further names that requests may use.
     pub aliases: &'static [&'static str],
     pub link: Link,
+    /// Line rate of one direction, which nothing exceeds; that of `link` where it is no practical rate.
+    pub line: BytesPerSec,
     /// Origin of the bandwidth; a latency is assumed unless the source states it.
     pub provenance: Provenance,
     pub source: &'static str,
@@ -28,6 +30,12 @@ const TCP: Seconds = Seconds::new(300e-6);
 
 const NVLINK: &str = "half of the sum of both directions that NVIDIA publishes per GPU; latency assumed: an all-reduce of 32 kB takes 9 to 12 µs on two to eight H100 (sgl-project/sglang pull 2904), two hops";
 const PCIE: &str = "the lane's share of the practical rate of 4.0 x16 and 5.0 x16, 25 and 50 GB/s, which is assumed like the latency";
+/// Transfers per second of a lane of PCIe 3.0, 10^9; each later generation doubles them.
+const PCIE_3_LANE: f64 = 8.0;
+/// Share of the bits on a lane that carry data: 3.0 to 5.0 send 130 for 128.
+const PCIE_CODE: f64 = 128.0 / 130.0;
+/// Practical rate of PCIe per bit on the lanes: 25 of 32 GB/s of 4.0 x16; assumed.
+const PCIE_PRACTICAL: f64 = 25.0 / 32.0;
 const LINE: &str = "the line rate; latency assumed";
 
 const fn preset(
@@ -39,7 +47,8 @@ const fn preset(
     let bandwidth = BytesPerSec::from_gb(one_direction_gb);
     let link = Link { bandwidth, latency, is_switched: false };
     let provenance = Provenance::Derived;
-    LinkPreset { key, name, aliases: &[], link, provenance, source: LINE }
+    let line = link.bandwidth;
+    LinkPreset { key, name, aliases: &[], link, line, provenance, source: LINE }
 }
 
 const fn nvlink(key: &'static str, name: &'static str, both_gb: f64) -> LinkPreset {
@@ -47,9 +56,12 @@ const fn nvlink(key: &'static str, name: &'static str, both_gb: f64) -> LinkPres
     LinkPreset { source: NVLINK, link: Link { is_switched: true, ..preset.link }, ..preset }
 }
 
-const fn pcie(key: &'static str, name: &'static str, one_direction_gb: f64) -> LinkPreset {
-    let provenance = Provenance::Assumed;
-    LinkPreset { provenance, source: PCIE, ..preset(key, name, one_direction_gb, HOP) }
+/// PCI Express with a lane's transfers per second [10^9] and a number of lanes.
+const fn pcie(key: &'static str, name: &'static str, lane: f64, lanes: f64) -> LinkPreset {
+    let on_lanes_gb = lane * lanes / 8.0;
+    let line = BytesPerSec::from_gb(on_lanes_gb * PCIE_CODE);
+    let usual = preset(key, name, on_lanes_gb * PCIE_PRACTICAL, HOP);
+    LinkPreset { line, provenance: Provenance::Assumed, source: PCIE, ..usual }
 }
 
 /// Latency of a hop where nobody states it; assumed.
@@ -62,15 +74,15 @@ pub static LINKS: [LinkPreset; 20] = [
     nvlink("nvlink3", "NVLink 3", 600.0),
     nvlink("nvlink2", "NVLink 2", 300.0),
     nvlink("nvlink_bridge", "NVLink bridge of an RTX 3090 or A6000", 112.5),
-    pcie("pcie_5_x16", "PCIe 5.0 x16", 50.0),
-    pcie("pcie_5_x8", "PCIe 5.0 x8", 25.0),
-    pcie("pcie_5_x4", "PCIe 5.0 x4", 12.5),
-    pcie("pcie_4_x16", "PCIe 4.0 x16", 25.0),
-    pcie("pcie_4_x8", "PCIe 4.0 x8", 12.5),
-    pcie("pcie_4_x4", "PCIe 4.0 x4", 6.25),
-    pcie("pcie_3_x16", "PCIe 3.0 x16", 12.5),
-    pcie("pcie_3_x8", "PCIe 3.0 x8", 6.25),
-    pcie("pcie_3_x4", "PCIe 3.0 x4", 3.125),
+    pcie("pcie_5_x16", "PCIe 5.0 x16", 4.0 * PCIE_3_LANE, 16.0),
+    pcie("pcie_5_x8", "PCIe 5.0 x8", 4.0 * PCIE_3_LANE, 8.0),
+    pcie("pcie_5_x4", "PCIe 5.0 x4", 4.0 * PCIE_3_LANE, 4.0),
+    pcie("pcie_4_x16", "PCIe 4.0 x16", 2.0 * PCIE_3_LANE, 16.0),
+    pcie("pcie_4_x8", "PCIe 4.0 x8", 2.0 * PCIE_3_LANE, 8.0),
+    pcie("pcie_4_x4", "PCIe 4.0 x4", 2.0 * PCIE_3_LANE, 4.0),
+    pcie("pcie_3_x16", "PCIe 3.0 x16", PCIE_3_LANE, 16.0),
+    pcie("pcie_3_x8", "PCIe 3.0 x8", PCIE_3_LANE, 8.0),
+    pcie("pcie_3_x4", "PCIe 3.0 x4", PCIE_3_LANE, 4.0),
     LinkPreset {
         aliases: &["dgx_spark_link", "connectx7"],
         provenance: Provenance::Reported,
@@ -106,6 +118,17 @@ pub fn find(name: &str) -> Option<&'static LinkPreset> {
         let names = [preset.key, preset.name].into_iter().chain(preset.aliases.iter().copied());
         names.map(plain).any(|own| own == asked)
     })
+}
+
+impl LinkPreset {
+    /// The link between a card and its host, with its line rate.
+    pub const fn host_link(&self) -> Fact<Link> {
+        let provenance = match self.provenance {
+            Provenance::Assumed => Provenance::Derived,
+            known => known,
+        };
+        Fact { value: Link { bandwidth: self.line, ..self.link }, provenance }
+    }
 }
 
 /// Letters and digits; `4.0` is 4.
@@ -147,6 +170,16 @@ mod tests {
             assert_eq!(find(preset.key).map(|found| found.key), Some(preset.key));
             assert!(!preset.source.is_empty(), "{}", preset.key);
         }
+    }
+
+    #[test]
+    fn no_practical_rate_exceeds_the_line() {
+        for preset in &LINKS {
+            assert!(preset.link.bandwidth <= preset.line, "{}", preset.key);
+        }
+        let line = find("pcie_4_x16").expect("a preset").host_link();
+        assert!((line.value.bandwidth.get() / 1e9 - 31.508).abs() < 1e-3, "{line:?}");
+        assert_eq!(line.provenance, Provenance::Derived);
     }
 
     #[test]

@@ -71,7 +71,10 @@ impl Ceilings {
             power_modes: List::Borrowed(&[]),
             ..work.device().clone()
         };
-        work.with_fixed(&own.precision).on(&device, None).span().map(|span| span.ideal)
+        let work = work.with_fixed(&own.precision);
+        let work = work.on(&device, None);
+        let span = own.host.as_ref().map_or_else(|| work.span(), |host| work.span_behind(host));
+        span.map(|span| span.ideal)
     }
 }
 

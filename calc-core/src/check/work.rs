@@ -1,6 +1,8 @@
 //! The work behind a claim: one operator, one token of each sequence, or a whole answer; and the model's values for it.
 
-use core::ops::Add;
+mod sums;
+
+use sums::{answer_sums, token_sums};
 
 use crate::analysis::{AnalyzeRequest, analyze};
 use crate::calibration::Engine;
@@ -8,12 +10,12 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
 use crate::footprint::MemoryFootprint;
-use crate::lowering::Step;
 use crate::op::OpCost;
-use crate::plan::{Plan, Span, StepTotals};
+use crate::plan::{Behind, Plan, Span};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
-use crate::units::Seconds;
+use crate::tiers::Placement;
+use crate::units::{Bytes, Seconds};
 use crate::workload::Speculation;
 
 /// Largest number of new tokens of a whole answer: its steps are summed for every explanation that is tried.
@@ -48,6 +50,18 @@ pub(super) struct Measure {
     pub(super) floors: Seconds,
     /// Memory of one device; `None` for an operator.
     pub(super) memory: Option<MemoryFootprint>,
+    /// The host, if the model has one.
+    pub(super) host: Option<HostMeasure>,
+}
+
+/// A host with its part of some work.
+#[derive(Debug, Clone)]
+pub(super) struct HostMeasure {
+    pub(super) placement: Placement,
+    /// The host with the rates that programs sustain.
+    pub(super) sustained: Behind,
+    /// Traffic of the operators that it computes.
+    pub(super) bytes: Bytes,
 }
 
 impl<'a> Work<'a> {
@@ -201,15 +215,35 @@ impl<'a> Work<'a> {
         match self {
             Self::Operator(request) => analyze(request)
                 .map(|answer| Span { ideal: answer.ideal, expected: answer.expected }),
-            Self::Token(request) => {
+            Self::Token(request) | Self::Answer(request) => {
                 let (plan, draft) = plans(request)?;
-                Ok(plan.token(draft.as_ref(), request.workload.context))
-            }
-            Self::Answer(request) => {
-                let (plan, draft) = plans(request)?;
-                Ok(plan.first_token().span().then(plan.generation(draft.as_ref())))
+                Ok(self.span_of(&plan, draft.as_ref(), request))
             }
         }
+    }
+
+    fn span_of(
+        &self,
+        plan: &Plan<'_>,
+        draft: Option<&Plan<'_>>,
+        request: &EstimateRequest<'_>,
+    ) -> Span {
+        match self {
+            Self::Answer(_) => plan.first_token().span().then(plan.generation(draft)),
+            Self::Token(_) | Self::Operator(_) => plan.token(draft, request.workload.context),
+        }
+    }
+
+    /// Ideal and expected time on another host with the same placement.
+    ///
+    /// # Errors
+    /// Those of [`Work::span`].
+    pub(super) fn span_behind(&self, host: &HostMeasure) -> Result<Span, Error> {
+        let Some(request) = self.model() else { return self.span() };
+        let request = EstimateRequest { host: Some(&host.sustained), ..*request };
+        let (mut plan, draft) = plans(&request)?;
+        plan.put(host.placement);
+        Ok(self.span_of(&plan, draft.as_ref(), &request))
     }
 
     /// Evaluates all of the model's values for the work.
@@ -234,6 +268,13 @@ impl<'a> Work<'a> {
                     kernels: sums.kernels,
                     floors: sums.floors,
                     memory: Some(plan.footprint()),
+                    host: plan.placement().zip(plan.sustained_host()).map(
+                        |(placement, sustained)| HostMeasure {
+                            placement,
+                            sustained,
+                            bytes: sums.there,
+                        },
+                    ),
                     roofs: plan.roofs,
                 })
             }
@@ -272,111 +313,6 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
         kernels,
         floors,
         memory: None,
+        host: None,
     })
-}
-
-/// Sums over steps, which are interpolated between contexts.
-#[derive(Debug, Clone, Copy)]
-struct Sums {
-    cost: OpCost,
-    time: KernelTime,
-    reached: KernelTime,
-    kernels: f64,
-    floors: Seconds,
-}
-
-impl Sums {
-    fn of(totals: &StepTotals) -> Self {
-        let StepTotals { cost, time, reached, kernels, floors, .. } = *totals;
-        Self { cost, time, reached, kernels, floors }
-    }
-
-    fn of_step(plan: &Plan<'_>, step: Step) -> Self {
-        Self::of(&plan.step(step))
-    }
-
-    fn times(&self, count: f64) -> Self {
-        Self {
-            cost: self.cost.times(count),
-            time: self.time.times(count),
-            reached: self.reached.times(count),
-            kernels: self.kernels * count,
-            floors: self.floors * count,
-        }
-    }
-
-    /// Interpolates from these sums to others, by a share from 0 to 1.
-    fn towards(&self, other: &Self, share: f64) -> Self {
-        self.times(1.0 - share) + other.times(share)
-    }
-
-    fn is_near(&self, other: &Self) -> bool {
-        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
-        near(self.cost.flops.get(), other.cost.flops.get())
-            && near(self.cost.traffic.total().get(), other.cost.traffic.total().get())
-    }
-}
-
-impl Add for Sums {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            cost: self.cost.plus(&other.cost),
-            time: self.time.plus(other.time),
-            reached: self.reached.plus(other.reached),
-            kernels: self.kernels + other.kernels,
-            floors: self.floors + other.floors,
-        }
-    }
-}
-
-/// One token of each sequence at a context; with drafts, a round divided by its tokens.
-fn token_sums(
-    plan: &Plan<'_>,
-    draft: Option<&Plan<'_>>,
-    request: &EstimateRequest<'_>,
-    cached: u64,
-) -> Sums {
-    let batch = request.workload.batch;
-    let Some(speculation) = request.workload.speculation else {
-        return Sums::of_step(plan, Step::decode(batch, cached));
-    };
-    let n = speculation.draft_tokens;
-    let verify = Step::verify(batch, n + 1, cached);
-    let own = Sums::of_step(plan, verify);
-    let drafts = draft.map(|draft| Sums::of_step(draft, Step::decode(batch, cached)));
-    let round = drafts.map_or(own, |drafts| own + drafts.times(n as f64));
-    round.times(1.0 / speculation.tokens_per_round())
-}
-
-/// The prompt and every token after the first, each at its own context.
-fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequest<'_>) -> Sums {
-    let workload = &request.workload;
-    let prompt = Sums::of(&plan.first_token());
-    if workload.new_tokens == 1 {
-        return prompt;
-    }
-    let at = |cached| token_sums(plan, draft, request, cached);
-    let first = workload.filled();
-    let last = first + workload.new_tokens - 2;
-    prompt + series(first, last, (at(first), at(last)), &at)
-}
-
-/// The sum over all contexts from `first` to `last`, given the two ends.
-///
-/// Costs are linear in the context, with a smaller slope once a window is full. Where the middle lies on the line
-/// between the ends, all values do; elsewhere the halves are summed separately.
-fn series(first: u64, last: u64, (a, b): (Sums, Sums), at: &impl Fn(u64) -> Sums) -> Sums {
-    let count = last - first + 1;
-    if count == 1 {
-        return a;
-    }
-    let middle = first + (last - first) / 2;
-    let share = (middle - first) as f64 / (last - first) as f64;
-    let found = at(middle);
-    if count == 2 || found.is_near(&a.towards(&b, share)) {
-        return (a + b).times(count as f64 / 2.0);
-    }
-    series(first, middle, (a, found), at) + series(middle + 1, last, (at(middle + 1), b), at)
 }

@@ -114,8 +114,7 @@ impl Plan<'_> {
             }
         });
         self.add_overhead(&mut sum, step.setting());
-        sum.expected = sum.expected.then(self.link_expected(step));
-        sum
+        sum.then(&StepTotals::on_links(self.link_expected(step)))
     }
 
     /// The context-dependent part of a step: attention.

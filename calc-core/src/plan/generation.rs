@@ -107,11 +107,12 @@ impl Plan<'_> {
     /// Energy of a token that takes the given time.
     pub fn token_energy(&self, Span { ideal, expected }: Span) -> Option<Energy> {
         let EstimateRequest { device, mode, workload, .. } = self.request;
-        let power = mean_power((device, mode), &workload.parallel, ideal, expected.time)?;
+        let busy = self.busy(ideal);
+        let power = mean_power((device, mode), &workload.parallel, busy, expected.time)?;
         Some(Energy::of_token(power, expected.time, workload.batch))
     }
 
-    /// Bytes of weights and KV cache that the steps of a token read, in the mean over the generation.
+    /// Bytes of weights and KV cache that the steps of a token read on the device, in the mean over the generation.
     ///
     /// Between the contexts that fill a window they are linear in the context, so a sum is the mean of its ends.
     pub fn mean_streamed(&self, draft: Option<&Self>) -> Bytes {
@@ -137,8 +138,11 @@ impl Plan<'_> {
     fn streamed_at(&self, draft: Option<&Self>, cached: u64) -> Bytes {
         let batch = self.request.workload.batch;
         let read = |plan: &Self, step| {
-            let traffic = plan.step(step).cost.traffic;
-            traffic.weights + traffic.kv_cache
+            let mut read = Bytes::ZERO;
+            plan.lowering().step(step, &mut |op| {
+                plan.placed(&op, step, &mut |times, count| read += times.streamed() * count);
+            });
+            read
         };
         let Some(speculation) = self.request.workload.speculation else {
             return read(self, Step::decode(batch, cached));

@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 use super::Plan;
 use super::request::EstimateRequest;
+use crate::calibration::Engine;
+use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
     DraftMemory, MemoryFootprint, WeightRole, cache_bytes, footprint, part_bytes, stage_share,
@@ -42,7 +44,8 @@ impl Plan<'_> {
         let largest = (self.largest_step(workload), &self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
         let encoder = self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
-        let activations = own.activations.max(encoder);
+        let logits = micro_batch_logits(place, model, workload);
+        let activations = own.activations.max(encoder).max(logits);
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
@@ -50,6 +53,7 @@ impl Plan<'_> {
                 footprint(place, model, &precision, &workload, largest);
             let shared =
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
+            let activations = activations.max(micro_batch_logits(place, model, &workload));
             DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
         });
         MemoryFootprint { activations, draft, ..own }
@@ -72,6 +76,24 @@ impl Plan<'_> {
     fn has_own_drafts(&self) -> bool {
         self.request.workload.speculation.is_some_and(|speculation| speculation.own_layers)
     }
+}
+
+/// Bytes per logit, and per number of its input, in the buffers of llama.cpp: FP32.
+const LOGIT_BYTES: f64 = 4.0;
+
+/// The buffer that llama.cpp reserves for a micro-batch: the logits of all its tokens and their inputs of the LM head, whatever
+/// the prompt; published logs have 300.75 MiB for Qwen3-30B-A3B. Other engines compute the logits that are read.
+fn micro_batch_logits(
+    (device, engine, _): (&Device, Engine, Option<Bytes>),
+    model: &ModelArch,
+    workload: &Workload,
+) -> Bytes {
+    if !matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
+        return Bytes::ZERO;
+    }
+    let context = workload.longest().saturating_mul(workload.batch);
+    let tokens = engine.chunk(device).tokens.map_or(context, |chunk| chunk.min(context));
+    Bytes::new(tokens as f64 * (model.vocab_size + model.hidden_size) as f64 * LOGIT_BYTES)
 }
 
 /// The draft model with its formats and the size of its weights, as its own plan has them.

@@ -9,7 +9,7 @@ use crate::lowering::{Step, parts_of};
 use crate::model_arch::LayerPart;
 use crate::op::OpKind;
 use crate::roofline::{Bound, ComputePath, Roofline};
-use crate::units::{Flops, FlopsPerByte, FlopsPerSec, Seconds};
+use crate::units::{Bytes, Flops, FlopsPerByte, FlopsPerSec, Seconds};
 
 /// Operators of one name, summed over their instances; or the time of a step outside its kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,10 +46,10 @@ pub struct PhaseEstimate {
     pub half_bytes: Seconds,
     /// Ridge of the layers' matmuls.
     pub ridge: FlopsPerByte,
-    /// Model FLOP utilization: share of the compute peak used in the expected time. The peak is that of the layers' matmuls,
+    /// Model FLOP utilization: share of the device's compute peak used in the expected time. The peak is that of the layers' matmuls,
     /// or of an operator on a faster one.
     pub mfu: f64,
-    /// Model bandwidth utilization: share of the bandwidth that weights and KV cache use in the expected time.
+    /// Model bandwidth utilization: share of the device's bandwidth that weights and KV cache use in the expected time.
     pub mbu: f64,
     /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
@@ -72,6 +72,7 @@ impl Plan<'_> {
         let mut layers: Vec<LayerRow> = Vec::with_capacity(8);
         let mut totals = StepTotals::nothing();
         let mut half_bytes = Seconds::ZERO;
+        let (mut streamed, mut computed) = (Bytes::ZERO, Flops::ZERO);
         let setting = step.setting();
         self.lowering().step(step, &mut |op| {
             let path = self.path(op.path);
@@ -88,6 +89,8 @@ impl Plan<'_> {
             });
             self.placed(&op, step, &mut |times, count| {
                 totals.add(times, count);
+                streamed += times.streamed() * count;
+                computed += times.computed() * count;
                 half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
                 operators[all].totals.add(times, count);
                 for (layer, row, of) in places.into_iter().flatten() {
@@ -113,13 +116,12 @@ impl Plan<'_> {
         }
         let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
         let peak = fastest_peak(roofline.peak, &operators);
-        let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
         PhaseEstimate {
             bound: totals.time.bound(),
             expected_bound: totals.reached.bound(),
             half_bytes,
             ridge: roofline.ridge(),
-            mfu: (totals.cost.flops / peak) / totals.expected.time,
+            mfu: (computed / peak) / totals.expected.time,
             mbu: (streamed / roofline.bandwidth) / totals.expected.time,
             totals,
             operators,

@@ -1,6 +1,10 @@
 //! A plan on a card and its host: times of operators where they run, memory of both, and the fastest placement that fits.
 
+mod kinds;
+
 use alloc::vec::Vec;
+
+use kinds::{kinds, split};
 
 use super::Plan;
 use super::totals::OpTimes;
@@ -11,11 +15,10 @@ use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, divisible};
 use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
-use crate::op::OpKind;
+use crate::op::Shape;
 use crate::roofline::KernelTime;
 use crate::tiers::{
-    COPIED_FROM, Divisible, Host, HostFactors, HostMemory, Placement, feed_forward_layers, fitted,
-    is_of_cache,
+    COPIED_FROM, Divisible, Host, HostFactors, Placement, fitted, is_of_cache, least_read,
 };
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
@@ -49,8 +52,12 @@ struct HostWork {
     /// Share of an operator's instances on the host, and the times of one there.
     part: fn(&Tiers<'_>, &ModelArch, &OpTimes, &OpInstances, Step) -> (f64, OpTimes),
     crossings: fn(&Tiers<'_>, &ModelArch, Step) -> Expected,
+    /// Share of the ideal time of a token in which the card is busy.
+    busy: fn(&Plan<'_>) -> f64,
     place: fn(&mut Plan<'_>),
     memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
+    sustained: fn(&Tiers<'_>) -> Behind,
+    put: fn(&mut Plan<'_>, Placement),
 }
 
 static WORK: HostWork = HostWork {
@@ -60,8 +67,11 @@ static WORK: HostWork = HostWork {
         (share, if share > 0.0 { tiers.times(card, op, step) } else { *card })
     },
     crossings: |tiers, model, step| tiers.crossing_times(model, step),
+    busy: |plan| plan.busy_share(),
     place: |plan| plan.choose_placement(),
     memory: |plan, workload| plan.divided_best(workload),
+    sustained: |tiers| Behind::new(tiers.factors.sustained(tiers.host)),
+    put: |plan, placement| plan.set_placement(placement),
 };
 
 /// The constants of an engine on a host, if it computes there.
@@ -71,8 +81,8 @@ fn host_factors(
     engine: Engine,
 ) -> Result<HostFactors, Error> {
     let refused = |part| Err(Error::Inapplicable { input: "host", part });
-    if !Host::is_possible(device) {
-        return refused("a device that shares its memory with its processor");
+    if let Some(reason) = Host::impossible(device) {
+        return refused(reason);
     }
     if workload.parallel.devices() > 1 {
         return refused("several devices");
@@ -86,7 +96,7 @@ fn host_factors(
         | Engine::TensorRtEdgeLlm
         | Engine::GptFast
         | Engine::ExLlamaV2
-        | Engine::Mlc => refused("engines other than llama_cpp and ollama"),
+        | Engine::Mlc => refused("engines other than llama.cpp and ollama"),
     }
 }
 
@@ -123,11 +133,13 @@ impl<'a> Tiers<'a> {
     /// computed there   max(bytes / DRAM, weights on SSD / SSD, flops / processor)
     /// copied           max(weights / min(link, DRAM), weights on SSD / SSD, bytes / card, flops / card)
     /// ```
+    ///
+    /// The ideal time of a copy counts the experts of one token, since nothing says that tokens choose different ones.
     fn times(&self, card: &OpTimes, op: &OpInstances, step: Step) -> OpTimes {
         let weights = card.cost.traffic.weights;
         let from_ssd = self.host.ssd.map_or(Seconds::ZERO, |ssd| weights * self.ssd_share / ssd);
         if self.placement.copies && step.tokens() >= COPIED_FROM && !is_of_cache(op.kind) {
-            return self.copied(card, from_ssd);
+            return self.copied(card, from_ssd, (&op.shape, step));
         }
         let dram = card.cost.traffic.total() / self.host.bandwidth.value;
         let compute = self.host.peak().map_or(Seconds::ZERO, |peak| card.cost.flops / peak);
@@ -136,34 +148,40 @@ impl<'a> Tiers<'a> {
         let computed = Expected::of(KernelTime { memory: dram, compute }, &factors);
         let expected = computed.then(self.ssd_time(from_ssd));
         let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        OpTimes { cost: card.cost, time, expected, floor, host: expected.time, factors }
+        let (host, busy) = (expected.time, Seconds::ZERO);
+        OpTimes { cost: card.cost, time, expected, floor, host, busy, factors }
     }
 
     /// The weights go over the link, and then the card computes.
-    fn copied(&self, card: &OpTimes, from_ssd: Seconds) -> OpTimes {
+    fn copied(&self, card: &OpTimes, from_ssd: Seconds, (shape, step): (&Shape, Step)) -> OpTimes {
         let rate = self.host.link.value.bandwidth.min(self.host.bandwidth.value);
         let moved = card.cost.traffic.weights / rate;
         let Factors { low, high, provenance, .. } = self.factors.processor;
-        let time = moved / self.factors.link;
-        let copy = Expected { time, low: (time * low).max(moved), high: time * high, provenance };
-        let memory = card.time.memory.max(moved).max(from_ssd);
-        let moving = copy.then(self.ssd_time(from_ssd));
+        let least = least_read(shape, step.tokens());
+        let chosen = match shape {
+            Shape::Experts { .. } => self.factors.experts.max(least),
+            Shape::Product(_) | Shape::Attention { .. } | Shape::Scan | Shape::Stream => 1.0,
+        };
+        let time = moved * chosen / self.factors.link;
+        let ideal = moved * least;
+        let copy = Expected { time, low: (time * low).max(ideal), high: time * high, provenance };
+        let memory = card.time.memory.max(ideal).max(from_ssd * least);
+        let moving = copy.then(self.ssd_time(from_ssd * chosen));
         OpTimes {
             cost: card.cost,
             time: KernelTime { memory, compute: card.time.compute },
             expected: moving.then(card.expected),
             floor: card.floor,
             host: moving.time,
+            busy: card.busy,
             factors: card.factors,
         }
     }
 
-    /// The expected time of reads from the SSD. Nothing was fitted there, so the shares are the assumed ones.
+    /// The expected time of reads from the SSD.
     fn ssd_time(&self, ideal: Seconds) -> Expected {
-        let is_ideal = self.factors == HostFactors::IDEAL;
-        let factors = if is_ideal { Factors::IDEAL } else { Factors::ASSUMED };
-        let factors = Factors { floor: Seconds::ZERO, ..factors };
-        Expected::of(KernelTime { memory: ideal, compute: Seconds::ZERO }, &factors)
+        let read = KernelTime { memory: ideal, compute: Seconds::ZERO };
+        Expected::of(read, &self.factors.ssd())
     }
 
     /// The time of a step in which activations change sides; like that of other links it is part of expected times only.
@@ -176,7 +194,8 @@ impl<'a> Tiers<'a> {
         };
         let link = self.host.link.value;
         let message = (step.tokens() * model.hidden_size) as f64 * CROSSING_BYTES;
-        let one = Bytes::new(message) / link.bandwidth + self.factors.crossing;
+        let one =
+            Bytes::new(message) / (link.bandwidth * self.factors.link) + self.factors.crossing;
         let time = one * crossing.crossings(model);
         let Factors { low, high, provenance, .. } = self.factors.processor;
         Expected { time, low: time * low, high: time * high, provenance }
@@ -187,6 +206,18 @@ impl Plan<'_> {
     /// Where the parts of the model lie; `None` without a host.
     pub fn placement(&self) -> Option<Placement> {
         self.tiers.map(|tiers| tiers.placement)
+    }
+
+    /// The host with the rates that programs sustain there, see [`HostFactors::sustained`].
+    pub(crate) fn sustained_host(&self) -> Option<Behind> {
+        self.tiers.map(|tiers| (tiers.work.sustained)(&tiers))
+    }
+
+    /// [`Plan::set_placement`], which the linker drops from a program that never makes a host.
+    pub(crate) fn put(&mut self, placement: Placement) {
+        if let Some(tiers) = self.tiers {
+            (tiers.work.put)(self, placement);
+        }
     }
 
     /// Visits the times of an operator where its instances run, each time with their number.
@@ -206,6 +237,28 @@ impl Plan<'_> {
         if share > 0.0 {
             visit(&there, count * share);
         }
+    }
+
+    /// The part of the ideal time of a token in which the card is busy; all of it without a host.
+    pub(super) fn busy(&self, ideal: Seconds) -> Seconds {
+        self.tiers.map_or(ideal, |tiers| ideal * (tiers.work.busy)(self))
+    }
+
+    /// [`Plan::busy`] as a share, that of the step at the middle of the generation.
+    fn busy_share(&self) -> f64 {
+        let Workload { batch, new_tokens, speculation, .. } = self.request.workload;
+        let cached = self.request.workload.filled() + (new_tokens - 1) / 2;
+        let step = speculation.map_or(Step::decode(batch, cached), |drafts| {
+            Step::verify(batch, drafts.draft_tokens + 1, cached)
+        });
+        let (mut busy, mut all) = (Seconds::ZERO, Seconds::ZERO);
+        self.lowering().step(step, &mut |op| {
+            self.placed(&op, step, &mut |times, count| {
+                busy += times.busy * count;
+                all += times.time.ideal() * count;
+            });
+        });
+        busy / all
     }
 
     /// Puts a model whose parts lie as a placement says on card and host.
@@ -317,41 +370,5 @@ impl Plan<'_> {
             (0..=most).map(move |count| Placement { copies: false, ..kind(count, model) })
         });
         all.min_by(|a, b| missing(a).total_cmp(&missing(b))).unwrap_or(Placement::ON_CARD)
-    }
-}
-
-/// A kind of placement: the most that it puts on the host, and the placement with a number of layers there.
-type Kind = (u64, fn(u64, &ModelArch) -> Placement);
-
-/// The kinds of placements: MLPs or experts, the same with the cache, whole layers, and whole layers beside all experts.
-fn kinds(model: &ModelArch) -> [Kind; 4] {
-    let feed_forward = feed_forward_layers(model);
-    [
-        (feed_forward, |count, _| Placement::of_feed_forward(count)),
-        (feed_forward, |count, _| Placement { cache: true, ..Placement::of_feed_forward(count) }),
-        (model.n_layers, Placement::of_layers),
-        (model.n_layers, |count, model| Placement {
-            layers: count,
-            ..Placement::of_feed_forward(feed_forward_layers(model))
-        }),
-    ]
-}
-
-/// The memory of a model on a card, divided between card and host.
-fn split(
-    all: &MemoryFootprint,
-    parts: &Divisible,
-    (placement, model): (&Placement, &ModelArch),
-    host: &Host,
-) -> MemoryFootprint {
-    let weights = parts.host_weights(placement, model);
-    let cache = placement.share(OpKind::KvAppend, model);
-    MemoryFootprint {
-        weights: all.weights - weights,
-        kv_cache: all.kv_cache * (1.0 - cache),
-        cache_rounding: all.cache_rounding * (1.0 - cache),
-        activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights, all.allotted_cache() * cache, host)),
-        ..*all
     }
 }

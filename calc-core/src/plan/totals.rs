@@ -2,9 +2,9 @@
 
 use crate::calibration::Factors;
 use crate::expected::{Expected, reached};
-use crate::op::OpCost;
+use crate::op::{OpCost, Traffic};
 use crate::roofline::{Bound, KernelTime};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Flops, Seconds};
 
 /// The part that takes the largest share of an expected time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub struct StepTotals {
     pub links: Seconds,
     /// Part of `expected` on the host: its operators, and copies of its weights.
     pub host: Seconds,
+    /// Traffic of the operators that the host computes.
+    pub there: Bytes,
     /// Number of kernels: operator instances that move bytes.
     pub kernels: f64,
 }
@@ -82,6 +84,7 @@ impl StepTotals {
             floors: Seconds::ZERO,
             links: Seconds::ZERO,
             host: Seconds::ZERO,
+            there: Bytes::ZERO,
             kernels: 0.0,
         }
     }
@@ -104,6 +107,9 @@ impl StepTotals {
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
         self.host += op.host * count;
+        if op.busy == Seconds::ZERO {
+            self.there += op.cost.traffic.total() * count;
+        }
         if op.cost.traffic.total() > Bytes::ZERO {
             self.kernels += count;
         }
@@ -121,6 +127,7 @@ impl StepTotals {
             floors: self.floors + next.floors,
             links: self.links + next.links,
             host: self.host + next.host,
+            there: self.there + next.there,
             kernels: self.kernels + next.kernels,
         }
     }
@@ -137,6 +144,7 @@ impl StepTotals {
             floors: self.floors * count,
             links: self.links * count,
             host: self.host * count,
+            there: self.there * count,
             kernels: self.kernels * count,
         }
     }
@@ -189,5 +197,20 @@ pub(super) struct OpTimes {
     pub(super) floor: Seconds,
     /// Part of the expected time on the host.
     pub(super) host: Seconds,
+    /// Ideal time of the device; none where the host computes.
+    pub(super) busy: Seconds,
     pub(super) factors: Factors,
+}
+
+impl OpTimes {
+    /// Bytes of weights and KV cache that the device reads.
+    pub(super) fn streamed(&self) -> Bytes {
+        let Traffic { weights, kv_cache, .. } = self.cost.traffic;
+        if self.busy > Seconds::ZERO { weights + kv_cache } else { Bytes::ZERO }
+    }
+
+    /// Work of the device.
+    pub(super) fn computed(&self) -> Flops {
+        if self.busy > Seconds::ZERO { self.cost.flops } else { Flops::ZERO }
+    }
 }

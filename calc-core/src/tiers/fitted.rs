@@ -19,6 +19,8 @@ pub const HOST: HostFactors = HostFactors {
         high: 1.3,
         provenance: Provenance::Fitted,
     },
-    link: 1.0,
+    // Assumed: 25 of the 31.5 GB/s of PCIe 4.0 x16, as between devices; no row copies a model without experts.
+    link: 0.79,
+    experts: 0.75,
     crossing: Seconds::new(30e-6),
 };

@@ -1,8 +1,9 @@
 //! Published runs with a part of the model on the host: their prediction, and its errors.
 
 use calc_core::lowering::Step;
-use calc_core::plan::Plan;
+use calc_core::plan::{Plan, Span};
 use calc_core::tiers::{HostFactors, Placement};
+use calc_core::units::Seconds;
 use report::input::request::{EstimateInputs, Fields, Library};
 
 /// The published runs.
@@ -89,13 +90,26 @@ impl SplitRun {
     /// # Errors
     /// A request that the model refuses.
     pub fn predicted(&self, factors: Option<HostFactors>) -> Result<f64, String> {
+        Ok(self.step.tokens() as f64 / self.span(factors)?.expected.time.get())
+    }
+
+    /// The predicted times of the step.
+    ///
+    /// # Errors
+    /// A request that the model refuses.
+    pub fn span(&self, factors: Option<HostFactors>) -> Result<Span, String> {
         let request = self.inputs.request().map_err(|error| error.to_string())?;
         let mut plan = Plan::new(request).map_err(|error| format!("{error:?}"))?;
         plan.set_placement(self.placement);
         if let Some(factors) = factors {
             plan.set_host_factors(factors);
         }
-        Ok(self.step.tokens() as f64 / plan.timed_step(self.step).expected.time.get())
+        Ok(plan.timed_step(self.step).span())
+    }
+
+    /// The time of the step that the source states.
+    pub fn measured_time(&self) -> Seconds {
+        Seconds::new(self.step.tokens() as f64 / self.measured)
     }
 }
 

@@ -203,6 +203,11 @@ fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
                 "Changes after which a model that does not fit does, with the rate then",
             ),
         ],
+        "check" => vec![(
+            "host",
+            OBJECT,
+            "Bandwidth of the host's memory: implied by the claim, of its modules, and sustained",
+        )],
         "resolve_model" => vec![
             ("hf_id", TEXT, "Repository on Hugging Face"),
             ("other_names", LIST, "Other releases with this geometry"),

@@ -56,15 +56,22 @@ fn has_file_end(name: &str) -> bool {
 #[derive(Debug, Clone)]
 pub struct Library<'a> {
     files: Option<&'a Files<'a>>,
+    /// A request whose hardware and models are found already; the names are the same.
+    found: Option<&'a EstimateInputs>,
 }
 
 impl<'a> Library<'a> {
     /// Catalogs without files.
-    pub const CATALOGS: Library<'static> = Library { files: None };
+    pub const CATALOGS: Library<'static> = Library { files: None, found: None };
 
     /// Catalogs with files.
     pub const fn with_files(files: &'a Files<'a>) -> Self {
-        Self { files: Some(files) }
+        Self { files: Some(files), found: None }
+    }
+
+    /// Catalogs, with hardware and models of a request that was parsed before.
+    pub(super) const fn of_request(found: &'a EstimateInputs) -> Self {
+        Self { files: None, found: Some(found) }
     }
 
     /// The files, if the name has the form of a file name.
@@ -78,6 +85,9 @@ impl<'a> Library<'a> {
     /// # Errors
     /// Unknown keys and invalid files.
     pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
+        if let Some(found) = self.found.filter(|found| found.names("hardware", name)) {
+            return Ok(found.device.clone());
+        }
         match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),
             Some(files) => files.device(name),
@@ -93,6 +103,9 @@ impl<'a> Library<'a> {
         name: &str,
         device: &Device,
     ) -> Result<Arc<Calibration>, RequestError> {
+        if let Some(calibration) = self.found.and_then(|found| found.calibration.clone()) {
+            return Ok(calibration);
+        }
         let own = self.own_measurements(name)?;
         if own.device != device.key {
             return Err(RequestError::OtherDevice {
@@ -124,6 +137,14 @@ impl<'a> Library<'a> {
     /// # Errors
     /// Unknown keys and invalid files.
     pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
+        if let Some(found) = self.found {
+            if found.names("model", name) {
+                return Ok(found.model.clone());
+            }
+            if let Some(draft) = found.draft.as_ref().filter(|_| found.names("draft_model", name)) {
+                return Ok(draft.clone());
+            }
+        }
         let exact = catalog::model_names::find(name).is_some_and(|found| found.exact);
         let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
         match file {

@@ -154,6 +154,7 @@ pub fn estimate_inputs(
         reserve: beside.and_then(|beside| beside.machine.reserve),
         told: inputs.beside.as_deref().map_or_else(Vec::new, told),
         usual: Vec::new(),
+        fields: None,
     }
 }
 

@@ -330,7 +330,7 @@ fn kept(
     model: Option<&ModelArch>,
 ) -> Option<Arc<Beside>> {
     let mut told = told(beside);
-    if device.is_some_and(|device| !Host::is_possible(device)) {
+    if device.is_some_and(|device| Host::impossible(device).is_some()) {
         told.retain(|(field, _)| !OF_HOST.contains(field));
     }
     if model.is_some_and(|model| model.vision_tower().is_none()) {

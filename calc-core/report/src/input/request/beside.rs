@@ -41,12 +41,12 @@ impl Machine {
         library: &Library<'_>,
         (device, limit): (&Device, Option<Bytes>),
     ) -> Result<Self, RequestError> {
-        let reserve = host::reserve(fields)?;
+        let (reserve, reserve_said) = host::reserve(fields)?.unzip();
         let (host, said) = host::host(fields, library, device, reserve)?.unzip();
         // Other programs share the memory of the host, or that of the device where there is no host.
         let own_reserve = reserve.filter(|_| host.is_none());
         let memory_limit = memory::limit_beside(limit, own_reserve, device);
-        let said = said.into_iter().chain(reserve.map(host::reserve_said)).collect();
+        let said = said.into_iter().chain(reserve_said).collect();
         Ok(Self { host, reserve, memory_limit, said })
     }
 }

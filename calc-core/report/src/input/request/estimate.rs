@@ -17,9 +17,13 @@ use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
 use calc_core::plan::{Behind, Plan};
 use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
+use calc_core::scheme::{FormatFamily, NoKernel};
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
+
+use serde_json::Value;
 
 use super::beside::{self, Machine, Pictures, ToldField};
 use super::device_count;
@@ -40,6 +44,8 @@ pub struct UsualValue {
 pub const USUAL_VALUES: [UsualValue; 2] =
     [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
 
+/// Fields that state the size of the weights.
+pub(super) const WEIGHT_SIZES: [&str; 3] = ["weight_gb", "weight_bits", "streamed_gb"];
 /// Fields that give weights another format than that of their file.
 const FORMATS_OF_WEIGHTS: [&str; 3] = ["weights", "embedding", "experts"];
 
@@ -79,6 +85,8 @@ pub struct EstimateInputs {
     pub taken: Vec<String>,
     /// The link between the devices, if the request names one; `device` has it.
     pub link: Option<ChosenLink>,
+    /// The fields that were parsed; `None` for inputs that no request gave.
+    pub fields: Option<Fields>,
 }
 
 impl EstimateInputs {
@@ -89,6 +97,7 @@ impl EstimateInputs {
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         host::from_device_name(&mut fields);
         let counted = device_count::from_device_name(&mut fields);
+        let all = fields.clone();
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
@@ -154,7 +163,38 @@ impl EstimateInputs {
             usual,
             taken,
             link,
+            fields: Some(all),
         })
+    }
+
+    /// Whether a field of the request has this text.
+    pub(super) fn names(&self, key: &str, text: &str) -> bool {
+        self.fields.as_ref().and_then(|fields| fields.peek_text(key)) == Some(text)
+    }
+
+    /// Whether the request has a field.
+    pub(super) fn has_field(&self, key: &str) -> bool {
+        self.fields.as_ref().is_some_and(|fields| fields.has(key))
+    }
+
+    /// The request with other values of some fields, parsed again; `None` if that is refused. A null removes a field.
+    pub(super) fn with_fields(&self, change: &[(&'static str, Value)]) -> Option<Self> {
+        let fields = self.fields.as_ref()?.changed(change);
+        Self::parse(fields, &Library::of_request(self)).ok()
+    }
+
+    /// Checks that the engine of an answer has kernels for its formats on the device.
+    ///
+    /// # Errors
+    /// Reason why it has none.
+    pub fn served(&self, answer: &Estimate) -> Result<(), NoKernel> {
+        let precision = &answer.precision;
+        let (weights, experts) = precision.stored();
+        let multiplies =
+            |class: ComputeClass| !class.is_carrier() && self.device.peaks.get(class).is_some();
+        let quantized = precision.activations.class.is_some_and(multiplies);
+        let family = FormatFamily::of(weights, experts);
+        family.served_by(answer.basis.engine, &self.device, quantized)
     }
 
     /// Number of tokens of text in a prompt.
@@ -305,12 +345,14 @@ fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> 
         None => Ok::<_, RequestError>(None),
         Some(value) => Ok(Some(real_in_range(key, value, least, most)?)),
     };
-    let total = real("weight_gb", WEIGHT_GB)?.map(|gb| WeightSize::Total(Bytes::from_gb(gb)));
-    let bits = real("weight_bits", WEIGHT_BITS)?.map(WeightSize::BitsPerWeight);
-    let streamed =
-        real("streamed_gb", WEIGHT_GB)?.map(|gb| WeightSize::Streamed(Bytes::from_gb(gb)));
-    let given = [("weight_gb", total), ("weight_bits", bits), ("streamed_gb", streamed)];
-    let mut given = given.into_iter().filter_map(|(key, size)| Some((key, size?)));
+    let [gb, bits, streamed] = WEIGHT_SIZES;
+    let sizes = [
+        real(gb, WEIGHT_GB)?.map(|gb| WeightSize::Total(Bytes::from_gb(gb))),
+        real(bits, WEIGHT_BITS)?.map(WeightSize::BitsPerWeight),
+        real(streamed, WEIGHT_GB)?.map(|gb| WeightSize::Streamed(Bytes::from_gb(gb))),
+    ];
+    let mut given =
+        WEIGHT_SIZES.into_iter().zip(sizes).filter_map(|(key, size)| Some((key, size?)));
     match (given.next(), given.next()) {
         (Some((first, _)), Some((second, _))) => {
             Err(Error::Conflict { first, second, needs: false }.into())

@@ -228,6 +228,12 @@ impl Fields {
         Self::new(values)
     }
 
+    /// The fields with other values; a null removes a field.
+    pub(super) fn changed(&self, change: &[(&'static str, Value)]) -> Self {
+        let own = change.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        self.overlaid(own.collect())
+    }
+
     /// Refuses keys that were never read.
     ///
     /// # Errors

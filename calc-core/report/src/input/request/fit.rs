@@ -8,9 +8,9 @@ use calc_core::recommend::{
 use calc_core::tiers::Host;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::remedy::{HOST_MEMORY, host_fields, text_tokens};
+use super::remedy::{HOST_MEMORY, host_fields, shorter};
 use super::{EstimateInputs, Fields, Library, RecommendInputs, RequestError, Subject};
 
 /// Formats of the KV cache that are tried, widest first.
@@ -133,7 +133,7 @@ impl FitInputs {
 
     /// The smallest memory of a host behind the card with which some scheme meets the bounds.
     fn with_host(&self, library: &Library<'_>) -> Option<FitChange> {
-        if self.asked.host.is_some() || !Host::is_possible(&self.asked.device) {
+        if self.asked.host.is_some() || Host::impossible(&self.asked.device).is_some() {
             return None;
         }
         HOST_MEMORY.into_iter().find_map(|memory| self.tried(host_fields(memory), library))
@@ -159,18 +159,15 @@ impl FitInputs {
         let context = context.filter(|tokens| *tokens < workload.longest());
         let changes = [
             batch.map(|batch| vec![("batch", Value::from(batch))]),
-            context.and_then(|tokens| {
+            context.map(|tokens| {
                 let prompt = workload.prompt.min(tokens);
-                let text = text_tokens(&Workload { prompt, ..*workload })?;
                 let new_tokens = workload.new_tokens.min(tokens - prompt + 1);
-                Some(vec![
-                    ("prompt", Value::from(text)),
-                    ("context", Value::from(workload.context.min(tokens))),
-                    ("new_tokens", Value::from(new_tokens)),
-                ])
+                let context = workload.context.min(tokens);
+                shorter(&self.asked, &Workload { prompt, context, new_tokens, ..*workload })
             }),
         ];
-        Ok(changes.into_iter().flatten().filter_map(|change| self.tried(change, library)).collect())
+        let changes = changes.into_iter().flatten().filter(|change| !change.is_empty());
+        Ok(changes.filter_map(|change| self.tried(change, library)).collect())
     }
 
     /// The change, if a scheme meets the bounds after it.
@@ -192,9 +189,7 @@ impl FitInputs {
         change: &[(&'static str, Value)],
         library: &Library<'_>,
     ) -> Option<Vec<Ranked>> {
-        let own: Map<String, Value> =
-            change.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        let changed = RecommendInputs::parse(self.fields.overlaid(own), library).ok()?;
+        let changed = RecommendInputs::parse(self.fields.changed(change), library).ok()?;
         Some(rank(&changed.request().ok()?).ok()?.ranked)
     }
 }

@@ -1,7 +1,8 @@
 //! The host of a card in a request: processor, memory modules, link and SSD; and what other programs take of the memory.
 
+use calc_core::catalog::devices;
 use calc_core::catalog::links::{self, LINKS, LinkPreset};
-use calc_core::device::{Device, DeviceClass, MemoryPlatform};
+use calc_core::device::{Device, DeviceClass, Link, MemoryPlatform};
 use calc_core::error::{Error, real_in_range};
 use calc_core::plan::Behind;
 use calc_core::provenance::Fact;
@@ -16,7 +17,7 @@ use crate::number_text as n;
 
 /// Word of `reserve_gb` for a running desktop.
 pub const DESKTOP_WORD: &str = "desktop";
-/// Link of a card whose row in the catalog names no PCIe link.
+/// Link of a card if neither its row in the catalog nor that of a card with its chip names one.
 const USUAL_LINK: &str = "pcie_4_x16";
 /// Range of an SSD's bandwidth [GB/s].
 const SSD: (f64, f64) = (1e-3, 1e3);
@@ -67,13 +68,32 @@ impl Modules {
         format!("{}{speed}{channels}", self.generation)
     }
 
-    /// Bandwidth of the modules, and their name.
-    fn bandwidth(self, processor_channels: Option<u32>) -> (BytesPerSec, String) {
+    /// Modules in a row of the catalog: `12x DDR5-4800`.
+    fn of_row(memory_type: &str) -> Option<Self> {
+        let (channels, modules) = memory_type.split_once("x ")?;
+        let channels = Some(channels.parse().ok()?);
+        Self::read(&modules.to_ascii_lowercase()).map(|found| Self { channels, ..found })
+    }
+
+    /// The modules with the speed and the channels of others where they leave them open; of another generation the channels only.
+    fn or(self, others: Self) -> Self {
+        let speed = others.megatransfers.filter(|_| others.generation == self.generation);
+        Self {
+            megatransfers: self.megatransfers.or(speed),
+            channels: self.channels.or(others.channels),
+            ..self
+        }
+    }
+
+    /// Bandwidth of the modules, and their name. Speed or channels that nobody stated are the usual ones.
+    fn bandwidth(self) -> (Fact<BytesPerSec>, String) {
         let usual = USUAL_SPEEDS.iter().find(|(name, _)| *name == self.generation);
         let speed = self.megatransfers.or(usual.map(|(_, speed)| *speed)).unwrap_or_default();
-        let channels = self.channels.or(processor_channels).unwrap_or(USUAL_CHANNELS);
+        let channels = self.channels.unwrap_or(USUAL_CHANNELS);
         let name = format!("{channels}x {}-{speed}", self.generation.to_ascii_uppercase());
-        (tiers::dram(speed, channels), name)
+        let value = tiers::dram(speed, channels);
+        let is_known = self.megatransfers.is_some() && self.channels.is_some();
+        (if is_known { Fact::derived(value) } else { Fact::assumed(value) }, name)
     }
 }
 
@@ -152,8 +172,7 @@ pub(super) fn host(
         }
         return Ok(None);
     };
-    if !Host::is_possible(device) {
-        let part = "a device that shares its memory with its processor";
+    if let Some(part) = Host::impossible(device) {
         return Err(Error::Inapplicable { input: "host", part }.into());
     }
     let described = Described::read(&text);
@@ -166,7 +185,7 @@ pub(super) fn host(
     let link = link(fields, device)?;
     let beside = reserve.unwrap_or(Bytes::ZERO);
     let host = Host { ssd: ssd(fields)?, ..built(processor, installed, beside, link) };
-    let said = said(&host);
+    let said = said(&host, link.is_known);
     Ok(Some((Behind::new(host), said)))
 }
 
@@ -174,7 +193,7 @@ fn built(
     Processor { name, bandwidth, peaks }: Processor,
     installed: Bytes,
     reserve: Bytes,
-    link: &LinkPreset,
+    link: OwnLink,
 ) -> Host {
     Host {
         name: Text::Owned(name),
@@ -182,8 +201,8 @@ fn built(
         peaks,
         installed,
         usable: (left_to_programs(installed) - reserve).max(Bytes::ZERO),
-        link: Fact { value: link.link, provenance: link.provenance },
-        link_name: Text::Borrowed(link.name),
+        link: link.rate,
+        link_name: Text::Borrowed(link.preset.name),
         ssd: None,
     }
 }
@@ -191,18 +210,6 @@ fn built(
 /// Memory without the system's share, which is that of other machines whose programs share it.
 fn left_to_programs(installed: Bytes) -> Bytes {
     installed * MemoryPlatform::Shared.share(installed)
-}
-
-/// The usual host of a card: a desktop with an amount of memory [GiB].
-pub(super) fn usual(device: &Device, memory: f64) -> Host {
-    built(memory_alone(USUAL_MODULES), Bytes::from_gib(memory), Bytes::ZERO, own_link(device))
-}
-
-/// The host with `memory` GiB installed; other programs keep their bytes.
-pub(super) fn with_memory(host: &Host, memory: f64) -> Host {
-    let installed = Bytes::from_gib(memory);
-    let reserve = left_to_programs(host.installed) - host.usable;
-    Host { installed, usable: left_to_programs(installed) - reserve, ..host.clone() }
 }
 
 /// A processor with its memory, or memory alone.
@@ -213,12 +220,7 @@ struct Processor {
 }
 
 fn memory_alone(modules: Modules) -> Processor {
-    let (bandwidth, name) = modules.bandwidth(None);
-    let bandwidth = if modules.megatransfers.is_some() && modules.channels.is_some() {
-        Fact::derived(bandwidth)
-    } else {
-        Fact::assumed(bandwidth)
-    };
+    let (bandwidth, name) = modules.bandwidth();
     Processor { name, bandwidth, peaks: [None; 10] }
 }
 
@@ -232,36 +234,70 @@ fn processor(described: &Described, library: &Library<'_>) -> Result<Processor, 
         return Err(Error::Inapplicable { input: "host", part }.into());
     }
     let peaks = found.peaks.0.map(|peak| peak.map(|fact| fact.value));
-    let channels = found.memory_type.split_once('x').and_then(|(count, _)| count.parse().ok());
-    let (bandwidth, memory) = match described.modules {
-        Some(modules) => {
-            let (bandwidth, name) = modules.bandwidth(channels);
-            (Fact::derived(bandwidth), name)
+    let row = Modules::of_row(&found.memory_type);
+    let (bandwidth, memory) = match (described.modules, row) {
+        (Some(modules), Some(row)) => {
+            check_generation(modules, row)?;
+            modules.or(row).bandwidth()
         }
-        None => (found.bandwidth, found.memory_type.to_string()),
+        (Some(modules), None) => modules.bandwidth(),
+        (None, _) => (found.bandwidth, found.memory_type.to_string()),
     };
     Ok(Processor { name: format!("{} with {memory}", found.name), bandwidth, peaks })
 }
 
-/// The link that a request names, or the PCIe link of the card.
-fn link(fields: &mut Fields, device: &Device) -> Result<&'static LinkPreset, RequestError> {
-    Ok(match fields.text("host_link")? {
-        Some(name) => links::find(&name).ok_or_else(|| RequestError::NotOneOf {
-            key: "host_link",
-            value: name,
-            allowed: LINKS.iter().map(|preset| preset.key).collect(),
-        })?,
-        None => own_link(device),
-    })
+/// Refuses modules of another generation than that of a server's processor; desktops have boards for two.
+fn check_generation(modules: Modules, row: Modules) -> Result<(), RequestError> {
+    let is_desktop = row.channels.is_none_or(|channels| channels <= USUAL_CHANNELS);
+    if is_desktop || modules.generation == row.generation {
+        return Ok(());
+    }
+    let (value, allowed) = (modules.generation.to_owned(), vec![row.generation]);
+    Err(RequestError::NotOneOf { key: "host", value, allowed })
 }
 
-/// The PCIe link in the catalog's row: `PCIe 4.0 x16, NVLink 112.5 GB/s`; `PCIe 5.0` has 16 lanes.
-fn own_link(device: &Device) -> &'static LinkPreset {
+/// The link between a card and its host.
+#[derive(Clone, Copy)]
+struct OwnLink {
+    preset: &'static LinkPreset,
+    rate: Fact<Link>,
+    /// False where neither the request nor the catalog names it.
+    is_known: bool,
+}
+
+/// The link that a request names, or the PCIe link of the card.
+fn link(fields: &mut Fields, device: &Device) -> Result<OwnLink, RequestError> {
+    let Some(name) = fields.text("host_link")? else { return Ok(own_link(device)) };
+    let preset = links::find(&name).ok_or_else(|| RequestError::NotOneOf {
+        key: "host_link",
+        value: name,
+        allowed: LINKS.iter().map(|preset| preset.key).collect(),
+    })?;
+    Ok(OwnLink { preset, rate: preset.host_link(), is_known: true })
+}
+
+/// The PCIe link in the catalog's row, or else the fastest of the cards with the same chip.
+fn own_link(device: &Device) -> OwnLink {
+    let chip = &device.architecture;
+    let twins = || devices::all().filter(|row| row.architecture == *chip);
+    let of_twins = || {
+        twins()
+            .filter_map(pcie)
+            .reduce(|best, next| if next.line > best.line { next } else { best })
+    };
+    if let Some(preset) = pcie(device).or_else(of_twins) {
+        return OwnLink { preset, rate: preset.host_link(), is_known: true };
+    }
+    let preset = LINKS.iter().find(|preset| preset.key == USUAL_LINK);
+    let preset = preset.expect("the usual link is a preset, as a test shows");
+    OwnLink { preset, rate: Fact::assumed(preset.host_link().value), is_known: false }
+}
+
+/// The PCIe link in a row: `PCIe 4.0 x16, NVLink 112.5 GB/s`; `PCIe 5.0` has 16 lanes.
+fn pcie(device: &Device) -> Option<&'static LinkPreset> {
     let parts = device.interconnect.split([',', '(']).map(str::trim);
     let mut named = parts.filter(|part| part.starts_with("PCIe"));
-    let lanes = |part: &str| links::find(part).or_else(|| links::find(&format!("{part} x16")));
-    let usual = || LINKS.iter().find(|preset| preset.key == USUAL_LINK);
-    named.find_map(lanes).or_else(usual).unwrap_or(&LINKS[0])
+    named.find_map(|part| links::find(part).or_else(|| links::find(&format!("{part} x16"))))
 }
 
 /// Bandwidth of an SSD: `7`, `7GB/s`.
@@ -277,27 +313,26 @@ fn ssd(fields: &mut Fields) -> Result<Option<BytesPerSec>, RequestError> {
     Ok(Some(BytesPerSec::from_gb(real_in_range("ssd_gb_s", rate, SSD.0, SSD.1)?)))
 }
 
-/// Memory that other programs take: an amount, or `desktop`.
-pub(super) fn reserve(fields: &mut Fields) -> Result<Option<Bytes>, RequestError> {
+/// Memory that other programs take: an amount, or `desktop`; with a note.
+pub(super) fn reserve(fields: &mut Fields) -> Result<Option<(Bytes, String)>, RequestError> {
+    let said = |bytes, origin| {
+        let note = format!("{} of the memory are left to other programs{origin}", n::bytes(bytes));
+        Ok(Some((bytes, note)))
+    };
     if fields.peek_text("reserve_gb").is_some_and(|text| text.eq_ignore_ascii_case(DESKTOP_WORD)) {
         fields.text("reserve_gb")?;
-        return Ok(Some(DESKTOP));
+        return said(DESKTOP, ", assumed for a running desktop");
     }
     let Some(amount) = fields.real("reserve_gb")? else { return Ok(None) };
-    Ok(Some(Bytes::from_gb(real_in_range("reserve_gb", amount, 0.0, LIMIT.1)?)))
-}
-
-/// Note on the memory that other programs take.
-pub(super) fn reserve_said(reserve: Bytes) -> String {
-    let origin = if reserve == DESKTOP { ", assumed for a running desktop" } else { "" };
-    format!("{} of the memory are left to other programs{origin}", n::bytes(reserve))
+    said(Bytes::from_gb(real_in_range("reserve_gb", amount, 0.0, LIMIT.1)?), "")
 }
 
 /// Note on the host that a request was taken to mean.
-fn said(host: &Host) -> String {
+fn said(host: &Host, is_link_known: bool) -> String {
+    let unknown = if is_link_known { "" } else { ", the link of this card is not known" };
     let ssd = host.ssd.map_or(String::new(), |rate| format!(", SSD with {}", n::bandwidth(rate)));
     format!(
-        "host: {}, {} with {} ({}), {} of it for the model; {} with {} per direction ({}){ssd}",
+        "host: {}, {} with {} ({}), {} of it for the model; {} with {} per direction ({}{unknown}){ssd}",
         host.name,
         n::capacity(host.installed),
         n::bandwidth(host.bandwidth.value),
@@ -326,7 +361,7 @@ mod tests {
         ] {
             let found = Described::read(text);
             assert_eq!(found.processor, processor, "{text}");
-            assert_eq!(found.modules.map(|it| it.bandwidth(None).1).as_deref(), modules, "{text}");
+            assert_eq!(found.modules.map(|it| it.bandwidth().1).as_deref(), modules, "{text}");
             assert_eq!(found.installed, installed, "{text}");
         }
     }

@@ -77,7 +77,8 @@ pub fn read(text: &str) -> Result<ChosenLink, RequestError> {
     };
     let bandwidth =
         real_in_range("link", bandwidth.ok_or_else(refused)?, BANDWIDTH.0, BANDWIDTH.1)?;
-    let latency = real_in_range("link", latency.ok_or_else(refused)?, LATENCY.0, LATENCY.1)?;
+    let latency =
+        real_in_range("latency of link [µs]", latency.ok_or_else(refused)?, LATENCY.0, LATENCY.1)?;
     // Seven digits keep what was typed and drop rounding errors of a unit.
     let latency = (latency * 1e7).round() / 1e7;
     Ok(ChosenLink {

@@ -4,20 +4,29 @@
 use calc_core::catalog;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
-use calc_core::plan::{Behind, Plan};
-use calc_core::precision::PrecisionChoice;
+use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::tiers::Host;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::{EstimateInputs, host};
+use super::EstimateInputs;
+use super::estimate::WEIGHT_SIZES;
 
 /// Memory with which hosts are sold [GiB].
 pub const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
-/// Formats that are tried, widest first: files of llama.cpp.
-const FEWER_BITS: [&str; 6] =
-    ["gguf_q8_0", "gguf_q6_k", "gguf_q5_k", "gguf_q4_k", "gguf_q3_k", "gguf_q2_k"];
+/// Formats that are tried, widest first: files of llama.cpp, and then those of engines that do not read these.
+const FEWER_BITS: [&str; 8] = [
+    "gguf_q8_0",
+    "gguf_q6_k",
+    "gguf_q5_k",
+    "gguf_q4_k",
+    "gguf_q3_k",
+    "gguf_q2_k",
+    "fp8_e4m3",
+    "int4_g128",
+];
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 
@@ -30,7 +39,8 @@ pub struct Remedy {
     pub answer: Estimate,
 }
 
-/// The smallest changes of one kind each, after which a model fits; none if it fits already.
+/// The smallest changes of one kind each, after which a model fits; none if it fits already, and for inputs that no request
+/// gave.
 pub fn remedies(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Remedy> {
     if answer.memory.verdict().may_fit() || inputs.workload.parallel.devices() > 1 {
         return Vec::new();
@@ -51,8 +61,12 @@ pub(super) fn host_fields(memory: u32) -> Vec<(&'static str, Value)> {
     vec![("host", Value::from("ddr5")), ("host_memory_gb", Value::from(memory))]
 }
 
-fn fitting(inputs: &EstimateInputs) -> Option<Estimate> {
-    inputs.estimate().ok().filter(|answer| answer.memory.verdict().may_fit())
+/// The change, if the model fits after it: what is promised is the answer to the changed request.
+fn tried(inputs: &EstimateInputs, fields: Vec<(&'static str, Value)>) -> Option<Remedy> {
+    let changed = inputs.with_fields(&fields)?;
+    let answer = changed.estimate().ok()?;
+    let works = answer.memory.verdict().may_fit() && changed.served(&answer).is_ok();
+    works.then_some(Remedy { fields, answer })
 }
 
 /// The language model only, for a prompt without images.
@@ -60,45 +74,32 @@ fn without_towers(inputs: &EstimateInputs) -> Option<Remedy> {
     if inputs.asked_images.is_some() || inputs.model.arch.towers.is_empty() {
         return None;
     }
-    let mut changed = EstimateInputs { language_model_only: true, ..inputs.clone() };
-    changed.model.leave_towers_out();
-    let fields = vec![("language_model_only", Value::from(true))];
-    fitting(&changed).map(|answer| Remedy { fields, answer })
+    tried(inputs, vec![("language_model_only", Value::from(true))])
 }
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
-    let larger = |memory: &u32| {
-        let known = inputs.host.as_ref().map_or(0.0, |host| host.host.installed.get());
-        f64::from(*memory) * 1_073_741_824.0 > known
-    };
-    if !Host::is_possible(&inputs.device) {
+    if Host::impossible(&inputs.device).is_some() {
         return None;
     }
-    HOST_MEMORY.into_iter().filter(larger).find_map(|memory| {
-        let host = match &inputs.host {
-            Some(host) => host::with_memory(&host.host, f64::from(memory)),
-            None => host::usual(&inputs.device, f64::from(memory)),
-        };
-        let changed = EstimateInputs { host: Some(Behind::new(host)), ..inputs.clone() };
-        let answer = fitting(&changed)?;
-        let fields = match &inputs.host {
-            Some(_) => vec![("host_memory_gb", Value::from(memory))],
-            None => host_fields(memory),
-        };
-        Some(Remedy { fields, answer })
-    })
+    let known = inputs.host.as_ref().map_or(Bytes::ZERO, |host| host.host.installed);
+    let larger = HOST_MEMORY.into_iter().filter(|gib| Bytes::from_gib(f64::from(*gib)) > known);
+    let changes = larger.map(|memory| match &inputs.host {
+        Some(_) => vec![("host_memory_gb", Value::from(memory))],
+        None => host_fields(memory),
+    });
+    changes.into_iter().find_map(|change| tried(inputs, change))
 }
 
+/// The widest format with kernels in the engine of the request. A stated size is that of the weights before.
 fn with_fewer_bits(inputs: &EstimateInputs, answer: &Estimate) -> Option<Remedy> {
     let bits = |format: &QuantFormat| format.bits_per_element();
     let own = bits(answer.precision.weights);
     let formats = FEWER_BITS.into_iter().filter_map(|key| catalog::format(key).ok());
+    let sizes = WEIGHT_SIZES.into_iter().filter(|key| inputs.has_field(key));
+    let sizes: Vec<_> = sizes.map(|key| (key, Value::Null)).collect();
     formats.filter(|format| bits(format) < own).find_map(|format| {
-        let precision = PrecisionChoice::of_weights(format, &inputs.model.stored);
-        let (weight_size, engine) = (None, None);
-        let changed = EstimateInputs { precision, weight_size, engine, ..inputs.clone() };
-        let answer = fitting(&changed)?;
-        Some(Remedy { fields: vec![("weights", Value::from(format.key))], answer })
+        let weights = ("weights", Value::from(format.key));
+        tried(inputs, [weights].into_iter().chain(sizes.iter().cloned()).collect())
     })
 }
 
@@ -119,21 +120,25 @@ fn with_shorter_context(inputs: &EstimateInputs) -> Option<Remedy> {
         let middle = least.midpoint(most);
         if fits(middle) { least = middle } else { most = middle }
     }
-    let workload = shortened(&inputs.workload, least);
-    let text = text_tokens(&workload)?;
-    let answer = fitting(&EstimateInputs { workload, ..inputs.clone() })?;
-    let fields = vec![
+    let fields = shorter(inputs, &shortened(&inputs.workload, least));
+    (!fields.is_empty()).then(|| tried(inputs, fields)).flatten()
+}
+
+/// The fields of a shorter workload; none if its prompt is too short for the images of the request.
+pub(super) fn shorter(inputs: &EstimateInputs, workload: &Workload) -> Vec<(&'static str, Value)> {
+    let images = workload.images.map_or(0, |images| images.tokens());
+    let Some(text) = workload.prompt.checked_sub(images).filter(|text| *text > 0) else {
+        return Vec::new();
+    };
+    let mut fields = vec![
         ("prompt", Value::from(text)),
         ("context", Value::from(workload.context)),
         ("new_tokens", Value::from(workload.new_tokens)),
     ];
-    Some(Remedy { fields, answer })
-}
-
-/// Tokens of text in the prompt of a workload; `None` if its images leave none.
-pub(super) fn text_tokens(workload: &Workload) -> Option<u64> {
-    let images = workload.images.map_or(0, |images| images.tokens());
-    workload.prompt.checked_sub(images).filter(|tokens| *tokens > 0)
+    if inputs.workload.cached_prefix != workload.cached_prefix {
+        fields.push(("cached_prefix", Value::from(workload.cached_prefix)));
+    }
+    fields
 }
 
 /// A workload whose longest sequence has a number of tokens.

@@ -1,6 +1,6 @@
 //! JSON answer of `check`.
 
-use calc_core::check::{Check, Drafts, Explanation};
+use calc_core::check::{Check, Drafts, Explanation, HostBandwidth};
 use calc_core::plan::Span;
 use calc_core::provenance::Fact;
 use calc_core::roofline::Bound;
@@ -28,6 +28,9 @@ pub struct CheckJson {
     implied: RatesJson,
     datasheet: RatesJson,
     sustained: SustainedJson,
+    /// Bandwidth of the host's memory; absent without a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostRatesJson>,
     share: ShareJson,
     /// Null for an operator, and where the installed memory is unknown.
     fits: Option<bool>,
@@ -63,6 +66,28 @@ struct SustainedJson {
     flop_basis: &'static str,
 }
 
+/// Bandwidth of the host's memory: implied by the claim, of its modules, and sustained.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct HostRatesJson {
+    implied_byte_per_s: f64,
+    byte_per_s: f64,
+    byte_basis: &'static str,
+    sustained_byte_per_s: f64,
+    sustained_basis: &'static str,
+}
+
+impl From<HostBandwidth> for HostRatesJson {
+    fn from(HostBandwidth { implied, datasheet, sustained }: HostBandwidth) -> Self {
+        Self {
+            implied_byte_per_s: implied.get(),
+            byte_per_s: datasheet.value.get(),
+            byte_basis: datasheet.provenance.key(),
+            sustained_byte_per_s: sustained.value.get(),
+            sustained_basis: sustained.provenance.key(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Serialize)]
 struct ShareJson {
     of_datasheet: f64,
@@ -91,6 +116,7 @@ impl CheckJson {
             implied: rates(answer.implied.bandwidth, answer.implied.rate),
             datasheet: rates(datasheet.bandwidth, datasheet.peak),
             sustained: ceilings(sustained.bandwidth, sustained.peak),
+            host: answer.host.map(HostRatesJson::from),
             share: ShareJson {
                 of_datasheet: answer.share.of_datasheet,
                 of_sustained: answer.share.of_sustained,
@@ -127,7 +153,7 @@ fn subject(inputs: &CheckInputs, answer: &Check) -> SubjectJson {
             op: None,
             model: Some(model.model.key.clone()),
             batch: Some(model.workload.batch),
-            weights: Some(model.precision.weights.key),
+            weights: Some(answer.weights.key),
             compute,
         },
     }

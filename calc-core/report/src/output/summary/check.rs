@@ -32,7 +32,8 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
         ("sustained", Align::Right),
         ("basis", Align::Left),
     ]);
-    for rates in words::check::rates(answer) {
+    let host = answer.host.as_ref().map(words::check::host_rates);
+    for rates in words::check::rates(answer).into_iter().chain(host) {
         table.push(rates.into());
     }
     out.table(table);

@@ -28,7 +28,8 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
 /// Kernels without correction factors.
 const AT_THE_ROOF: &str = "kernels at the roof, as requested";
 
-/// Factors of several origins: own measurements and the fit, or kernels and transfers between devices, whose interval is assumed.
+/// Factors of several origins: own measurements and the fit, kernels and transfers between devices, whose interval is assumed, or
+/// a card and its host.
 fn mixed(basis: &Basis) -> String {
     let kernels = match basis.engine {
         Engine::IdealKernels => AT_THE_ROOF.to_owned(),
@@ -37,6 +38,9 @@ fn mixed(basis: &Basis) -> String {
     };
     if basis.has_own && basis.engine != Engine::IdealKernels {
         return format!("your own measurements, and for the rest: {kernels}");
+    }
+    if !basis.exchanges {
+        return format!("{kernels}; on the host from published runs of llama.cpp");
     }
     format!(
         "{kernels}; transfers between devices at the bandwidth of their links, with an assumed interval"
@@ -184,7 +188,8 @@ mod tests {
     fn own_measurements_are_named_only_where_there_are_some() {
         let device = catalog::device("rtx_3090").expect("catalog key");
         let mixed = |calibration: &Calibration, engine| {
-            let tuned = calibration.tuned(device, None, engine, (&GGUF_Q4_K, &GGUF_Q4_K));
+            let mut tuned = calibration.tuned(device, None, engine, (&GGUF_Q4_K, &GGUF_Q4_K));
+            tuned.basis.exchanges = true;
             factors_source(Provenance::Mixed, &tuned.basis)
         };
         let text = mixed(&Calibration::FITTED, None);

@@ -1,6 +1,6 @@
 //! Sentences about a claim: the verdict, the rates behind it, and possible explanations.
 
-use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, Pace};
+use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, HostBandwidth, Pace};
 use calc_core::plan::Span;
 use calc_core::quant_format::QuantFormat;
 
@@ -25,11 +25,18 @@ pub fn sentence(answer: &Check) -> String {
     let share = answer.share;
     let judged = match answer.verdict {
         ClaimVerdict::AboveTheRoof => {
-            format!("{} times as fast as the datasheet allows.", n::short(share.of_datasheet, 3))
+            let roof =
+                if answer.host.is_some() { "card and host allow" } else { "the datasheet allows" };
+            format!("{} times as fast as {roof}.", n::short(share.of_datasheet, 3))
         }
         ClaimVerdict::NearTheRoof | ClaimVerdict::Possible => format!(
-            "{} of the datasheet's roof, and {} of the sustained roof.",
+            "{} of {}, and {} of the sustained roof.",
             n::percent(share.of_datasheet),
+            if answer.host.is_some() {
+                "the roof of card and host"
+            } else {
+                "the datasheet's roof"
+            },
             n::percent(share.of_sustained)
         ),
     };
@@ -77,6 +84,17 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
             n::rate_in_tera(sustained.peak.value, class),
             sustained.peak.provenance.key().to_owned(),
         ],
+    ]
+}
+
+/// The same for the memory of a host.
+pub fn host_rates(host: &HostBandwidth) -> Rates {
+    [
+        "DRAM of the host".to_owned(),
+        n::bandwidth_in_giga(host.implied),
+        n::bandwidth_in_giga(host.datasheet.value),
+        n::bandwidth_in_giga(host.sustained.value),
+        host.sustained.provenance.key().to_owned(),
     ]
 }
 

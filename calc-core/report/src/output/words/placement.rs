@@ -6,6 +6,7 @@ use calc_core::model_arch::ModelArch;
 use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
+use serde_json::Value;
 
 use crate::input::request::{EstimateInputs, RecommendInputs, Remedy, Subject, remedies};
 use crate::number_text as n;
@@ -112,12 +113,15 @@ pub fn what_would_fit_instead(inputs: &RecommendInputs, asked: Asked) -> Vec<Str
 /// A change with its answer: `It fits with --host ddr5 --host-memory-gb 64: 36.4 token/s expected (…); the experts of ….`
 fn would_fit(inputs: &EstimateInputs, remedy: &Remedy, asked: Asked) -> String {
     let told = remedy.fields.iter().map(|(key, value)| {
-        let is_switch = value.as_bool() == Some(true);
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        match asked {
-            Asked::Flags if is_switch => format!("--{}", key.replace('_', "-")),
-            Asked::Flags => format!("--{} {value}", key.replace('_', "-")),
-            Asked::Fields => format!("{key} {value}"),
+        let key = match asked {
+            Asked::Flags => format!("--{}", key.replace('_', "-")),
+            Asked::Fields => (*key).to_owned(),
+        };
+        match value {
+            Value::Null => format!("without {key}"),
+            Value::Bool(true) if asked == Asked::Flags => key,
+            Value::String(text) => format!("{key} {text}"),
+            value => format!("{key} {value}"),
         }
     });
     let between = match asked {

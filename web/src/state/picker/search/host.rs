@@ -12,7 +12,8 @@ const BESIDE: &str = " with ";
 /// The cards among the options, each with a host; options without a card as they are, under a title that says why.
 pub(super) fn beside_host(found: Vec<OptionGroup>, host: &str) -> Vec<OptionGroup> {
     let is_card = |choice: &PickerOption| {
-        catalog::device(split_count(&choice.key).1).is_ok_and(Host::is_possible)
+        catalog::device(split_count(&choice.key).1)
+            .is_ok_and(|device| Host::impossible(device).is_none())
     };
     let has_cards = found.iter().any(|group| group.choices.iter().any(is_card));
     let placed = |mut group: OptionGroup| {

@@ -15,14 +15,10 @@ use crate::output::words::apply;
 pub(super) fn no_build(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let (engine, precision) = (answer.basis.engine, &answer.precision);
     let (weights, experts) = precision.stored();
-    let multiplies =
-        |class: ComputeClass| !class.is_carrier() && inputs.device.peaks.get(class).is_some();
-    let quantized = precision.activations.class.is_some_and(multiplies);
     let lacked =
         if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
     let (engine_key, format) = (engine.key(), lacked.key);
-    let family = FormatFamily::of(weights, experts);
-    Some(match family.served_by(engine, &inputs.device, quantized).err()? {
+    Some(match inputs.served(answer).err()? {
         NoKernel::NoBuild(_) => format!("{engine_key} has no build for this device"),
         NoKernel::OtherEngine(_) => format!("{engine_key} has no kernels for {format}"),
         NoKernel::NoPeak(_)
