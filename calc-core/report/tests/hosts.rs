@@ -175,11 +175,7 @@ fn a_request_with_the_fields_of_a_remedy_is_the_promised_one() {
         }
     }
     let kinds: Vec<&str> = found.keys().copied().collect();
-    assert_eq!(
-        kinds,
-        ["host", "host_memory_gb", "language_model_only", "prompt", "weights"],
-        "{found:?}"
-    );
+    assert_eq!(kinds, ["host", "host_memory_gb", "prompt", "weights"], "{found:?}");
     assert!(found.values().all(|count| *count > 2), "{found:?}");
 }
 

@@ -88,7 +88,7 @@ pub static LINKS: [LinkPreset; 20] = [
         provenance: Provenance::Reported,
         source: "servethehome.com: up to 198 Gbit/s between two GB10 over both ports; with RDMA, latency assumed",
         link: SPARK_LINK,
-        ..preset("200gbe", "200GbE between two DGX Sparks", 0.0, HOP)
+        ..preset("200gbe", "200GbE between two DGX Sparks", 25.0, HOP)
     },
     preset("100gbe", "100GbE with RDMA", 12.5, HOP),
     LinkPreset {
