@@ -238,7 +238,7 @@ fn the_headline_has_the_rate_at_the_context_that_a_request_names() {
         )
     };
     for (more, is_said) in
-        [(r#","context":"128k""#, true), (r#","context":600"#, false), ("", false)]
+        [(r#","context":"64k""#, true), (r#","context":600"#, false), ("", false)]
     {
         let fields = Fields::from_line(&line(more)).expect("JSON");
         let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
@@ -247,7 +247,7 @@ fn the_headline_has_the_rate_at_the_context_that_a_request_names() {
         let brief = report::output::brief::estimate(&inputs, &answer).sentence;
         let view = report::output::verdict::model::sentence(&answer, &inputs.workload);
         let step = report::number_text::token_rate(answer.throughput);
-        let said = format!("{step} at context 131\u{202f}072");
+        let said = format!("{step} at context 65\u{202f}536");
         for told in [text.lines().nth(1).expect("a verdict"), &brief, &view] {
             assert_eq!(told.contains(&said), is_said, "{told}");
         }
