@@ -26,7 +26,6 @@ use super::model::answer::{ModelShown, next as next_model};
 pub use cards::{Card, RATE};
 pub use rows::SchemeRow;
 pub use seen::refusal;
-
 use seen::{CardOutcome, dropped};
 
 /// The last valid answer, and the inputs with the formats of its scheme.

@@ -16,7 +16,8 @@ use crate::state::session::Session;
 #[component]
 pub fn HostFields() -> impl IntoView {
     let session = expect_context::<Session>();
-    let is_card = memo(move |_| session.inputs.with(|inputs| Host::is_possible(&inputs.device)));
+    let is_card =
+        memo(move |_| session.inputs.with(|inputs| Host::impossible(&inputs.device).is_none()));
     let has_any = memo(move |_| {
         ["host", "reserve_gb"].into_iter().any(|field| !told(session, field).is_empty())
     });
