@@ -344,7 +344,7 @@ fn activation_bytes(
 ) -> Bytes {
     let lowering = Lowering { model, precision, expert_parallel };
     let mut largest = Bytes::ZERO;
-    lowering.step(prefill, &mut |op| {
+    lowering.each(prefill, &mut |op| {
         let mut bytes = op.cost.traffic.activations;
         if op.kind == OpKind::LmHead {
             let logits = prefill.logits() as f64 * model.vocab_size as f64;

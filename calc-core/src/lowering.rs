@@ -119,6 +119,11 @@ impl Lowering<'_> {
         });
     }
 
+    /// [`Lowering::step`] for what is asked once in an answer: all that use it share the code of the walk.
+    pub fn each(&self, step: Step, visit: &mut dyn FnMut(OpInstances)) {
+        self.step(step, &mut |op| visit(op));
+    }
+
     /// Visits only the operators that depend on the number of cached tokens: attention, the scores of an indexer, and with latent
     /// keys the up-projection of cached tokens for a chunk of a prompt.
     pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {

@@ -34,7 +34,7 @@ impl PublishedFormats {
 }
 
 /// A model as published.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct CatalogModel {
     /// Key in requests and in JSON.
     pub key: &'static str,
@@ -60,6 +60,13 @@ pub struct CatalogModel {
     /// Provenance of the geometry.
     pub provenance: Provenance,
     pub notes: &'static str,
+}
+
+/// A key is that of one row.
+impl PartialEq for CatalogModel {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
 }
 
 /// The model that a page shows until somebody chooses one; like [`super::devices::USUAL`], it needs none of the others.
