@@ -49,7 +49,7 @@ fn a_large_model_is_placed_with_options() {
         r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":512}"#,
     );
     assert_eq!(places, "the experts of 24 of 36 layers lie on the host, the rest on the card");
-    assert_eq!(options, "-ngl 37 -ncmoe 24 -c 4607");
+    assert_eq!(options, "-ngl 37 -ncmoe 24 -c 4608 -np 1");
     // The first three layers of DeepSeek V3 have no experts, and those of one layer fit on the card.
     let (_, options) = placed(
         r#"{"hardware":"rtx_4090","host":"ddr5-4800x12","host_memory_gb":768,"model":"deepseek-v3","weights":"q4_k_m"}"#,
@@ -59,7 +59,7 @@ fn a_large_model_is_placed_with_options() {
         r#"{"hardware":"rtx_3090","host":"ddr4","host_memory_gb":64,"model":"qwen3.5-35b-a3b","weights":"q4","context":"128k"}"#,
     );
     assert_eq!(places, "everything but the input embedding lies on the card");
-    assert!(options.starts_with("-ngl 41 -c 131072"), "{options}");
+    assert!(options.starts_with("-ngl 41 -c 131073"), "{options}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ const text = async (page, selector) => plain(await page.locator(selector).innerT
 const unfold = (page) => page.locator('summary', { hasText: 'Memory, devices, drafts' }).click();
 
 pageTest('a link is chosen for several devices, with its figures, and stays in the address', {}, async (page) => {
-  await openSite(page, '?view=model&d=gb10');
+  await openSite(page, '?view=model&d=jetson_agx_thor');
   await unfold(page);
   assert.equal(await page.locator('#link').count(), 0, 'one device has no link');
   await page.locator('#tp').fill('2');
@@ -47,11 +47,11 @@ pageTest('a link of ones own is typed, and what is wrong is said', {}, async (pa
 });
 
 pageTest('Plan says that its times are without a link that nobody published', {}, async (page) => {
-  await openSite(page, '?view=plan&d=gb10&tp=2');
+  await openSite(page, '?view=plan&d=jetson_agx_thor&tp=2');
   assert.match(await verdict(page), /token\/s without the link\./);
   assert.match(plain(await page.locator('main').innerText()), /Nobody published the link between these devices/);
-  await openSite(page, '?view=plan&d=gb10&tp=2&link=200gbe');
+  await openSite(page, '?view=plan&d=jetson_agx_thor&tp=2&link=200gbe');
   assert.doesNotMatch(await verdict(page), /without the link/);
-  await openSite(page, '?view=plan&d=gb10&tp=2&link=infiniband');
+  await openSite(page, '?view=plan&d=jetson_agx_thor&tp=2&link=infiniband');
   assert.match(plain(await page.locator('.notes').innerText()), /link=infiniband.*nvlink5/);
 });

@@ -28,7 +28,7 @@ pageTest('a host is written behind the card, and the answer says what lies where
   assert.match(await said(page), /On the host: 4\d\.\d GB of weights; 4\d\.\d GB of 95\.3 GB usable in memory/);
   assert.match(plain(await page.locator('#inspector').innerText()), /-ngl 37 -ncmoe \d+/, 'the command places it, too');
   assert.doesNotMatch(plain(await page.locator('#inspector').innerText()), /vLLM/);
-  assert.match(await said(page), /-ngl 37 -ncmoe \d+ -c 4607/);
+  assert.match(await said(page), /-ngl 37 -ncmoe \d+ -c 4608 -np 1/);
   assert.match(await line(page), /1 × GeForce RTX 4090 with 96 GB of DDR5 with the usual engine/);
   assert.equal(await page.locator('.said .way .copy').count(), 1);
 });

@@ -175,10 +175,7 @@ impl<'a> Deployment<'a> {
 
     /// Number of tokens per sequence.
     fn tokens(&self) -> Option<u64> {
-        self.served.map(|(arch, workload)| {
-            let asked = workload.longest() + 1;
-            arch.max_context.map_or(asked, |most| asked.min(most))
-        })
+        self.served.map(|(arch, workload)| served_tokens(arch, workload))
     }
 
     /// The reason why no engine serves the workload: it is longer than the model's context.
@@ -209,6 +206,12 @@ impl<'a> Deployment<'a> {
         let speculation = self.served.and_then(|(_, workload)| workload.speculation);
         speculation.is_some_and(|speculation| speculation.own_layers)
     }
+}
+
+/// Number of tokens that an engine has to serve per sequence: the cached ones and the last, at most the model's context.
+pub(super) fn served_tokens(arch: &ModelArch, workload: &Workload) -> u64 {
+    let asked = workload.longest() + 1;
+    arch.max_context.map_or(asked, |most| asked.min(most))
 }
 
 /// Commands of one engine: lines that make its files, then the line that serves them; or one line with the reason why there

@@ -8,6 +8,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
+use super::apply::served_tokens;
 use crate::input::request::{EstimateInputs, RecommendInputs, Remedy, Subject, remedies};
 use crate::number_text as n;
 
@@ -40,8 +41,14 @@ pub fn places(placement: &Placement, model: &ModelArch) -> String {
 /// The options of llama.cpp for a placement and the context of a workload.
 pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) -> Vec<String> {
     let mut options = placing(placement, model);
-    options.push(format!("-c {}", workload.longest() * workload.batch));
+    options.push(cells(model, workload));
     options
+}
+
+/// The options of llama.cpp that hold the sequences of a workload: `-c 4224 -np 1`.
+pub(super) fn cells(model: &ModelArch, workload: &Workload) -> String {
+    let cells = workload.batch.saturating_mul(served_tokens(model, workload));
+    format!("-c {cells} -np {}", workload.batch)
 }
 
 /// The options of llama.cpp that make a placement.

@@ -7,7 +7,7 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::{GgufFile, QuantFormat};
 use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
 
-use super::super::placement::placing;
+use super::super::placement::{cells, placing};
 use super::{Deployment, argument, make};
 
 /// Commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
@@ -78,9 +78,8 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         return Err(reason);
     }
     let mut flags = String::new();
-    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        let cells = workload.batch.saturating_mul(tokens);
-        flags += &format!(" -c {cells} -np {}", workload.batch);
+    if let Some((arch, workload)) = to.served {
+        flags += &format!(" {}", cells(arch, workload));
     }
     match (to.placement, to.served) {
         (Some(placement), Some((arch, _))) if placement.is_split() => {
