@@ -15,7 +15,7 @@ for (const [model, seen] of [['deepseek-v3', 'h1'], ['deepseek-v3', tables], ['l
     if (seen === tables) {
       await page.locator('.operators').last().evaluate((table) => table.scrollIntoView({ block: 'end' }));
     }
-    const before = await rows.innerText();
+    const before = await rows.textContent(); // a part that is far out of sight has no innerText
     const times = await page.evaluate(async (rounds) => {
       const field = document.getElementById('batch');
       const times = [];
@@ -34,7 +34,7 @@ for (const [model, seen] of [['deepseek-v3', 'h1'], ['deepseek-v3', tables], ['l
       return times.slice(20).sort((a, b) => a - b);
     }, ROUNDS);
     const at = (share) => times[Math.floor((times.length - 1) * share)];
-    await page.waitForFunction(([rows, before]) => [...document.querySelectorAll(rows)].at(-1).innerText !== before, ['.operators tbody', before]);
+    await page.waitForFunction(([rows, before]) => [...document.querySelectorAll(rows)].at(-1).textContent !== before, ['.operators tbody', before]);
     console.log(`${model}, ${seen}: median ${at(0.5).toFixed(1)} ms, p95 ${at(0.95).toFixed(1)} ms, most ${at(1).toFixed(1)} ms`);
     assert.ok(at(0.5) < LIMIT_MS, `median ${at(0.5)} ms`);
   });
