@@ -31,6 +31,7 @@ use calc_core::workload::Workload;
 
 pub use torchao::Torchao;
 
+use super::placement::served_tokens;
 use crate::input::named_model::NamedModel;
 use crate::input::request::{RecommendInputs, Subject};
 use crate::number_text as text;
@@ -206,12 +207,6 @@ impl<'a> Deployment<'a> {
         let speculation = self.served.and_then(|(_, workload)| workload.speculation);
         speculation.is_some_and(|speculation| speculation.own_layers)
     }
-}
-
-/// Number of tokens that an engine has to serve per sequence: the cached ones and the last, at most the model's context.
-pub(super) fn served_tokens(arch: &ModelArch, workload: &Workload) -> u64 {
-    let asked = workload.longest() + 1;
-    arch.max_context.map_or(asked, |most| asked.min(most))
 }
 
 /// Commands of one engine: lines that make its files, then the line that serves them; or one line with the reason why there

@@ -8,7 +8,6 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::apply::served_tokens;
 use crate::input::request::{EstimateInputs, RecommendInputs, Remedy, Subject, remedies};
 use crate::number_text as n;
 
@@ -43,6 +42,12 @@ pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) ->
     let mut options = placing(placement, model);
     options.push(cells(model, workload));
     options
+}
+
+/// Number of tokens that an engine has to serve per sequence: the cached ones and the last, at most the model's context.
+pub(super) fn served_tokens(arch: &ModelArch, workload: &Workload) -> u64 {
+    let asked = workload.longest() + 1;
+    arch.max_context.map_or(asked, |most| asked.min(most))
 }
 
 /// The options of llama.cpp that hold the sequences of a workload: `-c 4224 -np 1`.
