@@ -215,7 +215,7 @@ for (const [view, place] of [['model', ''], ['plan', '&tab=operators']]) {
 
 pageTest('the weights of a catalog model are listed by role', {}, async (page) => {
   await openSite(page, '?view=plan&d=h100_sxm&model=gpt-oss-20b&tab=memory');
-  const rows = page.locator('.tensors tbody tr');
+  const rows = page.locator('.weight-roles tbody tr');
   await rows.first().waitFor();
   const roles = await rows.evaluateAll((all) => all.map((row) => row.cells[0].innerText));
   assert.deepEqual([roles[0], roles.includes('attention'), roles.includes('LM head')], ['experts', true, true]);
