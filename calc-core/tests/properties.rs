@@ -10,6 +10,7 @@ use calc_core::error::Error;
 use calc_core::estimate::{Draft, Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::model_arch::{Decay, DeltaNet, Indexer, ModelArch, Reach, Recurrent};
 use calc_core::parallel::Parallel;
+use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
@@ -69,7 +70,16 @@ fn of(
     weights: &'static QuantFormat,
     workload: Workload,
 ) -> Result<Estimate, Error> {
-    estimate(EstimateRequest {
+    estimate(asked(device, model, weights, workload))
+}
+
+fn asked<'a>(
+    device: &'a Device,
+    model: &'a ModelArch,
+    weights: &'static QuantFormat,
+    workload: Workload,
+) -> EstimateRequest<'a> {
+    EstimateRequest {
         device,
         mode: None,
         memory_limit: None,
@@ -81,7 +91,7 @@ fn of(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
-    })
+    }
 }
 
 /// Equal within the rounding of sums in another order.
@@ -320,4 +330,26 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
     let all = Speculation { draft_tokens: 4, acceptance: 1.0, own_layers: false };
     let drafted = estimate(request(Engine::LlamaCpp, Some(all))).expect("valid").tpot.time;
     assert!(drafted > plain / 5.0 * 1.05, "{drafted:?} of {plain:?}");
+}
+
+#[test]
+fn weights_by_role_add_up_to_the_weights_of_the_footprint() {
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    let mut checked = 0;
+    for model in models::all() {
+        for format in ["bf16", "gguf_q4_k", "fp8_e4m3"] {
+            for (tensor, pipeline, expert) in [(1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 2)] {
+                let parallel = Parallel { tensor, pipeline, expert };
+                let workload = Workload { parallel, ..Workload::new(1, 1024) };
+                let weights = catalog::format(format).expect("catalog key");
+                let request = asked(device, &model.arch, weights, workload);
+                let Ok(plan) = Plan::new(request) else { continue };
+                let sum: f64 = plan.weight_roles().iter().map(|(_, bytes)| bytes.get()).sum();
+                let all = plan.footprint().weights.get();
+                assert!(close(sum, all), "{} {format} {parallel:?}: {sum} {all}", model.key);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "{checked}");
 }

@@ -55,7 +55,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pictures {
     pub asked: Option<AskedImages>,
-    /// The same images for the model of the request.
+    /// Images with the tokens that the model of the request makes of them.
     pub images: Option<Images>,
     pub language_model_only: bool,
 }

@@ -150,7 +150,7 @@ struct PhaseJson {
     mfu: Option<f64>,
     mbu: Option<f64>,
     operators: Vec<OperatorJson>,
-    /// The same operators by the part of the layers that they belong to.
+    /// Operators by the part of the layers that they belong to.
     layers: Vec<LayerJson>,
 }
 

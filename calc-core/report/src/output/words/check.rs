@@ -87,7 +87,7 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
     ]
 }
 
-/// The same for the memory of a host.
+/// Row of the rates of a host's memory.
 pub fn host_rates(host: &HostBandwidth) -> Rates {
     [
         "DRAM of the host".to_owned(),

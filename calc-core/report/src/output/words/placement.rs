@@ -115,7 +115,7 @@ pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate, asked: Asked) 
     remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy, asked)).collect()
 }
 
-/// The same for a ranking in which no scheme meets the bounds.
+/// Sentences on the changes after which the model of a ranking fits, where no scheme meets the bounds.
 pub fn what_would_fit_instead(inputs: &RecommendInputs, asked: Asked) -> Vec<String> {
     let Subject::Model(model) = &inputs.subject else { return Vec::new() };
     let answer = model.estimate();
