@@ -145,6 +145,13 @@ pub enum Remark {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
+    /// The name of the file or its folder says a format, and the file states no quantization.
+    NameSaysFormat {
+        /// Format by the name.
+        said: &'static QuantFormat,
+        /// Format of the weights here.
+        taken: &'static QuantFormat,
+    },
     /// No catalog format has this block; the nearest in size replaces it.
     FormatRounded {
         /// Bits per element.

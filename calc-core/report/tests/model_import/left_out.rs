@@ -1,10 +1,11 @@
 //! Lists of the wrong length, sizes that a file leaves out, and guesses: refused, or said before all else.
 
-use calc_core::hf_config::AssumedWhy;
+use calc_core::hf_config::{AssumedWhy, Remark, Unread};
 use report::input::model_file::{first_notes, parse};
+use report::input::named_model::NamedModel;
 use serde_json::{Value, json};
 
-use super::changed;
+use super::{changed, fixture};
 
 fn refused_by(changes: &Value) -> String {
     changed("qwen3-8b", changes).expect_err("refused").to_string()
@@ -50,4 +51,32 @@ fn sizes_that_are_left_out_and_guesses_come_first_and_by_name() {
         first_notes("", &changed("llama-3.1-8b", &json!({})).expect("known").assumed),
         [""; 0]
     );
+}
+
+#[test]
+fn a_name_that_says_a_format_which_the_file_does_not_is_a_remark() {
+    let said = |path: &str, changes: &Value| {
+        let mut file: Value = serde_json::from_str(&fixture("llama-3.1-8b")).expect("JSON");
+        file["quantization_config"] = changes.clone();
+        let model = NamedModel::from_file(path, &file.to_string(), Unread::Refuse).expect(path);
+        model.remarks.iter().find_map(|remark| match remark {
+            Remark::NameSaysFormat { said, taken } => Some((said.key, taken.key)),
+            _ => None,
+        })
+    };
+    for (path, format) in [
+        ("DeepSeek-V3.1-NVFP4/config.json", Some("nvfp4")),
+        ("nvidia--DeepSeek-V3.1-NVFP4_config.json", Some("nvfp4")),
+        ("Llama-3.1-70B-Instruct-FP8/config.json", Some("fp8_e4m3")),
+        ("Qwen3-8B-AWQ/config.json", Some("int4_gptq_g128")),
+        ("Qwen2.5-7B-Instruct-GPTQ-Int4/config.json", Some("int4_gptq_g128")),
+        ("Nemotron-3-Nano-30B-A3B-BF16/config.json", None),
+        ("NVFP4/of/another/config.json", None),
+        ("config.json", None),
+    ] {
+        let expected = format.map(|format| (format, "bf16"));
+        assert_eq!(said(path, &Value::Null), expected, "{path}");
+        let quantized = json!({"quant_method": "gptq", "bits": 4, "group_size": 128});
+        assert_eq!(said(path, &quantized), None, "{path}");
+    }
 }

@@ -98,6 +98,11 @@ pub fn remark_text(remark: &Remark) -> String {
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }
+        Remark::NameSaysFormat { said, taken } => format!(
+            "the name says {}, and the file states no quantization: the weights are taken as {}; name weights {}, or put \
+             hf_quant_config.json beside the file",
+            said.key, taken.key, said.key
+        ),
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
             format!("{bits} bits with {group} have no format of their own; {} is used instead", format.key)
