@@ -5,7 +5,7 @@ use calc_core::provenance::Provenance;
 use calc_core::recommend::{Outcome, RecommendRequest, Recommendation};
 use report::number_text as text;
 use report::output::lesson;
-use report::output::verdict::explain::{Explanation, Source};
+use report::output::verdict::explain::{Explanation, NumberSource};
 use report::output::words::{advice, memory};
 
 use super::{CardOutcome, batch, loss_parts, rate, workload};
@@ -95,7 +95,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAn
                     advice::expected(&token.expected)
                 ),
                 provenance: token.expected.provenance,
-                source: Source::Factors(token.expected.provenance, model.estimate.basis),
+                source: NumberSource::Factors(token.expected.provenance, model.estimate.basis),
                 lesson: lesson::EXPECTED,
             },
         },

@@ -15,13 +15,13 @@ use crate::output::words;
 
 /// Source of a number.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Source {
+pub enum NumberSource {
     Text(String),
     /// The factors of an expected time. Their words are made where they are shown: most numbers are shown without their source.
     Factors(Provenance, Basis),
 }
 
-impl Source {
+impl NumberSource {
     /// The source in words.
     pub fn text(&self) -> String {
         match self {
@@ -31,13 +31,13 @@ impl Source {
     }
 }
 
-impl From<String> for Source {
+impl From<String> for NumberSource {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<&str> for Source {
+impl From<&str> for NumberSource {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
@@ -54,7 +54,7 @@ pub struct Explanation {
     pub values: String,
     pub provenance: Provenance,
     /// Source of a fact, or what the formula assumes.
-    pub source: Source,
+    pub source: NumberSource,
     /// The page that explains the term.
     pub lesson: Lesson,
 }
@@ -282,7 +282,7 @@ pub fn expected(answer: &Analysis) -> Explanation {
         formula: formula.to_owned(),
         values: format!("{values}; {interval}"),
         provenance: answer.expected.provenance,
-        source: Source::Factors(answer.expected.provenance, answer.basis),
+        source: NumberSource::Factors(answer.expected.provenance, answer.basis),
         lesson: lesson::EXPECTED,
     }
 }

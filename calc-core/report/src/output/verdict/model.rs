@@ -9,7 +9,7 @@ use calc_core::provenance::Provenance;
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
 
-use super::explain::{Explanation, Source};
+use super::explain::{Explanation, NumberSource};
 use crate::number_text as text;
 use crate::output::lesson::{self, Lesson};
 use crate::output::words;
@@ -128,7 +128,7 @@ pub fn expected_latency(
             text::time_range(expected.low, expected.high)
         ),
         provenance: expected.provenance,
-        source: Source::Factors(expected.provenance, *basis),
+        source: NumberSource::Factors(expected.provenance, *basis),
         lesson: lesson::EXPECTED,
     }
 }
@@ -150,7 +150,7 @@ pub fn derived(
         source: if provenance == Provenance::Derived {
             "the roofs of the device".into()
         } else {
-            Source::Factors(provenance, *basis)
+            NumberSource::Factors(provenance, *basis)
         },
         lesson,
     }
