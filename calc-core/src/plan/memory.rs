@@ -8,12 +8,13 @@ use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, part_bytes, table_bytes,
-    weight_bytes, weight_roles,
+    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, input_tables, part_bytes,
+    table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
+use crate::software::HostTables;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -39,13 +40,34 @@ impl Plan<'_> {
     /// The parts of the model on the devices of a pipeline; all of it without one.
     fn held(&self) -> impl Iterator<Item = HeldPart<'_>> {
         let whole = self.model();
-        let all = self.stages.is_empty().then(|| HeldPart::all(whole));
+        let host_tables = self.host_tables();
+        let all = self.stages.is_empty().then(|| HeldPart::all(whole, host_tables));
         let stages = self.stages.iter();
         all.into_iter().chain(stages.map(move |stage| HeldPart {
             whole,
             part: &stage.part,
             ends: stage.ends,
+            host_tables,
         }))
+    }
+
+    /// The tables that lie beside the card. With a host, a placement divides them.
+    fn host_tables(&self) -> HostTables {
+        if self.tiers.is_some() {
+            return HostTables::None;
+        }
+        HostTables::of(self.tuned.engine, self.request.device)
+    }
+
+    /// Bytes of the tables beside the cards of the group, of model and draft model.
+    fn tables_on_host(&self) -> Bytes {
+        let tables = self.host_tables();
+        let own = input_tables(self.model(), &self.precision, tables) * self.weight_scale.embedding;
+        let draft = self.draft.filter(|_| !self.has_own_drafts());
+        let draft = draft.map_or(Bytes::ZERO, |draft| {
+            input_tables(draft.model, &draft.precision, tables) * draft.scale.embedding
+        });
+        own * self.request.workload.parallel.tensor as f64 + draft
     }
 
     /// The part of the model that needs the most memory, and its memory without a draft model.
@@ -76,14 +98,17 @@ impl Plan<'_> {
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
+            let (tables, shared) = if self.has_own_drafts() {
+                (HostTables::None, table_bytes(model, &precision))
+            } else {
+                (self.host_tables(), Bytes::ZERO)
+            };
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
-                footprint(place, &HeldPart::all(model), &precision, &workload, largest);
-            let shared =
-                if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
+                footprint(place, &HeldPart::all(model, tables), &precision, &workload, largest);
             let activations = activations.max(micro_batch_logits(place, model, &workload));
             DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
         });
-        MemoryFootprint { draft, ..own }
+        MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own }
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
@@ -97,8 +122,9 @@ impl Plan<'_> {
         let own = self.held().map(|held| bytes(&held, &self.precision));
         let own = own.fold(Bytes::ZERO, Bytes::max);
         let draft = self.draft.as_ref();
-        own + draft
-            .map_or(Bytes::ZERO, |draft| bytes(&HeldPart::all(draft.model), &draft.precision))
+        own + draft.map_or(Bytes::ZERO, |draft| {
+            bytes(&HeldPart::all(draft.model, HostTables::None), &draft.precision)
+        })
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

@@ -1,5 +1,6 @@
 //! Sentences about fit and usable memory.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
@@ -8,6 +9,7 @@ use calc_core::order::sort_short;
 use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
+use super::apply::engine_name;
 use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
@@ -34,6 +36,25 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             n::bytes(most)
         ),
     }
+}
+
+/// Note on tables of the input that lie beside the card; `None` without them.
+pub fn tables_on_host(
+    memory: &MemoryFootprint,
+    engine: Engine,
+    model: &ModelArch,
+) -> Option<String> {
+    let bytes = Some(memory.tables_on_host).filter(|bytes| *bytes > Bytes::ZERO)?;
+    let copy = if model.tied_embeddings {
+        "; the card has its LM head, which is the same matrix"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{} keeps the input embedding, {}, in the memory of the machine and not on the card, also with all layers on the card{copy}",
+        engine_name(engine),
+        n::bytes(bytes)
+    ))
 }
 
 /// A role of weights: `routers, norms and biases`.
@@ -191,6 +212,7 @@ mod tests {
             (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let memory = MemoryFootprint {
             weights,
+            tables_on_host: Bytes::ZERO,
             towers,
             kv_cache,
             cache_rounding,
