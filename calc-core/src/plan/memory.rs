@@ -81,7 +81,14 @@ impl Plan<'_> {
             let shared =
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
+            // Each of several own layers has weights and a cache; a drafted token comes from one of them.
+            let layers = if self.has_own_drafts() { model.draft_layers.max(1) as f64 } else { 1.0 };
+            DraftMemory {
+                weights: (weights - shared) * layers,
+                kv_cache: kv_cache * layers,
+                cache_rounding: cache_rounding * layers,
+                activations,
+            }
         });
         MemoryFootprint { draft, ..own }
     }
@@ -97,8 +104,11 @@ impl Plan<'_> {
         let own = self.held().map(|held| bytes(&held, &self.precision));
         let own = own.fold(Bytes::ZERO, Bytes::max);
         let draft = self.draft.as_ref();
+        let layers = draft.map_or(1, |draft| draft.model.draft_layers.max(1));
+        let layers = if self.has_own_drafts() { layers as f64 } else { 1.0 };
         own + draft
             .map_or(Bytes::ZERO, |draft| bytes(&HeldPart::all(draft.model), &draft.precision))
+            * layers
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.
