@@ -145,7 +145,7 @@ fn changed(key: &str, changes: &Value) -> Result<Imported, ModelFileError> {
 
 #[test]
 fn every_regular_catalog_model_is_read_back_from_its_file() {
-    assert_eq!(names().len(), 55);
+    assert_eq!(names().len(), 67);
     let mut wrong = Vec::new();
     for key in names() {
         let known = &catalog::model(&key).expect("catalog key").arch;
