@@ -279,7 +279,8 @@ fn draft_field(
         input: "draft_model mtp",
         part: "a model without a layer for multi-token prediction whose geometry is known",
     })?;
-    let name = format!("the layer for multi-token prediction of {}", model.name);
+    let layers = if arch.draft_layers > 1 { "layers" } else { "layer" };
+    let name = format!("the {layers} for multi-token prediction of {}", model.name);
     let key = OWN_LAYERS.into();
     Ok(Some(NamedModel { key, name, arch: Cow::Owned(arch), weight_bytes: None, ..model.clone() }))
 }
