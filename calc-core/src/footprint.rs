@@ -6,8 +6,8 @@ mod roles;
 
 pub(crate) use cache::cache_bytes;
 pub use cache::{CacheElements, cache_elements};
-pub use roles::WeightRole;
 pub(crate) use roles::weight_roles;
+pub use roles::{WeightRole, parameter_roles};
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
