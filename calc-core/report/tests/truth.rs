@@ -4,6 +4,9 @@
 //!
 //! This file is longer than 400 lines because it names the models of the catalog that are compared with fixtures.
 
+#[path = "truth/lost_keys.rs"]
+mod lost_keys;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -348,70 +351,4 @@ fn sizes_of_single_layers_are_those_of_a_kind_of_layer_or_refused() {
         let refusal = model_file::parse(&changed.to_string()).err().map(|error| error.to_string());
         assert!(refusal.is_some_and(|text| text.contains("gemma4_text")), "{case}");
     }
-}
-
-/// Memory that a model needs: parameters, those of towers, and elements kept for one sequence of that many tokens.
-fn memory(model: &Imported, tokens: u64) -> [u64; 3] {
-    let (arch, cache) = (&model.arch, cache_elements(&model.arch, tokens));
-    let kept = cache.attention + cache.state + cache.convolution;
-    [arch.n_params(), arch.n_tower_params(), kept]
-}
-
-/// Objects of a file: its own fields, the language model and the towers.
-const OBJECTS: [&str; 7] = [
-    "",
-    "/thinker_config/text_config",
-    "/text_config",
-    "/llm_config",
-    "/language_config",
-    "/vision_config",
-    "/audio_config",
-];
-
-/// The fields of an object of a file; the file itself has the empty name.
-fn object<'a>(config: &'a Value, name: &str) -> Option<&'a serde_json::Map<String, Value>> {
-    config.pointer(name).and_then(Value::as_object)
-}
-
-/// The fixture without a key of an object, or with the key under another name.
-fn changed(config: &Value, (name, key): (&str, &str), rename: bool) -> Value {
-    let mut config = config.clone();
-    let object = config.pointer_mut(name).and_then(Value::as_object_mut).expect("an object");
-    if let Some(value) = object.remove(key).filter(|_| rename) {
-        object.insert(format!("{key}_of_later"), value);
-    }
-    config
-}
-
-#[test]
-fn a_key_that_is_lost_never_lowers_memory_in_silence() {
-    let mut silent = Vec::new();
-    for row in table() {
-        let Ok(whole) = import(&row["name"]) else { continue };
-        let config: Value = serde_json::from_str(&text(&row["name"])).expect("JSON");
-        let tokens = whole.arch.max_context.map_or(8192, |context| context.min(8192));
-        for name in OBJECTS {
-            for key in object(&config, name).into_iter().flat_map(|object| object.keys()) {
-                // A key that the language model states, too, is lost there.
-                let states =
-                    |inner: &&str| object(&config, inner).is_some_and(|o| o.contains_key(key));
-                if name.is_empty() && OBJECTS[1..5].iter().any(states) {
-                    continue;
-                }
-                for rename in [false, true] {
-                    let lost = changed(&config, (name, key), rename);
-                    let Ok(model) = model_file::parse(&lost.to_string()) else { continue };
-                    let (less, more) = (memory(&model, tokens), memory(&whole, tokens));
-                    let is_lower = less.iter().zip(more).any(|(less, more)| *less < more);
-                    let is_said = model.assumed.iter().any(|field| !whole.assumed.contains(field))
-                        || leaves_a_tower_out(&model);
-                    if is_lower && !is_said {
-                        let row = &row["name"];
-                        silent.push(format!("{row} {name} {key} {rename}: {less:?} < {more:?}"));
-                    }
-                }
-            }
-        }
-    }
-    assert!(silent.is_empty(), "{}\n{}", silent.len(), silent.join("\n"));
 }
