@@ -649,7 +649,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         official_source: "",
         source: SOURCE,
         provenance: Provenance::Read,
-        notes: "Kimi delta attention in 69 of 93 layers; experts work in half of the hidden size; the vision tower is not counted",
+        notes: "Kimi delta attention in 69 of 93 layers; experts work in half of the hidden size",
     },
     CatalogModel {
         key: "glm-5.2",

@@ -76,6 +76,7 @@ fn line(phase: &str, row: &OpRow, part: &str) -> String {
 fn advice(inputs: &Inputs, question: &ModelQuestion<'_>) -> Option<String> {
     let part = counted(inputs, question);
     let request = RecommendInputs {
+        fields: None,
         device: inputs.device.clone(),
         any_device: false,
         power_mode: inputs.mode.as_ref().map(ToString::to_string),

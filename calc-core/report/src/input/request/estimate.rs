@@ -95,9 +95,9 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
-        host::from_device_name(&mut fields);
-        let counted = device_count::from_device_name(&mut fields);
         let all = fields.clone();
+        host::from_device_name(&mut fields)?;
+        let counted = device_count::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));

@@ -130,7 +130,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(split_notes(&inputs.workload.parallel));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
-        notes.push(LINK_UNKNOWN.into());
+        notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
     } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
         notes.push(HAND_OVER_UNKNOWN.into());
     }
@@ -143,9 +143,23 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 const HAND_OVER_UNKNOWN: &str = "the bandwidth of this device's link is not published: the hand-over between stages is left out \
                                  of all times until a link is named";
 
-/// The note to times of devices whose link nobody published.
-const LINK_UNKNOWN: &str = "the bandwidth of this device's link is not published: ideal times are those without exchanges, \
-                            and expected times are unknown until a link is named";
+/// The rates of devices whose link nobody published: that of the roof, and the expected one without what they exchange.
+pub fn without_link(answer: &Estimate) -> String {
+    format!(
+        "at most {}; {} expected without the link between the devices, which nobody published",
+        number_text::token_rate(answer.mean.ideal_throughput()),
+        number_text::token_rate(answer.mean.throughput())
+    )
+}
+
+/// The part that a rate of stages leaves out where nobody published their link, after the rate; empty for others.
+pub fn without_hand_over(inputs: &EstimateInputs) -> &'static str {
+    if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+        " without the hand-over between the stages, whose link nobody published"
+    } else {
+        ""
+    }
+}
 
 /// Sentence above the verdict on a context beyond the model's limit.
 pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
