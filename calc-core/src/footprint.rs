@@ -4,7 +4,7 @@
 mod cache;
 mod roles;
 
-pub(crate) use cache::cache_bytes;
+use cache::{CacheBytes, cache_bytes};
 pub use cache::{CacheElements, cache_elements};
 pub use roles::WeightRole;
 pub(crate) use roles::weight_roles;
@@ -12,9 +12,8 @@ pub(crate) use roles::weight_roles;
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
-use crate::model_arch::ModelArch;
+use crate::model_arch::{Ends, ModelArch};
 use crate::op::OpKind;
-use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 use crate::software::{CacheRule, largest_share};
@@ -192,29 +191,53 @@ pub fn reserve(class: DeviceClass) -> Bytes {
     }
 }
 
-/// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
-/// activations; `scale` multiplies the weight bytes; `engine` and `limit` cap what may be used.
+/// The part of a model on one device: all of it, or a stage of a pipeline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeldPart<'a> {
+    /// The tensor-parallel part of the model, from which the rules of an engine follow.
+    pub whole: &'a ModelArch,
+    /// Its layers on this device.
+    pub part: &'a ModelArch,
+    pub ends: Ends,
+}
+
+impl<'a> HeldPart<'a> {
+    /// All layers on one device.
+    pub(crate) const fn all(model: &'a ModelArch) -> Self {
+        Self { whole: model, part: model, ends: Ends::BOTH }
+    }
+
+    /// The KV cache of these layers.
+    pub(crate) fn cache_bytes(
+        &self,
+        precision: &Precision,
+        (engine, device): (Engine, &Device),
+        workload: &Workload,
+    ) -> CacheBytes {
+        let rule = CacheRule::of(engine, device, self.whole);
+        cache_bytes((self.part, precision), &rule, workload)
+    }
+}
+
+/// Memory of one device of the group. `prefill` is the step with the largest activations; `scale` multiplies the weight bytes;
+/// `engine` and `limit` cap what may be used.
 pub(crate) fn footprint(
     (device, engine, limit): (&Device, Engine, Option<Bytes>),
-    model: &ModelArch,
+    held: &HeldPart<'_>,
     precision: &Precision,
     workload: &Workload,
     (prefill, scale): (Step, &WeightScale),
 ) -> MemoryFootprint {
-    let split = &workload.parallel;
-    let layers = stage_share(model, split);
-    let rule = CacheRule::of(engine, device, model);
-    let cache = cache_bytes((model, precision), &rule, workload) * layers;
-    let parts = scaled(&part_bytes(model, precision, split.expert), scale);
+    let expert_parallel = workload.parallel.expert;
+    let cache = held.cache_bytes(precision, (engine, device), workload);
+    let parts = scaled(&held_bytes(held, precision, expert_parallel), scale);
     let PartBytes { embedding, lm_head, .. } = parts;
-    // One of the two end stages holds the larger of embedding and LM head.
-    let ends = if split.pipeline > 1 { embedding.max(lm_head) } else { embedding + lm_head };
     MemoryFootprint {
-        weights: (parts.layers + parts.experts) * layers + ends,
-        towers: model.tower_bytes(),
+        weights: (parts.layers + parts.experts) + (embedding + lm_head),
+        towers: held.whole.tower_bytes(),
         kv_cache: cache.kept,
         cache_rounding: cache.rounding,
-        activations: activation_bytes(model, precision, prefill, split.expert),
+        activations: activation_bytes(held, precision, prefill, expert_parallel),
         reserve: reserve(device.class),
         draft: None,
         usable: device.usable_memory(limit).allotted(
@@ -224,6 +247,21 @@ pub(crate) fn footprint(
         ),
         host: None,
     }
+}
+
+/// [`part_bytes`] of a part of a model. A last stage has a copy of an embedding that is the LM head, too.
+fn held_bytes(held: &HeldPart<'_>, precision: &Precision, expert_parallel: u64) -> PartBytes {
+    let HeldPart { part, ends, .. } = *held;
+    let (embedding, lm_head) = embedding_weights(part, precision);
+    let copied = part.tied_embeddings && ends.last;
+    let embedding = match ends.first {
+        true => embedding,
+        false if copied => tied(part, precision),
+        false => Bytes::ZERO,
+    };
+    let lm_head = if ends.last { lm_head } else { Bytes::ZERO };
+    let (layers, experts) = layer_weights(part, precision, expert_parallel);
+    PartBytes { embedding, lm_head, layers, experts }
 }
 
 /// The bytes that a placement divides. `scale` multiplies the weight bytes; `all` has the sums on one device.
@@ -264,11 +302,6 @@ pub(crate) fn divisible(
 /// The matrix that is embedding and LM head.
 fn tied(model: &ModelArch, precision: &Precision) -> Bytes {
     precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
-}
-
-/// Fraction of the layers in the largest pipeline stage, counting each layer as an average one.
-pub fn stage_share(model: &ModelArch, split: &Parallel) -> f64 {
-    model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64
 }
 
 /// Bytes of all weights of a whole model on one device.
@@ -338,7 +371,7 @@ fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64)
 
 /// The largest `activations` traffic of a single operator of a step with a prompt or a chunk of one, logits at 4 bytes each.
 fn activation_bytes(
-    model: &ModelArch,
+    HeldPart { part: model, ends, .. }: &HeldPart<'_>,
     precision: &Precision,
     prefill: Step,
     expert_parallel: u64,
@@ -347,9 +380,14 @@ fn activation_bytes(
     let mut largest = Bytes::ZERO;
     lowering.each(prefill, &mut |op| {
         let mut bytes = op.cost.traffic.activations;
-        if op.kind == OpKind::LmHead {
-            let logits = prefill.logits() as f64 * model.vocab_size as f64;
-            bytes += Bytes::new(logits * (LOGIT_BYTES - precision.carrier.bytes_per_element()));
+        match op.kind {
+            OpKind::LmHead if !ends.last => return,
+            OpKind::Embedding if !ends.first => return,
+            OpKind::LmHead => {
+                let logits = prefill.logits() as f64 * model.vocab_size as f64;
+                bytes += Bytes::new(logits * (LOGIT_BYTES - precision.carrier.bytes_per_element()));
+            }
+            _ => {}
         }
         largest = largest.max(bytes);
     });

@@ -9,6 +9,7 @@ mod matrices;
 mod order;
 mod params;
 mod recurrent;
+mod stage;
 mod tower;
 
 pub use attention_parts::{Compression, GroupedOutput, Indexer, Mla};
@@ -16,6 +17,7 @@ pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
 pub use matrices::{Matrix, Parts};
 pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
+pub use stage::Ends;
 pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
 use crate::text::{List, Text};

@@ -2,8 +2,10 @@
 //! Derivation: `docs/theory/parallel.md`.
 
 mod split;
+mod stages;
 
 pub use split::{NoSplit, check_split};
+pub use stages::{Stage, stage_layers};
 
 use crate::device::Link;
 use crate::error::{Error, in_range};

@@ -19,6 +19,8 @@ pub use request::{Draft, EstimateRequest, serving_engine};
 pub use tiers::Behind;
 pub use totals::{Limit, Span, StepTotals};
 
+use alloc::vec::Vec;
+
 use crate::calibration::Tuned;
 use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
@@ -28,7 +30,7 @@ use crate::footprint::weight_bytes;
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
-use crate::parallel::link_time;
+use crate::parallel::{Stage, link_time, stage_layers};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
@@ -62,6 +64,8 @@ pub struct Plan<'a> {
     pub weight_scale: WeightScale,
     draft: Option<StoredDraft<'a>>,
     part: Option<ModelArch>,
+    /// The stages of a pipeline; none without one.
+    stages: Vec<Stage>,
     link: Option<Link>,
     /// The factors of the device with the selected engine.
     pub tuned: Tuned<'a>,
@@ -94,6 +98,13 @@ impl<'a> Plan<'a> {
         };
         let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
+        let stages = match workload.parallel.pipeline {
+            1 => Vec::new(),
+            stages => Stage::of_counts(
+                part.as_ref().unwrap_or(model),
+                &stage_layers(engine, model.n_layers, stages),
+            ),
+        };
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();
@@ -109,6 +120,7 @@ impl<'a> Plan<'a> {
             weight_scale,
             draft,
             part,
+            stages,
             link,
             tuned,
             tiers,

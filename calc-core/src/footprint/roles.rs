@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{embedding_weights, stage_share};
-use crate::model_arch::{LayerGroup, ModelArch};
-use crate::parallel::Parallel;
+use super::{HeldPart, held_bytes, scaled};
+use crate::model_arch::LayerGroup;
 use crate::precision::Precision;
 use crate::units::Bytes;
 use crate::weight_size::WeightScale;
@@ -70,34 +69,32 @@ impl WeightRole {
     }
 }
 
-/// Bytes of the weights on one device by role, without roles that the model lacks. The sum is that of the footprint. `model` is
-/// the tensor-parallel part of the model.
+/// Bytes of the weights of a part of a model by role, without roles that it lacks. The sum is that of the footprint.
 pub(crate) fn weight_roles(
-    model: &ModelArch,
+    held: &HeldPart<'_>,
     precision: &Precision,
-    split: &Parallel,
+    expert_parallel: u64,
     scale: &WeightScale,
 ) -> Vec<(WeightRole, Bytes)> {
     let mut sums = [Bytes::ZERO; WeightRole::ALL.len()];
     let mut add = |role: WeightRole, bytes: Bytes| sums[role as usize] += bytes;
-    let (embedding, lm_head) = embedding_weights(model, precision);
-    let (embedding, lm_head) = (embedding * scale.embedding, lm_head * scale.lm_head);
-    let is_first = split.pipeline == 1 || embedding >= lm_head;
-    add(WeightRole::Embedding, if is_first { embedding } else { Bytes::ZERO });
-    let is_last = split.pipeline == 1 || lm_head > embedding;
-    add(WeightRole::LmHead, if is_last { lm_head } else { Bytes::ZERO });
-    let layers = stage_share(model, split);
-    let share = 1.0 / split.expert as f64;
+    let model = held.part;
+    let tables = scaled(&held_bytes(held, precision, expert_parallel), scale);
+    add(WeightRole::Embedding, tables.embedding);
+    add(WeightRole::LmHead, tables.lm_head);
+    let share = 1.0 / expert_parallel as f64;
     let small = model.n_vector_params() as f64 - model.n_expert_biases() as f64 * (1.0 - share);
-    let vectors = Bytes::new(small * precision.vectors.bytes_per_element());
-    add(WeightRole::Vectors, vectors * (scale.layers * layers));
+    add(
+        WeightRole::Vectors,
+        Bytes::new(small * precision.vectors.bytes_per_element()) * scale.layers,
+    );
     model.matrices(&mut |matrix| {
         let (format, share) = if matrix.expert {
             (precision.experts, share * scale.experts)
         } else {
             (precision.weights, scale.layers)
         };
-        let factor = matrix.count as f64 * precision.mixture.ratio(matrix.kind) * share * layers;
+        let factor = matrix.count as f64 * precision.mixture.ratio(matrix.kind) * share;
         let bytes = format.stored_bytes(matrix.rows, matrix.cols) * factor;
         add(WeightRole::of(matrix.group, matrix.expert), bytes);
     });

@@ -8,13 +8,12 @@ use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, MemoryFootprint, WeightRole, cache_bytes, footprint, part_bytes, stage_share,
-    table_bytes, weight_bytes, weight_roles,
+    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, part_bytes, table_bytes,
+    weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
-use crate::software::CacheRule;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -32,44 +31,74 @@ impl Plan<'_> {
 
     /// Bytes of the weights of one device by role, without those of a draft model and of towers. Weights on a host are included.
     pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
-        let split = &self.request.workload.parallel;
-        weight_roles(self.model(), &self.precision, split, &self.weight_scale)
+        let workload = &self.request.workload;
+        let (held, _) = self.fullest(workload);
+        weight_roles(&held, &self.precision, workload.parallel.expert, &self.weight_scale)
+    }
+
+    /// The parts of the model on the devices of a pipeline; all of it without one.
+    fn held(&self) -> impl Iterator<Item = HeldPart<'_>> {
+        let whole = self.model();
+        let all = self.stages.is_empty().then(|| HeldPart::all(whole));
+        let stages = self.stages.iter();
+        all.into_iter().chain(stages.map(move |stage| HeldPart {
+            whole,
+            part: &stage.part,
+            ends: stage.ends,
+        }))
+    }
+
+    /// The part of the model that needs the most memory, and its memory without a draft model.
+    fn fullest(&self, workload: &Workload) -> (HeldPart<'_>, MemoryFootprint) {
+        let all = self.held().map(|held| (held, self.memory_of_part(&held, workload)));
+        let fullest = all.reduce(|a, b| if b.1.total() > a.1.total() { b } else { a });
+        fullest.expect("a model has a part: the stages are all of it where there are none")
+    }
+
+    /// Memory of a part of the model without a draft model.
+    fn memory_of_part(&self, held: &HeldPart<'_>, workload: &Workload) -> MemoryFootprint {
+        let EstimateRequest { device, memory_limit, .. } = self.request;
+        let place = (device, self.tuned.engine, memory_limit);
+        let largest = (self.largest_step(workload), &self.weight_scale);
+        let own = footprint(place, held, &self.precision, workload, largest);
+        let encoder = || self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
+        let first = if held.ends.first { encoder() } else { Bytes::ZERO };
+        let logits = || micro_batch_logits(place, held.whole, workload);
+        let last = if held.ends.last { logits() } else { Bytes::ZERO };
+        MemoryFootprint { activations: own.activations.max(first).max(last), ..own }
     }
 
     /// Memory of one device of the group if all of the model lies on it.
     pub(super) fn on_card(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
-        let (model, precision) = (self.model(), &self.precision);
         let place = (device, self.tuned.engine, memory_limit);
-        let largest = (self.largest_step(workload), &self.weight_scale);
-        let own = footprint(place, model, precision, workload, largest);
-        let encoder = self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
-        let logits = micro_batch_logits(place, model, workload);
-        let activations = own.activations.max(encoder).max(logits);
+        let (_, own) = self.fullest(workload);
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
-                footprint(place, model, &precision, &workload, largest);
+                footprint(place, &HeldPart::all(model), &precision, &workload, largest);
             let shared =
                 if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
             let activations = activations.max(micro_batch_logits(place, model, &workload));
             DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
         });
-        MemoryFootprint { activations, draft, ..own }
+        MemoryFootprint { draft, ..own }
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
-    /// longer.
+    /// longer. Of the stages of a pipeline the one with the largest cache counts.
     pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
-        let share = stage_share(self.model(), &workload.parallel);
-        let bytes = |model, precision| {
-            let rule = CacheRule::of(self.tuned.engine, self.request.device, model);
-            cache_bytes((model, precision), &rule, &workload).total()
+        let place = (self.tuned.engine, self.request.device);
+        let bytes = |held: &HeldPart<'_>, precision: &Precision| {
+            held.cache_bytes(precision, place, &workload).total()
         };
-        let own = bytes(self.model(), &self.precision) * share;
-        own + self.draft.as_ref().map_or(Bytes::ZERO, |draft| bytes(draft.model, &draft.precision))
+        let own = self.held().map(|held| bytes(&held, &self.precision));
+        let own = own.fold(Bytes::ZERO, Bytes::max);
+        let draft = self.draft.as_ref();
+        own + draft
+            .map_or(Bytes::ZERO, |draft| bytes(&HeldPart::all(draft.model), &draft.precision))
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

@@ -184,7 +184,7 @@ pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     }
     if parallel.pipeline > 1 {
         notes.push(format!(
-            "memory is that of a stage with the most layers of {}, of average layers; work, time and energy are those of all",
+            "memory is that of the fullest of {} stages; work, time and energy are those of all",
             parallel.pipeline
         ));
     }
