@@ -111,7 +111,7 @@ fn the_columns_of_a_schedule_are_means_and_it_says_what_is_uncertain() {
     let best = &json["ranked"][0];
     let tpot = number(&best["mean"]["tpot"]["time_s"]);
     assert!(tpot > 1.5 * number(&best["tpot_s"]), "{best}");
-    let row = text.lines().find(|line| line.starts_with("own peaks")).expect("a row");
+    let row = text.lines().find(|line| line.starts_with("datasheet peaks")).expect("a row");
     let rate = number(&best["mean"]["throughput_token_per_s"]);
     for cell in [
         n::time(calc_core::units::Seconds::new(tpot)),

@@ -40,7 +40,7 @@ pub fn SchemeTable() -> impl IntoView {
                         <th scope="col" class="wide">"First token"</th>
                         <th scope="col" class="wide">"Rate"</th>
                         <th scope="col">"Memory"</th>
-                        <th scope="col" title="Published or prior for 8B models, scaled to this size">"Loss (from 8B models)"</th>
+                        <th scope="col" title="Published or assumed for 8B models, scaled to this size">"Loss (from 8B models)"</th>
                     </tr>
                 </thead>
                 <tbody>{all}</tbody>

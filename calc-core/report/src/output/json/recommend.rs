@@ -273,7 +273,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     notes.extend(subject_notes(&inputs.subject));
     notes.extend(loss_basis(inputs, answer));
     if matches!(inputs.subject, Subject::Model(_)) {
-        notes.push("losses are published or prior for models of 8 billion parameters, and scaled to this model's size".to_owned());
+        notes.push("losses are published or assumed for models of 8 billion parameters, and scaled to this model's size".to_owned());
     }
     if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);

@@ -347,7 +347,7 @@ fn slot_row(inputs: &RecommendInputs, slot: &Slot) -> Vec<String> {
     let outcome = &slot.outcome;
     let unknown = || "unknown".to_owned();
     let mut cells = vec![
-        slot.mode.as_ref().map_or_else(|| "own peaks".into(), ToString::to_string),
+        slot.mode.as_ref().map_or_else(|| "datasheet peaks".into(), ToString::to_string),
         slot.budget.map_or_else(unknown, |w| format!("{}{}W", n::short(w.get(), 3), n::SPACE)),
         advice::scheme_name(slot.scheme),
         n::count(slot.batch),

@@ -127,6 +127,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
+    notes.extend(larger_steps(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
@@ -249,6 +250,29 @@ fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
         other => format!(", {}", badge(other)),
     };
     Some(format!("TTFT is the time {how}: {size} ({}{sure})", chunk.source))
+}
+
+/// Largest step of a prompt that is worth an offer: llama.cpp keeps its logits and activations on the card [tokens].
+const LARGER_STEP: u64 = 2048;
+
+/// Note on larger steps of a prompt whose weights are copied to the card in each of them.
+fn larger_steps(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let placement =
+        answer.placement.filter(|placement| placement.is_split() && placement.copies)?;
+    let prompt = inputs.workload.prompt;
+    if answer.chunks.steps < 2 || placement.cache || answer.chunks.riders > 0 {
+        return None;
+    }
+    let whole = if prompt <= LARGER_STEP {
+        let time = number_text::time(answer.prefill.totals.expected.time);
+        format!(": the whole prompt in one step takes {time}")
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "every step of a prompt copies the weights on the host to the card again; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
+        number_text::count(LARGER_STEP)
+    ))
 }
 
 /// Notes on operators that run at another peak than their formats name; operators with the same fallback share a note.
