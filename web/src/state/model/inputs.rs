@@ -122,7 +122,7 @@ impl ModelSource {
     pub fn gguf_file(&self) -> Option<&str> {
         match self {
             Self::Catalog(_) => None,
-            Self::File(model) => Some(&*model.name).filter(|name| name.ends_with(".gguf")),
+            Self::File(model) => Some(&*model.name).filter(|name| name.ends_with(file_name::GGUF)),
         }
     }
 

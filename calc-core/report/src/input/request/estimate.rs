@@ -177,6 +177,21 @@ impl EstimateInputs {
         self.fields.as_ref().is_some_and(|fields| fields.has(key))
     }
 
+    /// The inputs with the fields of a request that gives the same answer, so that changes of it can be tried; without them where the
+    /// request is refused or gives another answer.
+    #[must_use]
+    pub fn asked_by(self, fields: Fields) -> Self {
+        let asked = Self::parse(fields, &Library::CATALOGS).ok();
+        let answers =
+            asked.as_ref().and_then(|asked| asked.estimate().ok()).zip(self.estimate().ok());
+        let is_same = answers.is_some_and(|(a, b)| {
+            (a.ttft, a.tpot, a.end_to_end, a.memory.total())
+                == (b.ttft, b.tpot, b.end_to_end, b.memory.total())
+        });
+        let fields = asked.and_then(|asked| asked.fields).filter(|_| is_same);
+        Self { fields, ..self }
+    }
+
     /// The request with other values of some fields, parsed again; `None` if that is refused. A null removes a field.
     pub(super) fn with_fields(&self, change: &[(&'static str, Value)]) -> Option<Self> {
         let fields = self.fields.as_ref()?.changed(change);
