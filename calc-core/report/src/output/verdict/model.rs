@@ -38,8 +38,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         Limit::Compute => "arithmetic limits decode",
     };
     if answer.link_unknown {
-        let roof = text::token_rate(answer.mean.ideal_throughput());
-        return format!("{fits}, and {limit}: at most {roof}; the link is unknown.");
+        return format!("{fits}, and {limit}: {}.", words::without_link(answer));
     }
     let all = if workload.batch > 1 { " in all" } else { "" };
     let over = words::mean_over(workload);

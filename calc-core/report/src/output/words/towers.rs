@@ -76,7 +76,7 @@ pub fn would_fit_without(model: &EstimateInputs, answer: &Recommendation) -> Opt
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
     (model.asked_images.is_none() && !names.is_empty()).then(|| {
         format!(
-            "without the {} of towers for images or sound more schemes would fit: {}; --language-model-only leaves them out",
+            "without the {} of towers for images or sound more schemes would fit: {}; language_model_only leaves them out",
             n::bytes(towers),
             names.join(", ")
         )
@@ -131,7 +131,7 @@ fn image_note(inputs: &EstimateInputs) -> Option<String> {
         "; the time of the encoder is not known and not in TTFT, which is a lower bound".to_owned()
     };
     Some(format!(
-        "an image is {} tokens, {by}; --image-tokens sets another number{time}",
+        "an image is {} tokens, {by}; image_tokens sets another number{time}",
         n::count(work.tokens)
     ))
 }
