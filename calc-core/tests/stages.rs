@@ -29,6 +29,7 @@ fn request(model: &ModelArch, engine: Engine, stages: u64) -> EstimateRequest<'_
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 
@@ -64,7 +65,7 @@ fn stages_of_all_models_add_up_to_the_model() {
             for ways in 2..=8.min(arch.n_layers) {
                 let counts = stage_layers(engine, arch.n_layers, ways);
                 assert_eq!((counts.len() as u64, counts.iter().sum()), (ways, arch.n_layers));
-                let stages = Stage::of_counts(arch, &counts);
+                let stages = Stage::of_counts(arch, &counts, counts.len() - 1);
                 let sum: u64 = stages.iter().map(params).sum();
                 assert_eq!(sum + tables, arch.n_params(), "{} {engine:?} {ways}", model.key);
                 let all = cache_elements(arch, 3000);

@@ -3,6 +3,7 @@
 
 mod analyze;
 pub mod beside;
+mod cards;
 mod check;
 mod device_count;
 mod estimate;

@@ -15,7 +15,7 @@ use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
 use calc_core::lowering::Images;
 use calc_core::parallel::Parallel;
-use calc_core::plan::{Behind, Plan};
+use calc_core::plan::{Behind, Cards, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
@@ -26,6 +26,7 @@ use calc_core::workload::{Speculation, Workload};
 use serde_json::Value;
 
 use super::beside::{self, Machine, Pictures, ToldField};
+use super::cards::{ListedCards, SharedCards};
 use super::device_count;
 use super::link::ChosenLink;
 use super::{
@@ -75,6 +76,8 @@ pub struct EstimateInputs {
     pub calibration: Option<Arc<Calibration>>,
     /// Machine around the card, whose memory takes what the card does not hold.
     pub host: Option<Behind>,
+    /// Further cards beside the device, which share the model by layers.
+    pub cards: Option<Cards>,
     /// Memory that other programs take: of the host, or of the device where there is none.
     pub reserve: Option<Bytes>,
     /// The fields about host, other programs and images as the request has them, for the address of the page.
@@ -95,9 +98,11 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let listed = fields.clone();
+        let several = ListedCards::take(&mut fields, library)?;
         host::from_device_name(&mut fields);
         let counted = device_count::from_device_name(&mut fields);
-        let all = fields.clone();
+        let all = if several.is_some() { listed } else { fields.clone() };
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
@@ -122,10 +127,22 @@ impl EstimateInputs {
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let mut workload = workload(&mut fields, pictures.images)?;
+        let shared =
+            several.map(|listed| listed.shared(device.clone(), &mut workload.parallel, limit));
+        let (device, cards, listed) = match shared.transpose()? {
+            None => (device, None, Vec::new()),
+            Some(SharedCards { first, others, said }) => (first, others, said),
+        };
         let counted = counted.map(|counted| counted.said(&workload.parallel)).transpose()?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(machine.said);
+        let taken = counted
+            .into_iter()
+            .chain(listed)
+            .chain(open)
+            .chain(taken)
+            .chain(said)
+            .chain(machine.said);
         let taken = taken.collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -158,6 +175,7 @@ impl EstimateInputs {
             engine,
             calibration,
             host: machine.host,
+            cards,
             reserve: machine.reserve,
             told,
             usual,
@@ -165,6 +183,13 @@ impl EstimateInputs {
             link,
             fields: Some(all),
         })
+    }
+
+    /// Name of the hardware: `GeForce RTX 4090 + GeForce RTX 3090`.
+    pub fn hardware_name(&self) -> String {
+        let others = self.cards.iter().flat_map(|cards| &cards.others);
+        let names = [&*self.device.name].into_iter().chain(others.map(|card| &*card.device.name));
+        names.collect::<Vec<_>>().join(" + ")
     }
 
     /// Whether a field of the request has this text.
@@ -232,6 +257,7 @@ impl EstimateInputs {
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
             host: self.host.as_ref(),
+            cards: self.cards.as_ref(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Answer of `estimate` for people.
 
+mod cards;
 mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
@@ -23,7 +24,7 @@ use crate::output::words::placement::Asked;
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
-    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
+    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.hardware_name()));
     if let Some(sentence) = words::too_long(inputs) {
         out.line(sentence);
     }
@@ -50,7 +51,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
 }
 
 fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let fits = words::memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    let fits = words::memory::fit_of(inputs, answer);
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
@@ -121,7 +122,11 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let split = &w.parallel;
     if split.tensor * split.pipeline * split.expert > 1 {
         let Parallel { tensor, pipeline, expert } = split;
-        out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
+        out.line(if answer.cards.is_empty() {
+            format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device")
+        } else {
+            format!("cards       {}", words::cards::places(inputs, answer))
+        });
         out.line(format!("link        {}", words::link(&inputs.device)));
     }
 }
@@ -170,6 +175,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let devices = inputs.workload.parallel.devices();
     out.heading(match devices {
         1 => "Memory".to_owned(),
+        _ if !answer.cards.is_empty() => "Memory of the card with the least to spare".to_owned(),
         many => format!("Memory per device, {many} devices"),
     });
     out.line(format!(
@@ -218,7 +224,10 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         n::bytes(m.usable.bytes),
         words::memory::origin(&inputs.device, m.usable)
     ));
-    if devices > 1 {
+    if !answer.cards.is_empty() {
+        out.line(format!("all cards   {}", n::bytes(words::cards::total(answer))));
+        cards::cards(out, inputs, answer);
+    } else if devices > 1 {
         out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
     }
     if let (Some(host), Some(placement)) = (m.host, answer.placement) {

@@ -2,11 +2,13 @@
 
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
+use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, WeightRole, reserve};
 use calc_core::order::sort_short;
 use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
+use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
@@ -33,6 +35,16 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             n::bytes(most)
         ),
     }
+}
+
+/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
+pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let devices = inputs.workload.parallel.devices();
+    if answer.cards.is_empty() {
+        return fit(&answer.memory, devices);
+    }
+    let said = fit(&answer.memory, 1);
+    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
 }
 
 /// A role of weights: `routers, norms and biases`.
