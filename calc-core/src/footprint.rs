@@ -2,10 +2,12 @@
 //! Derivation: `docs/theory/memory.md`.
 
 mod cache;
+mod pages;
 mod roles;
 
 use cache::{CacheBytes, cache_bytes};
 pub use cache::{CacheElements, cache_elements};
+pub use pages::{Pages, pages};
 pub use roles::WeightRole;
 pub(crate) use roles::weight_roles;
 

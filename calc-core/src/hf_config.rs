@@ -17,6 +17,7 @@ mod family;
 mod feed_forward;
 mod guess;
 mod layers;
+mod misspelt;
 mod not_decoder;
 mod order;
 mod quantization;
@@ -99,6 +100,8 @@ pub enum AssumedValue {
     Flag(bool),
     /// A word from the file's own vocabulary.
     Word(&'static str),
+    /// The file has this key, and no rule reads it.
+    NotRead,
 }
 
 /// Reason for an assumed value.
@@ -106,6 +109,8 @@ pub enum AssumedValue {
 pub enum AssumedWhy {
     /// The documented default of the family.
     FamilyDefault,
+    /// A size that decides the memory and that the file does not state: the default of its class.
+    ClassSize,
     /// A guess, because the architecture is unknown.
     Guessed,
     /// The upper bound of a key that is not understood.
@@ -140,6 +145,13 @@ pub enum Remark {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
+    /// The name of the file or its folder says a format, and the file states no quantization.
+    NameSaysFormat {
+        /// Format by the name.
+        said: &'static QuantFormat,
+        /// Format of the weights here.
+        taken: &'static QuantFormat,
+    },
     /// No catalog format has this block; the nearest in size replaces it.
     FormatRounded {
         /// Bits per element.
@@ -158,6 +170,13 @@ pub enum Remark {
 /// [`ConfigError`] if the file describes another kind of model, misses a size, or has an invalid value.
 pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let text = text_config(config)?;
+    let model = read(config, text, unread);
+    // A misspelt key is the reason for whatever followed from its absence, so its sentence comes first.
+    misspelt::refuse(config, text)?;
+    model
+}
+
+fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let model_type =
         text_of(&text.model_type).or_else(|| text_of(&config.model_type)).unwrap_or_default();
     let architecture =
@@ -254,6 +273,7 @@ fn rules_for(
 fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigError> {
     let hidden_size = reader.size(HfConfig::hidden, |sizes| sizes.hidden_size)?;
     let n_layers = reader.layers()?;
+    reader.lists_of_layers(n_layers)?;
     let vocab_size = reader.size(HfConfig::vocabulary, |sizes| sizes.vocab_size)?;
     let max_context = reader.context(rules)?;
     let frame = attention::Frame { hidden_size, n_layers, vocab_size, max_context };

@@ -8,7 +8,7 @@ mod cache;
 mod experts;
 mod kernels;
 
-pub use cache::{CacheRule, WindowRule};
+pub use cache::{CacheRule, PoolRule, StateRule, WindowRule};
 pub use experts::{ExpertKernels, KernelRequest, expert_kernels};
 pub use kernels::{FormatFamily, Kernels};
 

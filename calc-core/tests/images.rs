@@ -39,8 +39,12 @@ fn of(
     })
 }
 
+/// Models with a tower for images whose layers are known; that of Gemma 3n is a convolutional network, of which only the
+/// parameters are.
 fn with_tower() -> Vec<&'static ModelArch> {
-    models::all().map(|model| &model.arch).filter(|arch| arch.vision_tower().is_some()).collect()
+    let has_layers =
+        |arch: &&ModelArch| arch.vision_tower().is_some_and(|tower| !tower.layers.is_empty());
+    models::all().map(|model| &model.arch).filter(has_layers).collect()
 }
 
 fn images(count: u64, width: u32, height: u32) -> AskedImages {

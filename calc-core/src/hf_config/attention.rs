@@ -99,7 +99,7 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
         KvHeads::NotGrouped => Ok(n_heads),
         // `null` means as many as query heads, whatever the default for an absent field.
         KvHeads::Default(default) if matches!(field.entry, Entry::Absent) => {
-            reader.count_or(&field, default)
+            reader.size_or(&field, default)
         }
         KvHeads::AsHeads | KvHeads::Default(_) => reader.count_or(&field, n_heads),
         KvHeads::Falcon(new) => {
@@ -131,7 +131,7 @@ fn head_dim(
         return Ok(size);
     }
     if let Some(default) = rules.head_dim {
-        return reader.count_or(&field, default);
+        return reader.size_or(&field, default);
     }
     if !hidden.is_multiple_of(n_heads) {
         let by = reader.text.heads().name;
@@ -268,12 +268,14 @@ fn switched(
     n_layers: u64,
 ) -> Result<Windowed, ConfigError> {
     reader.text.settle(&WINDOW_FIELDS);
+    // A list of kinds must hold even where no layer has a window.
+    let listed = listed(reader, n_layers)?;
     let Some(window) = window(reader, None)? else { return Ok(NO_WINDOW) };
     let field = reader.text.named("use_sliding_window", &reader.text.use_sliding_window);
     if !reader.flag_or(&field, false)? {
         return Ok(NO_WINDOW);
     }
-    if let Some(layers) = listed(reader, n_layers)? {
+    if let Some(layers) = listed {
         return Ok(Windowed { layers, window });
     }
     let layers = match rule {
@@ -335,7 +337,7 @@ fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, 
     let mla = Mla {
         q_lora_rank,
         kv_lora_rank: reader
-            .count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), defaults.rank)?,
+            .size_or(&text.named("kv_lora_rank", &text.kv_lora_rank), defaults.rank)?,
         rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, defaults.rope)?,
         nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, defaults.nope)?,
     };

@@ -250,7 +250,8 @@ pub fn named_model(model: &NamedModel) -> Document {
     out.table(geometry(&model.arch, model.provenance));
     out.line("");
     out.line(format!("source  {}", model.source));
-    let mut notes: Vec<String> = model.assumed.iter().map(model_file::assumed_text).collect();
+    let mut notes = model_file::first_notes(&model.source, &model.assumed);
+    notes.extend(model.assumed.iter().map(model_file::assumed_text));
     notes.extend(model.remarks.iter().map(model_file::remark_text));
     notes.extend(weight_words::model_notes(model));
     out.notes(notes);

@@ -4,7 +4,7 @@ mod cards;
 mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::bits_per_weight;
+use calc_core::footprint::{bits_per_weight, pages};
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
@@ -170,6 +170,21 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
     table
 }
 
+/// The line on what the engine allots beside the KV cache.
+fn rounding(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let engine = answer.basis.engine;
+    let model = inputs.model.arch.shard(inputs.workload.parallel.tensor);
+    let rule = CacheRule::of(engine, &inputs.device, &model);
+    let pages = pages(&model, &answer.precision, &rule);
+    let drafts = inputs.workload.speculation.map_or(0, |speculation| speculation.draft_tokens);
+    format!(
+        "  rounding  {}  {} allots {}",
+        n::bytes(answer.memory.cache_rounding),
+        words::apply::engine_name(engine),
+        words::memory::rounding(&rule, &model, pages.as_ref(), drafts)
+    )
+}
+
 fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
     let devices = inputs.workload.parallel.devices();
@@ -197,15 +212,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         inputs.workload.longest()
     ));
     if m.cache_rounding > Bytes::ZERO {
-        let engine = answer.basis.engine;
-        let rule = CacheRule::of(engine, &inputs.device, &inputs.model.arch);
-        let has_windows = inputs.model.arch.attention.iter().any(|group| group.windowed_layers > 0);
-        out.line(format!(
-            "  rounding  {}  {} allots {}",
-            n::bytes(m.cache_rounding),
-            words::apply::engine_name(engine),
-            words::memory::rounding(&rule, has_windows)
-        ));
+        out.line(rounding(inputs, answer));
     }
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));

@@ -7,6 +7,7 @@ use calc_core::analysis::{Analysis, Operator};
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
+use calc_core::hf_config::Remark;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -137,7 +138,10 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
         notes.push(HAND_OVER_UNKNOWN.into());
     }
-    notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
+    let mut remarks = inputs.model.remarks.clone();
+    // The request's notes have this one.
+    remarks.retain(|remark| !matches!(remark, Remark::NameSaysFormat { .. }));
+    notes.extend(import_notes(&inputs.model.assumed, &remarks));
     notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
 }
