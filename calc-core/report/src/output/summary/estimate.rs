@@ -6,7 +6,6 @@ mod formats;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::footprint::{bits_per_weight, pages};
 use calc_core::model_arch::{LayerPart, ModelArch};
-use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
@@ -119,16 +118,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if let Some(images) = &answer.images {
         out.line(format!("images      {}", words::towers::images(inputs, images)));
     }
-    let split = &w.parallel;
-    if split.tensor * split.pipeline * split.expert > 1 {
-        let Parallel { tensor, pipeline, expert } = split;
-        out.line(if answer.cards.is_empty() {
-            format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device")
-        } else {
-            format!("cards       {}", words::cards::places(inputs, answer))
-        });
-        out.line(format!("link        {}", words::link(&inputs.device)));
-    }
+    cards::split(out, inputs, answer);
 }
 
 /// Name of the reported decode step; with several new tokens, with its context.
@@ -232,7 +222,6 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         words::memory::origin(&inputs.device, m.usable)
     ));
     if !answer.cards.is_empty() {
-        out.line(format!("all cards   {}", n::bytes(words::cards::total(answer))));
         cards::cards(out, inputs, answer);
     } else if devices > 1 {
         out.line(format!("all devices {}", n::bytes(m.group_total(devices))));

@@ -1,7 +1,8 @@
-//! The table of unlike cards that share a model by layers.
+//! Several devices: their split, and the table of unlike cards.
 
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
+use calc_core::parallel::Parallel;
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
@@ -10,8 +11,23 @@ use crate::output::summary::Document;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
+/// Adds how several devices share the model, and their link.
+pub(super) fn split(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let Parallel { tensor, pipeline, expert } = inputs.workload.parallel;
+    if tensor * pipeline * expert == 1 {
+        return;
+    }
+    out.line(if answer.cards.is_empty() {
+        format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device")
+    } else {
+        format!("cards       {}", words::cards::places(inputs, answer))
+    });
+    out.line(format!("link        {}", words::link(&inputs.device)));
+}
+
 /// Adds the layers, the memory and the time of each card, and the options that put the layers there.
 pub(super) fn cards(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    out.line(format!("all cards   {}", n::bytes(words::cards::total(answer))));
     let mut table = Table::new(&[
         ("card", Align::Left),
         ("layers", Align::Left),
