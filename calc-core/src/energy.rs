@@ -61,7 +61,7 @@ pub fn mean_power(
 ) -> Option<Power> {
     let budget = mode.and_then(|mode| mode.watts).or(device.tdp.map(|tdp| tdp.value))?;
     let idle = budget * idle_share(device.class);
-    let busy = ideal / parallel.pipeline as f64;
+    let busy = ideal / parallel.pipeline.stages() as f64;
     let (device, devices) = (idle + (budget - idle) * (busy / expected), parallel.devices());
     Some(Power { device, all: device * devices as f64, devices })
 }
@@ -75,7 +75,8 @@ mod tests {
     fn a_group_draws_the_power_of_all_its_devices() {
         let device = catalog::device("h100_sxm").expect("catalog key");
         let of = |tensor, pipeline| {
-            let parallel = Parallel { tensor, pipeline, expert: 1 };
+            let parallel =
+                Parallel { tensor, pipeline: crate::parallel::Pipeline::of(pipeline), expert: 1 };
             let times = (Seconds::new(0.5), Seconds::new(1.0));
             mean_power((device, None), &parallel, times.0, times.1).expect("known power")
         };

@@ -5,7 +5,7 @@ mod split;
 mod stages;
 
 pub use split::{NoSplit, check_split};
-pub use stages::{Stage, stage_layers};
+pub use stages::{Pipeline, Stage, stage_layers};
 
 use crate::device::Link;
 use crate::error::{Error, in_range};
@@ -20,21 +20,21 @@ pub struct Parallel {
     /// Tensor parallelism: every matrix is split.
     pub tensor: u64,
     /// Pipeline parallelism: layers are split into stages, which a request passes in sequence.
-    pub pipeline: u64,
+    pub pipeline: Pipeline,
     /// Expert parallelism: experts are distributed.
     pub expert: u64,
 }
 
 impl Default for Parallel {
     fn default() -> Self {
-        Self { tensor: 1, pipeline: 1, expert: 1 }
+        Self { tensor: 1, pipeline: Pipeline::ONE, expert: 1 }
     }
 }
 
 impl Parallel {
     /// Number of devices in the group.
     pub const fn devices(&self) -> u64 {
-        self.tensor.saturating_mul(self.pipeline).saturating_mul(self.expert)
+        self.tensor.saturating_mul(self.pipeline.stages()).saturating_mul(self.expert)
     }
 
     /// True if several devices compute one layer together and so exchange data over a link.
@@ -48,7 +48,7 @@ impl Parallel {
     /// The count that does not divide, and its divisor.
     pub fn check(&self, model: &ModelArch) -> Result<(), Error> {
         in_range("tensor_parallel", self.tensor, 1, 1 << 16)?;
-        in_range("pipeline_parallel", self.pipeline, 1, model.n_layers)?;
+        in_range("pipeline_parallel", self.pipeline.stages(), 1, model.n_layers)?;
         in_range("expert_parallel", self.expert, 1, 1 << 16)?;
         if self.tensor > 1 {
             check_tensor(model, self.tensor)?;
@@ -170,7 +170,7 @@ pub fn link_time(
         let exchange = send * (moe.experts_per_token as f64 / expert) + hops(expert);
         time += exchange * (2.0 * moe.layers as f64);
     }
-    time + (send + hop) * (parallel.pipeline as f64 - 1.0)
+    time + (send + hop) * (parallel.pipeline.stages() as f64 - 1.0)
 }
 
 /// Number of all-reduces: one after each attention, recurrence and MLP; two per regular layer.

@@ -33,7 +33,7 @@ use crate::footprint::weight_bytes;
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
-use crate::parallel::{Stage, link_time, stage_layers};
+use crate::parallel::{Stage, link_time};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::Bytes;
@@ -136,13 +136,7 @@ impl<'a> Plan<'a> {
         let paths = Paths::of(&roofs, &precision)?;
         let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
-        let stages = match workload.parallel.pipeline {
-            1 => Vec::new(),
-            stages => {
-                let counts = stage_layers(engine, model.n_layers, stages);
-                Stage::of_counts(part.as_ref().unwrap_or(model), &counts, counts.len() - 1)
-            }
-        };
+        let stages = workload.parallel.pipeline.cut(part.as_ref().unwrap_or(model), engine);
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
         tuned.basis.is_named = request.engine.is_some();

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, in_range, real_in_range};
 use crate::lowering::{Images, Step};
-use crate::parallel::Parallel;
+use crate::parallel::{Parallel, Pipeline};
 
 /// Speculative decoding: the model verifies several draft tokens in one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,7 @@ impl Workload {
     /// This workload on one device and without drafts, as a draft model has it.
     #[must_use]
     pub const fn alone(self) -> Self {
-        let parallel = Parallel { tensor: 1, pipeline: 1, expert: 1 };
+        let parallel = Parallel { tensor: 1, pipeline: Pipeline::ONE, expert: 1 };
         Self { parallel, speculation: None, images: None, ..self }
     }
 

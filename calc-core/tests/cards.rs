@@ -8,7 +8,7 @@ use calc_core::device::Device;
 use calc_core::device::Link;
 use calc_core::estimate::{Estimate, EstimateRequest, estimate};
 use calc_core::lowering::Step;
-use calc_core::parallel::{Parallel, stage_layers};
+use calc_core::parallel::{Parallel, Pipeline, stage_layers};
 use calc_core::plan::{Card, Cards, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Fact;
@@ -34,7 +34,7 @@ fn request<'a>(
     (model, format): (&str, &str),
 ) -> EstimateRequest<'a> {
     let pipeline = cards.map_or(1, |cards| cards.others.len() as u64 + 1);
-    let parallel = Parallel { pipeline, ..Parallel::default() };
+    let parallel = Parallel { pipeline: Pipeline::of(pipeline), ..Parallel::default() };
     EstimateRequest {
         device: first,
         mode: None,

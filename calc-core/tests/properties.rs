@@ -9,7 +9,7 @@ use calc_core::device::Device;
 use calc_core::error::Error;
 use calc_core::estimate::{Draft, Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::model_arch::{Decay, DeltaNet, Indexer, ModelArch, Reach, Recurrent};
-use calc_core::parallel::Parallel;
+use calc_core::parallel::{Parallel, Pipeline};
 use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
@@ -141,7 +141,7 @@ proptest! {
             context, cached_prefix: expert % 1000, inner_chunk: speculate,
             // Ten million decode steps take long; the largest count has its own test below.
             new_tokens: new_tokens.min(5000),
-            parallel: Parallel { tensor, pipeline, expert },
+            parallel: Parallel { tensor, pipeline: Pipeline::of(pipeline), expert },
             speculation: speculate.then_some(Speculation { draft_tokens, acceptance, own_layers: false }),
             static_batch: batch % 2 == 0, ..Workload::new(batch, prompt)
         };
@@ -341,7 +341,7 @@ fn weights_by_role_add_up_to_the_weights_of_the_footprint() {
     for model in models::all() {
         for format in ["bf16", "gguf_q4_k", "fp8_e4m3"] {
             for (tensor, pipeline, expert) in [(1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 2)] {
-                let parallel = Parallel { tensor, pipeline, expert };
+                let parallel = Parallel { tensor, pipeline: Pipeline::of(pipeline), expert };
                 let workload = Workload { parallel, ..Workload::new(1, 1024) };
                 let weights = catalog::format(format).expect("catalog key");
                 let request = asked(device, &model.arch, weights, workload);

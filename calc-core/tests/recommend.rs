@@ -368,7 +368,7 @@ fn a_gguf_name_means_the_file_in_every_question() {
 
 #[test]
 fn what_waits_for_links_says_so() {
-    let parallel = Parallel { tensor: 8, pipeline: 1, expert: 1 };
+    let parallel = Parallel { tensor: 8, ..Parallel::default() };
     let workload = Workload { new_tokens: 128, parallel, ..Workload::new(1, 512) };
     let task = model_task(device("l40s"), "llama-3.1-70b", workload);
     let answer = answer(&task, RankedPart::Decode);

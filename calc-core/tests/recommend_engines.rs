@@ -6,7 +6,7 @@ mod tasks;
 
 use answers::{answer, device, ranked};
 use calc_core::calibration::Engine;
-use calc_core::parallel::{NoSplit, Parallel};
+use calc_core::parallel::{NoSplit, Parallel, Pipeline};
 use calc_core::recommend::{Drop, Ranked, RankedPart, Task};
 use calc_core::scheme::NoKernel;
 use calc_core::workload::Workload;
@@ -126,7 +126,8 @@ fn schemes_whose_engine_cannot_split_the_model_are_dropped() {
         ("rtx_3090", "llama-3.1-70b", 2, (true, true), Some(NoSplit::TensorsAndLayers)),
     ] {
         let ways = |is_split: bool| if is_split { ways } else { 1 };
-        workload.parallel = Parallel { tensor: ways(tensor), pipeline: ways(pipeline), expert: 1 };
+        workload.parallel =
+            Parallel { tensor: ways(tensor), pipeline: Pipeline::of(ways(pipeline)), expert: 1 };
         let answer = answer(&model_task(device(key), model, workload), RankedPart::Whole);
         let dropped = answer.dropped.iter().filter_map(|row| match row.reason {
             Drop::Split(engine, reason) => Some((row, engine, reason)),

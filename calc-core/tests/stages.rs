@@ -6,7 +6,7 @@ use calc_core::estimate::EstimateRequest;
 use calc_core::footprint::{MemoryFootprint, cache_elements};
 use calc_core::lowering::Step;
 use calc_core::model_arch::{Ends, ModelArch};
-use calc_core::parallel::{Parallel, Stage, stage_layers};
+use calc_core::parallel::{Parallel, Pipeline, Stage, stage_layers};
 use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::text::Text;
@@ -16,7 +16,7 @@ use calc_core::workload::Workload;
 const FP16: &str = "fp16";
 
 fn request(model: &ModelArch, engine: Engine, stages: u64) -> EstimateRequest<'_> {
-    let parallel = Parallel { pipeline: stages, ..Parallel::default() };
+    let parallel = Parallel { pipeline: Pipeline::of(stages), ..Parallel::default() };
     EstimateRequest {
         device: catalog::device("h200_sxm").expect("catalog key"),
         mode: None,

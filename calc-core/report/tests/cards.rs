@@ -35,7 +35,7 @@ fn cards_are_read_in_any_order_and_number() {
         let inputs = on(written).expect(written);
         assert_eq!(inputs.hardware_name(), names, "{written}");
         let count = names.matches('+').count() as u64 + 1;
-        assert_eq!(inputs.workload.parallel.pipeline, count, "{written}");
+        assert_eq!(inputs.workload.parallel.pipeline.stages(), count, "{written}");
     }
 }
 

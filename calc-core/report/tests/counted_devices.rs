@@ -23,7 +23,7 @@ fn hardware_may_count_devices() {
         assert_eq!(is_said, ways > 1, "{hardware}: {:?}", inputs.taken);
     }
     let split = parsed(r#"{"hardware":"2 x gb10","model":"qwen3-8b","pipeline_parallel":2}"#);
-    assert_eq!(split.expect("a split").workload.parallel.pipeline, 2);
+    assert_eq!(split.expect("a split").workload.parallel.pipeline.stages(), 2);
     let wrong = parsed(r#"{"hardware":"2 x gb10","model":"qwen3-8b","tensor_parallel":4}"#);
     assert!(wrong.expect_err("another number").contains("must be from 2 to 2; got 4"));
     let unknown = parsed(r#"{"hardware":"2 x h10o","model":"qwen3-8b"}"#);

@@ -73,7 +73,7 @@ fn check_llama_cpp(
     let has_tensors = matches!(backend, Backend::Cuda { .. } | Backend::Rocm | Backend::Custom);
     match backend {
         _ if expert > 1 => Err(NoSplit::Experts),
-        _ if tensor > 1 && pipeline > 1 => Err(NoSplit::TensorsAndLayers),
+        _ if tensor > 1 && pipeline.stages() > 1 => Err(NoSplit::TensorsAndLayers),
         Backend::Cpu | Backend::Metal => Err(NoSplit::Devices),
         _ if tensor == 1 => Ok(()),
         _ if !has_tensors => Err(NoSplit::TensorsOnDevices),

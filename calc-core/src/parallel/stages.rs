@@ -7,6 +7,44 @@ use core::ops::Range;
 use crate::calibration::Engine;
 use crate::model_arch::{Ends, ModelArch};
 
+/// Number of stages of a pipeline, and how a model is cut into them.
+///
+/// The cut is behind a pointer, so that the linker drops it from a program without pipelines, such as the first part of the page.
+#[derive(Debug, Clone, Copy)]
+pub struct Pipeline {
+    stages: u64,
+    cut: fn(&ModelArch, Engine, u64) -> Vec<Stage>,
+}
+
+impl Pipeline {
+    /// All layers on each device.
+    pub const ONE: Self = Self { stages: 1, cut: |_, _, _| Vec::new() };
+
+    /// A number of stages.
+    pub const fn of(stages: u64) -> Self {
+        if stages == 1 { Self::ONE } else { Self { stages, cut: Stage::of_engine } }
+    }
+
+    /// Number of stages.
+    pub const fn stages(self) -> u64 {
+        self.stages
+    }
+
+    /// The stages of a model in an engine; none where there is one stage.
+    pub(crate) fn cut(self, model: &ModelArch, engine: Engine) -> Vec<Stage> {
+        (self.cut)(model, engine, self.stages)
+    }
+}
+
+/// The cut follows from the number.
+impl PartialEq for Pipeline {
+    fn eq(&self, other: &Self) -> bool {
+        self.stages == other.stages
+    }
+}
+
+impl Eq for Pipeline {}
+
 /// A stage of a pipeline: consecutive layers on one device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
@@ -18,6 +56,12 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// The stages of a model on equal devices.
+    fn of_engine(model: &ModelArch, engine: Engine, stages: u64) -> Vec<Self> {
+        let counts = stage_layers(engine, model.n_layers, stages);
+        Self::of_counts(model, &counts, counts.len() - 1)
+    }
+
     /// The stages of a model with a number of layers each; `head` is the index of the one with the LM head, which llama.cpp may
     /// leave without layers.
     pub fn of_counts(model: &ModelArch, counts: &[u64], head: usize) -> Vec<Self> {

@@ -20,7 +20,7 @@ use crate::footprint::MemoryFootprint;
 use crate::lowering::{OpInstances, Step, parts_of};
 use crate::model_arch::{LayerGroup, LayerPart, ModelArch};
 use crate::op::OpKind;
-use crate::parallel::{Parallel, Stage, link_time};
+use crate::parallel::{Parallel, Pipeline, Stage, link_time};
 use crate::precision::Precision;
 use crate::roofline::Roofs;
 use crate::software::backend;
@@ -326,7 +326,7 @@ impl Plan<'_> {
     fn between_cards(&self, step: Step) -> Expected {
         let Some(link) = self.link else { return Expected::ZERO };
         let used = self.stages.iter().filter(|stage| !stage.layers.is_empty()).count() as u64;
-        let parallel = Parallel { pipeline: used.max(1), ..Parallel::default() };
+        let parallel = Parallel { pipeline: Pipeline::of(used.max(1)), ..Parallel::default() };
         let carrier = self.precision.carrier;
         Expected::assumed(link_time(self.request.model, &parallel, step, carrier, &link))
     }

@@ -10,6 +10,7 @@ pub mod link;
 pub mod question;
 pub mod refused;
 pub mod roles;
+pub mod stages;
 pub mod tensors;
 pub mod url;
 

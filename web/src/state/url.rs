@@ -13,6 +13,7 @@ use report::percent::pairs;
 
 use super::fragment::{Fragment, follows_first};
 use super::inputs::{Inputs, View};
+use super::model::stages;
 use super::operator::Field;
 use super::{fragment, pins, points};
 use reader::Reader;
@@ -78,6 +79,7 @@ pub fn read_beside(query: &str, fragment: &Fragment) -> (Inputs, Vec<Note>) {
 }
 
 fn read_pairs(pairs: &[(String, String)], fragment: &Fragment) -> (Inputs, Vec<Note>) {
+    stages::load();
     let mut inputs = Inputs::default();
     let mut reader = Reader { notes: Vec::new(), fragment };
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());

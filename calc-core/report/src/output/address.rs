@@ -235,7 +235,7 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
     pairs.push((key::NEW_TOKENS, w.new_tokens.to_string()));
     let split = [
         (key::TENSOR_PARALLEL, w.parallel.tensor),
-        (key::PIPELINE_PARALLEL, w.parallel.pipeline),
+        (key::PIPELINE_PARALLEL, w.parallel.pipeline.stages()),
         (key::EXPERT_PARALLEL, w.parallel.expert),
     ];
     if inputs.cards.is_some() {

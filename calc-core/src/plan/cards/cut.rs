@@ -8,7 +8,7 @@ use crate::footprint::HeldPart;
 use crate::lowering::{Step, parts_of};
 use crate::model_arch::{Ends, LayerPart};
 use crate::op::OpKind;
-use crate::parallel::{Parallel, link_time};
+use crate::parallel::{Parallel, Pipeline, link_time};
 use crate::units::Seconds;
 use crate::workload::Workload;
 
@@ -105,7 +105,7 @@ impl Plan<'_> {
 
     /// The time of a hand-over between two cards.
     fn hop(&self, workload: &Workload) -> Seconds {
-        let parallel = Parallel { pipeline: 2, ..Parallel::default() };
+        let parallel = Parallel { pipeline: Pipeline::of(2), ..Parallel::default() };
         let step = Step::decode(workload.batch, workload.context);
         let carrier = self.precision.carrier;
         let time = |link| link_time(self.request.model, &parallel, step, carrier, &link);

@@ -23,11 +23,13 @@ use crate::components::startup::{each_in_turn, in_turn};
 use crate::state::model::answer::{ModelShown, summary};
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
+use crate::state::model::stages;
 use crate::state::session::Session;
 
 /// Input fields; on a small screen they are behind a summary line that opens them.
 #[component]
 pub fn ModelInputsPanel() -> impl IntoView {
+    stages::load();
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     // Invalid values of the address are visible from the start.

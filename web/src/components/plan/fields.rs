@@ -21,11 +21,13 @@ use crate::components::model::number::ModelNumber;
 use crate::components::power_mode_field::PowerModeField;
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
+use crate::state::model::stages;
 use crate::state::scenario::ScenarioPart;
 
 /// The fields of the open part, the first of which gets the focus.
 #[component]
 pub fn PartFields() -> impl IntoView {
+    stages::load();
     let open = expect_context::<PlanContext>().open;
     block(move || {
         let Some(part) = open.get() else { return ().into_any() };

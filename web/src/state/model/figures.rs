@@ -194,7 +194,7 @@ fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
         .tdp
         .map(|tdp| tdp.value))?;
     let parallel = question.workload.parallel;
-    let (devices, stages) = (parallel.devices() as f64, parallel.pipeline as f64);
+    let (devices, stages) = (parallel.devices() as f64, parallel.pipeline.stages() as f64);
     let batch = question.workload.batch as f64;
     let idle = budget * idle_share(question.place.device.class);
     let busy = mean.ideal / stages;

@@ -21,6 +21,7 @@ use super::fields::{Field, ModelFault, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
+use super::stages;
 use crate::state::place::Place;
 
 /// A question to the core.
@@ -77,10 +78,11 @@ impl<'a> ModelQuestion<'a> {
         else {
             return Err(faults);
         };
-        let ([Some(tensor), Some(pipeline), Some(expert)], Some(acceptance)) = (split, acceptance)
+        let ([Some(tensor), Some(stages), Some(expert)], Some(acceptance)) = (split, acceptance)
         else {
             return Err(faults);
         };
+        let Some(pipeline) = stages::pipeline(stages) else { return Err(faults) };
         if !faults.is_empty() {
             return Err(faults);
         }

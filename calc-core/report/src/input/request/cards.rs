@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
 use calc_core::error::{Error, in_range};
-use calc_core::parallel::Parallel;
+use calc_core::parallel::{Parallel, Pipeline};
 use calc_core::plan::{Card, Cards};
 use calc_core::provenance::Fact;
 use calc_core::text::Text;
@@ -87,14 +87,14 @@ impl ListedCards {
         limit: Option<Bytes>,
     ) -> Result<SharedCards, RequestError> {
         let count = self.devices.len() as u64;
-        if parallel.pipeline > 1 {
+        if parallel.pipeline.stages() > 1 {
             let what = "pipeline_parallel of the cards that hardware lists";
-            in_range(what, parallel.pipeline, count, count)?;
+            in_range(what, parallel.pipeline.stages(), count, count)?;
         }
         if self.devices.iter().all(|device| device.key == self.devices[0].key) {
             let is_open = parallel.devices() == 1;
             if is_open {
-                parallel.pipeline = count;
+                parallel.pipeline = Pipeline::of(count);
             }
             in_range("number of devices of the split", parallel.devices(), count, count)?;
             let said = format!(
@@ -103,7 +103,7 @@ impl ListedCards {
             let said = Vec::from_iter(is_open.then_some(said));
             return Ok(SharedCards { first: device, others: None, said });
         }
-        parallel.pipeline = count;
+        parallel.pipeline = Pipeline::of(count);
         let links = self.devices.iter().map(|device| host::own_link(device).preset);
         let slowest = links.reduce(|a, b| if b.line < a.line { b } else { a });
         let mut first = device.into_owned();

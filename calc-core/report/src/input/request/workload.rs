@@ -2,7 +2,7 @@
 
 use calc_core::error::{Error, in_range};
 use calc_core::lowering::Images;
-use calc_core::parallel::Parallel;
+use calc_core::parallel::{Parallel, Pipeline};
 use calc_core::workload::{Speculation, Workload};
 
 use super::{Fields, RequestError};
@@ -38,7 +38,7 @@ pub(super) fn workload(
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {
         tensor: fields.count("tensor_parallel")?.unwrap_or(1),
-        pipeline: fields.count("pipeline_parallel")?.unwrap_or(1),
+        pipeline: Pipeline::of(fields.count("pipeline_parallel")?.unwrap_or(1)),
         expert: fields.count("expert_parallel")?.unwrap_or(1),
     };
     let speculation = speculation(fields)?;

@@ -135,7 +135,7 @@ impl From<&Workload> for WorkloadJson {
             context: workload.context,
             new_tokens: workload.new_tokens,
             tensor_parallel: workload.parallel.tensor,
-            pipeline_parallel: workload.parallel.pipeline,
+            pipeline_parallel: workload.parallel.pipeline.stages(),
             expert_parallel: workload.parallel.expert,
             draft_tokens: workload.speculation.map(|speculation| speculation.draft_tokens),
             acceptance: workload.speculation.map(|speculation| speculation.acceptance),

@@ -172,7 +172,7 @@ impl<'a> Deployment<'a> {
     fn half_that_does_not_fit(&self) -> Option<Bytes> {
         let (arch, workload) = self.served?;
         let split = &workload.parallel;
-        let devices = (split.tensor * split.pipeline) as f64;
+        let devices = (split.tensor * split.pipeline.stages()) as f64;
         let half = Bytes::new(2.0 * arch.n_params() as f64 / devices);
         let usable = self.device.usable_memory(self.limit).bytes;
         (half + reserve(self.device.class) > usable).then_some(half)

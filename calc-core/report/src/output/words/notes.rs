@@ -141,7 +141,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
-    } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+    } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline.stages() > 1 {
         notes.push(HAND_OVER_UNKNOWN.into());
     }
     let mut remarks = inputs.model.remarks.clone();
@@ -167,7 +167,7 @@ pub fn without_link(answer: &Estimate) -> String {
 
 /// The part that a rate of stages leaves out where nobody published their link, after the rate; empty for others.
 pub fn without_hand_over(inputs: &EstimateInputs) -> &'static str {
-    if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+    if inputs.device.link.is_none() && inputs.workload.parallel.pipeline.stages() > 1 {
         " without the hand-over between the stages, whose link nobody published"
     } else {
         ""
@@ -195,10 +195,10 @@ pub fn split_notes(parallel: &Parallel) -> Vec<String> {
             "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
         ));
     }
-    if parallel.pipeline > 1 {
+    if parallel.pipeline.stages() > 1 {
         notes.push(format!(
             "memory is that of the fullest of {} stages; work, time and energy are those of all",
-            parallel.pipeline
+            parallel.pipeline.stages()
         ));
     }
     notes

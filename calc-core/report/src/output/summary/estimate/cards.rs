@@ -14,7 +14,8 @@ use crate::output::words;
 /// Adds how several devices share the model, and their link.
 pub(super) fn split(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let Parallel { tensor, pipeline, expert } = inputs.workload.parallel;
-    if tensor * pipeline * expert == 1 {
+    let pipeline = pipeline.stages();
+    if inputs.workload.parallel.devices() == 1 {
         return;
     }
     out.line(if answer.cards.is_empty() {

@@ -157,7 +157,7 @@ fn split(to: &Deployment<'_>) -> Result<Option<&'static str>, String> {
     to.check_split(Engine::LlamaCpp)?;
     Ok(match to.served.map(|(_, workload)| workload.parallel) {
         Some(Parallel { tensor, .. }) if tensor > 1 => Some("tensor"),
-        Some(Parallel { pipeline, .. }) if pipeline > 1 => Some("layer"),
+        Some(Parallel { pipeline, .. }) if pipeline.stages() > 1 => Some("layer"),
         _ => None,
     })
 }

@@ -36,7 +36,7 @@ pub(super) fn workload(to: &Deployment<'_>, names: &Names) -> Result<String, Str
         ));
     }
     let mut flags = format!(" {} {tokens} {} {}", names.tokens, names.sequences, workload.batch);
-    for (flag, ways) in [(names.tensor, tensor), (names.pipeline, pipeline)] {
+    for (flag, ways) in [(names.tensor, tensor), (names.pipeline, pipeline.stages())] {
         if ways > 1 {
             flags += &format!(" {flag} {ways}");
         }

@@ -4,7 +4,7 @@ mod engines;
 
 use super::*;
 use calc_core::catalog::{self, schemes};
-use calc_core::parallel::Parallel;
+use calc_core::parallel::{Parallel, Pipeline};
 use calc_core::scheme::Kernels;
 use calc_core::workload::Speculation;
 
@@ -55,6 +55,7 @@ fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Wa
 }
 
 fn split(tensor: u64, pipeline: u64, expert: u64) -> Workload {
+    let pipeline = Pipeline::of(pipeline);
     Workload { parallel: Parallel { tensor, pipeline, expert }, ..Workload::new(4, 512) }
 }
 

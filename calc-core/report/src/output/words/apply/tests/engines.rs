@@ -135,7 +135,7 @@ fn quantized_weights_are_not_served_as_another_scheme() {
 #[test]
 fn other_engines_have_their_own_options() {
     let two = Workload {
-        parallel: Parallel { tensor: 2, pipeline: 1, expert: 1 },
+        parallel: Parallel { tensor: 2, ..Parallel::default() },
         ..Workload::new(8, 512)
     };
     let found = |scheme, engine| text(scheme, engine, "qwen3-8b", &two);
@@ -174,7 +174,7 @@ fn other_engines_have_their_own_options() {
 #[test]
 fn weights_that_do_not_fit_in_16_bits_are_quantized_before_they_are_served() {
     let split = |tensor| Workload {
-        parallel: Parallel { tensor, pipeline: 1, expert: 1 },
+        parallel: Parallel { tensor, ..Parallel::default() },
         ..Workload::new(1, 512)
     };
     for engine in [Engine::Vllm, Engine::Sglang] {
@@ -311,7 +311,7 @@ fn a_quantized_file_is_served_as_it_is_and_made_into_nothing_else() {
 #[test]
 fn devices_that_are_machines_of_their_own_are_joined_first() {
     let spark = |tensor, pipeline| {
-        let parallel = Parallel { tensor, pipeline, expert: 1 };
+        let parallel = Parallel { tensor, pipeline: Pipeline::of(pipeline), expert: 1 };
         Workload { parallel, ..Workload::new(1, 512) }
     };
     let (tensors, layers) = (spark(2, 1), spark(1, 2));
