@@ -278,6 +278,9 @@ impl<'de, A: MapAccess<'de>> Object<'_, A> {
         let is_named = looks_like_geometry(key);
         let is_other = !is_named && OTHER_CONFIGS.contains(&key);
         if is_other || self.unknown.len() >= MAX_UNKNOWN {
+            if self.others.len() < MAX_UNKNOWN {
+                self.others.push(clipped(key).into());
+            }
             return self.items.next_value::<IgnoredAny>().map(|_| ());
         }
         let stated = self.items.next_value::<Entry<Stated>>()?.states();

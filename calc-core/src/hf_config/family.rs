@@ -42,7 +42,7 @@ families! {
     Gemma2 = GEMMA2: ["gemma2"] ["Gemma2ForCausalLM"];
     Gemma3 = GEMMA3: ["gemma3_text" "gemma3"] ["Gemma3ForCausalLM" "Gemma3ForConditionalGeneration"];
     Phi = PHI: ["phi" "phi_msft" "mixformer_sequential"] ["PhiForCausalLM"];
-    Phi3 = PHI3: ["phi3" "phi4_multimodal"] ["Phi3ForCausalLM"];
+    Phi3 = PHI3: ["phi3" "phi4_multimodal" "phi3_v" "phi4mm"] ["Phi3ForCausalLM"];
     Gpt2 = GPT2: ["gpt2"] ["GPT2LMHeadModel"];
     Opt = OPT: ["opt"] ["OPTForCausalLM"];
     Falcon = FALCON: ["falcon" "refinedweb" "refinedwebmodel"] ["FalconForCausalLM" "RWForCausalLM"];

@@ -176,6 +176,8 @@ pub(super) const PHI: Rules = Rules {
 };
 
 pub(super) const PHI3: Rules = Rules {
+    // Embeddings of images and sound, and adapters that engines merge or load on demand.
+    ignored: &["embd_layer", "speech_lora.layer", "vision_lora.layer"],
     attention_bias: Switch::Never,
     windows: Windows::Every(None),
     mlp_bias: Switch::Never,
@@ -306,8 +308,13 @@ pub(super) const COHERE: Rules = Rules {
     ..LLAMA
 };
 
-pub(super) const COHERE2: Rules =
-    Rules { windows: Windows::Pattern { window: 4096, every: 4 }, qk_layernorm: None, ..COHERE };
+pub(super) const COHERE2: Rules = Rules {
+    windows: Windows::Pattern { window: 4096, every: 4 },
+    qk_layernorm: None,
+    // The full layer is the last of each four in all published files.
+    ignored: &["order_of_interleaved_layers"],
+    ..COHERE
+};
 
 pub(super) const ERNIE: Rules = Rules {
     tied: true,

@@ -50,7 +50,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Entry, Found};
-use super::fields::Named;
+use super::fields::{HfConfig, Named};
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
 use super::tower_fields::TowerConfig;
@@ -59,7 +59,7 @@ use crate::error::in_range;
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerKind, TowerLayers};
 
 /// Model types with towers, or with parts that speak, that no rule reads: their files describe them elsewhere.
-const UNREAD: [&str; 3] = ["granite_speech", "qwen2_5_omni", "qwen3_omni_moe"];
+const UNREAD: [&str; 4] = ["granite_speech", "molmo", "qwen2_5_omni", "qwen3_omni_moe"];
 /// Largest width or number in a tower's configuration, so that no product of a few overflows.
 const MOST: u64 = 1 << 20;
 /// Largest side of a patch, and largest number of channels, frames or merged patches per side.
@@ -209,6 +209,32 @@ const fn end(rows: u64, cols: u64, merge: u64) -> TowerEnd {
     TowerEnd { rows, cols, merge }
 }
 
+/// Keys of files that describe a tower in a form of their own.
+const OF_TOWERS: [&str; 16] = [
+    "audio_processor",
+    "audio_tower",
+    "encoder_config",
+    "image_tower",
+    "img_processor",
+    "mm_audio_tower",
+    "mm_vision_tower",
+    "sound_tower_cfg",
+    "speech_config",
+    "vision_cfg",
+    "vision_tower",
+    "vision_tower_cfg",
+    "visual",
+    "visual_config",
+    "visual_tokenizer_config",
+    "vit_config",
+];
+
+/// True if a file has a tower in a form that no rule reads.
+fn describes_tower(config: &HfConfig) -> bool {
+    let unknown = config.unknown.iter().map(|key| key.name.split('.').next().unwrap_or(""));
+    unknown.chain(config.others.iter().map(String::as_str)).any(|key| OF_TOWERS.contains(&key))
+}
+
 /// Reads the towers of a file.
 pub(super) fn read(reader: &mut Reader<'_>, text: u64) -> Result<Vec<Tower>, ConfigError> {
     let outer = reader.outer;
@@ -238,6 +264,7 @@ pub(super) fn read(reader: &mut Reader<'_>, text: u64) -> Result<Vec<Tower>, Con
         left_out |= tower.is_none();
         towers.extend(tower);
     }
+    left_out |= towers.is_empty() && (describes_tower(outer) || describes_tower(reader.text));
     if left_out {
         reader.remarks.push(Remark::TowersNotCounted);
     }

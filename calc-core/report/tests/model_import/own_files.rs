@@ -1,7 +1,10 @@
 //! Model types that only their own files define, and that no class of transformers can be built for: parameters worked by hand.
 
+use calc_core::hf_config::Remark;
 use report::input::model_file::parse;
 use serde_json::{Value, json};
+
+use super::changed;
 
 fn params(file: &Value) -> u64 {
     parse(&file.to_string()).expect("a model").arch.n_params()
@@ -79,4 +82,29 @@ fn ernie_vl_as_published_is_that_of_transformers() {
     });
     let fixture = include_str!("../truth/configs/ernie-4.5-vl-28b.json");
     assert_eq!(params(&file), parse(fixture).expect("a model").arch.n_params());
+}
+
+/// Files that describe towers in a form of their own, beside a language model that is known.
+#[test]
+fn towers_in_a_form_of_their_own_are_said_to_be_left_out() {
+    let processor =
+        json!({"name": "clip_vision_model", "image_dim_out": 1024, "num_img_tokens": 144});
+    let tokenizer = json!({"model_type": "aimv2_visual_tokenizer", "backbone_config": {"num_hidden_layers": 24}});
+    for (changes, left_out) in [
+        (
+            json!({"img_processor": processor, "embd_layer": {"embedding_cls": "image"}, "model_type": "phi3_v"}),
+            true,
+        ),
+        (json!({"visual_tokenizer_config": tokenizer}), true),
+        (json!({"vit_config": {"hidden_size": 1024}}), true),
+        (json!({"mm_vision_tower": "openai/clip-vit-large-patch14-336"}), true),
+        (json!({"model_type": "phi3"}), false),
+    ] {
+        let model = changed("phi-3-mini", &changes).expect("a model");
+        assert_eq!(model.remarks.contains(&Remark::TowersNotCounted), left_out, "{changes}");
+        assert_eq!(
+            model.arch.n_params(),
+            changed("phi-3-mini", &json!({})).expect("plain").arch.n_params()
+        );
+    }
 }
