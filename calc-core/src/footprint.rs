@@ -9,8 +9,8 @@ mod roles;
 pub use cache::{CacheElements, cache_elements};
 pub(crate) use held::{HeldPart, input_tables};
 pub use pages::{Pages, pages};
-pub use roles::WeightRole;
 pub(crate) use roles::weight_roles;
+pub use roles::{WeightRole, parameter_roles};
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};

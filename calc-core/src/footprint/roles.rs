@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::held::{HeldPart, held_bytes};
 use super::scaled;
-use crate::model_arch::LayerGroup;
+use crate::model_arch::{LayerGroup, ModelArch};
 use crate::precision::Precision;
 use crate::software::HostTables;
 use crate::units::Bytes;
@@ -71,6 +71,23 @@ impl WeightRole {
     }
 }
 
+/// Parameters of a model by role, without roles that it lacks; towers and layers that draft are no part of them.
+pub fn parameter_roles(model: &ModelArch) -> Vec<(WeightRole, u64)> {
+    let mut sums = [0; WeightRole::ALL.len()];
+    let mut add = |role: WeightRole, count: u64| sums[role as usize] += count;
+    let embedding = model.vocab_size * model.hidden_size;
+    add(WeightRole::Embedding, embedding);
+    add(WeightRole::LmHead, if model.tied_embeddings { 0 } else { embedding });
+    for table in model.tables.iter() {
+        add(WeightRole::Embedding, table.rows * table.cols);
+    }
+    add(WeightRole::Vectors, model.n_vector_params());
+    model.matrices(&mut |matrix| {
+        add(WeightRole::of(matrix.group, matrix.expert), matrix.count * matrix.rows * matrix.cols);
+    });
+    WeightRole::ALL.into_iter().zip(sums).filter(|(_, count)| *count > 0).collect()
+}
+
 /// Bytes of the weights of a part of a model by role, without roles that it lacks. The sum is that of the footprint.
 pub(crate) fn weight_roles(
     held: &HeldPart<'_>,
@@ -105,4 +122,19 @@ pub(crate) fn weight_roles(
     });
     let roles = WeightRole::ALL.into_iter().zip(sums);
     roles.filter(|(_, bytes)| *bytes > Bytes::ZERO).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::models;
+
+    #[test]
+    fn roles_hold_all_parameters() {
+        for model in models::all() {
+            let roles = parameter_roles(&model.arch);
+            let sum: u64 = roles.iter().map(|(_, count)| count).sum();
+            assert_eq!(sum, model.arch.n_params(), "{}", model.key);
+        }
+    }
 }

@@ -106,7 +106,13 @@ impl Plan<'_> {
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
                 footprint(place, &HeldPart::all(model, tables), &precision, &workload, largest);
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
+            let layers = self.draft_layers(model);
+            DraftMemory {
+                weights: (weights - shared) * layers,
+                kv_cache: kv_cache * layers,
+                cache_rounding: cache_rounding * layers,
+                activations,
+            }
         });
         MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own }
     }
@@ -123,8 +129,15 @@ impl Plan<'_> {
         let own = own.fold(Bytes::ZERO, Bytes::max);
         let draft = self.draft.as_ref();
         own + draft.map_or(Bytes::ZERO, |draft| {
-            bytes(&HeldPart::all(draft.model, HostTables::None), &draft.precision)
+            let held = HeldPart::all(draft.model, HostTables::None);
+            bytes(&held, &draft.precision) * self.draft_layers(draft.model)
         })
+    }
+
+    /// Number of times that a draft model is in memory: each of several own layers has weights and a cache of its own, and a drafted
+    /// token comes from one of them.
+    fn draft_layers(&self, draft: &ModelArch) -> f64 {
+        if self.has_own_drafts() { draft.draft_layers.max(1) as f64 } else { 1.0 }
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

@@ -57,7 +57,7 @@ fn the_memory_of_a_gguf_file_is_that_of_its_tensors() {
     let halves = 2.0 * found["parameters"].as_f64().expect("a number");
     assert!(stored(other) >= halves, "{other}");
     let shown = answer(&format!("models {path}"));
-    assert!(shown.contains("weights     171") && shown.contains("in the files"), "{shown}");
+    assert!(shown.contains("weights      171") && shown.contains("in the files"), "{shown}");
     let listed = answer(&format!("inspect {path} --tensors"));
     let down = listed.lines().find(|line| line.starts_with("blk.1.ffn_down.weight "));
     let has = |part: &str| down.is_some_and(|line| line.contains(part));

@@ -157,7 +157,7 @@ fn other_version(device: &Device) -> Option<String> {
     }
     let other = catalog::version_with(device, installed)?;
     Some(format!(
-        "{} is the memory of {}, which has {} and not {}: name it with --hardware if it is the one",
+        "{} is the memory of {}, which has {} and not {}: name that device if it is the one",
         n::capacity(installed),
         other.name,
         n::bandwidth(other.bandwidth.value),
@@ -169,7 +169,7 @@ fn other_version(device: &Device) -> Option<String> {
 fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
-            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (--memory-gb) or a limit on its use (--memory-limit-gb)",
+            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (memory_gb) or a limit on its use (memory_limit_gb)",
             device.name,
             n::capacity(device.memory.value)
         )
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(
             notes("apple_m4_max", 36.0),
             [
-                "36\u{202f}GiB is the memory of Apple M4 Max (32-core), which has 410\u{202f}GB/s and not 546\u{202f}GB/s: name it with --hardware if it is the one"
+                "36\u{202f}GiB is the memory of Apple M4 Max (32-core), which has 410\u{202f}GB/s and not 546\u{202f}GB/s: name that device if it is the one"
             ]
         );
         for (key, gib) in [("apple_m4_max", 64.0), ("apple_m4_max_32core", 36.0), ("h100", 94.0)] {
