@@ -22,6 +22,7 @@ fn file(model: &str, weights: &str) -> Estimate {
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     })
     .expect("an estimate")
 }

@@ -33,6 +33,7 @@ fn of(
         weight_size: None,
         draft: draft.map(|model| Draft { model, files: None }),
         host: None,
+        cards: None,
         engine: None,
         calibration: &Calibration::FITTED,
     })

@@ -318,6 +318,7 @@ mod tests {
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         })
         .expect("a valid request")
     }

@@ -3,6 +3,7 @@
 use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
+use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
 use calc_core::model_arch::ModelArch;
 use calc_core::order::sort_short;
@@ -10,6 +11,7 @@ use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
 use super::apply::engine_name;
+use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
@@ -55,6 +57,16 @@ pub fn tables_on_host(
         engine_name(engine),
         n::bytes(bytes)
     ))
+}
+
+/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
+pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let devices = inputs.workload.parallel.devices();
+    if answer.cards.is_empty() {
+        return fit(&answer.memory, devices);
+    }
+    let said = fit(&answer.memory, 1);
+    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
 }
 
 /// A role of weights: `routers, norms and biases`.

@@ -134,7 +134,10 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(larger_steps(inputs, answer));
-    notes.extend(split_notes(&inputs.workload.parallel));
+    if answer.cards.is_empty() {
+        notes.extend(split_notes(&inputs.workload.parallel));
+    }
+    notes.extend(super::cards::notes(answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
