@@ -15,8 +15,7 @@ use calc_core::provenance::Fact;
 use calc_core::units::{Bytes, BytesPerSec, Seconds};
 use calc_core::workload::Workload;
 
-const LINK: Link =
-    Link { bandwidth: BytesPerSec::from_gb(25.0), latency: Seconds::new(5e-6), is_switched: false };
+const LINK: Link = Link::ring(BytesPerSec::from_gb(25.0), Seconds::new(5e-6));
 
 fn device(key: &str) -> Device {
     let link = Some(Fact::assumed(LINK));
