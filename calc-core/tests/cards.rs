@@ -179,8 +179,9 @@ fn the_faster_card_takes_all_it_holds() {
     assert!(fast.layers.end > 40, "{fast:?}");
     let memory = fast.memory.expect("layers");
     let spare = memory.usable.bytes - memory.total();
-    let layer = memory.weights / (fast.layers.end as f64);
-    assert!(spare < layer, "{spare:?} of {layer:?}");
+    // One more layer brings its cache, and layers of the mixture differ by some percent.
+    let layer = (memory.weights + memory.allotted_cache()) / (fast.layers.end as f64);
+    assert!(spare < layer * 1.05, "{spare:?} of {layer:?}");
     assert!(slow.has_head && !fast.has_head);
     assert!(slow.token.ideal / slow.layers.clone().count() as f64 > fast.token.ideal / 45.0);
     assert!(answer.memory.total() > Bytes::from_gb(20.0));
