@@ -70,8 +70,33 @@ pub struct Link {
     pub bandwidth: BytesPerSec,
     /// Latency per hop.
     pub latency: Seconds,
-    /// True if every device reaches every other one at once, by a switch or a full mesh; others pass data around a ring.
-    pub is_switched: bool,
+    /// Largest number of devices that reach each other at once, by a switch or a full mesh. More of them pass data around a ring.
+    pub direct: u64,
+    /// Bandwidth of one direction around that ring.
+    pub around: BytesPerSec,
+}
+
+impl Link {
+    /// A link that joins devices in a ring.
+    pub const fn ring(bandwidth: BytesPerSec, latency: Seconds) -> Self {
+        Self { bandwidth, latency, direct: 1, around: bandwidth }
+    }
+
+    /// A link by which all devices reach each other at once.
+    pub const fn switched(bandwidth: BytesPerSec, latency: Seconds) -> Self {
+        Self { direct: u64::MAX, ..Self::ring(bandwidth, latency) }
+    }
+
+    /// Bandwidth between a number of devices, and the hops from each to all others.
+    pub const fn among(&self, devices: u64) -> (BytesPerSec, u64) {
+        if devices <= self.direct {
+            (self.bandwidth, 1)
+        } else if self.direct > 1 {
+            (self.around, devices - 1)
+        } else {
+            (self.bandwidth, devices - 1)
+        }
+    }
 }
 
 /// A power mode of a board: its clocks and the units it keeps active.

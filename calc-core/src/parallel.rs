@@ -12,7 +12,7 @@ use crate::error::{Error, in_range};
 use crate::lowering::Step;
 use crate::model_arch::{Attention, MatrixSplit, ModelArch, Recurrent};
 use crate::quant_format::QuantFormat;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, BytesPerSec, Seconds};
 
 /// Number of devices per kind of split; a single device has 1 for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +146,8 @@ impl ModelArch {
 ///
 /// ```text
 /// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 h latency
+///             one after the embedding, whose rows are split, and one of T C b_o after each split table of C columns
+///             an all-gather of the logits, (n-1)/n S V b_o / link + h latency
 /// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + h latency
 /// pipeline n  A from each stage to the next, n - 1 times A / link + latency
 /// h           n - 1 around a ring, 1 where a switch or a full mesh joins all devices
@@ -157,20 +159,58 @@ pub fn link_time(
     carrier: &QuantFormat,
     link: &Link,
 ) -> Seconds {
-    let message =
-        Bytes::new(step.tokens() as f64 * model.hidden_size as f64 * carrier.bytes_per_element());
-    let send = message / link.bandwidth;
-    let hop = link.latency;
-    let (tensor, expert) = (parallel.tensor as f64, parallel.expert as f64);
-    let hops = |devices: f64| hop * if link.is_switched { 1.0 } else { devices - 1.0 };
-    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hops(tensor) * 2.0;
-    let reduces = if parallel.tensor > 1 { all_reduces(model) } else { 0.0 };
-    let mut time = reduce * reduces;
+    let element = carrier.bytes_per_element();
+    let column = Bytes::new(step.tokens() as f64 * element);
+    let message = column * model.hidden_size as f64;
+    let mut time = Seconds::ZERO;
+    if parallel.tensor > 1 {
+        let group = Group::new(link, parallel.tensor);
+        time += group.all_reduce(message) * (all_reduces(model) + 1.0);
+        for table in model.tables.iter().filter(|table| table.is_split) {
+            time += group.all_reduce(column * table.cols as f64);
+        }
+        let logits = step.logits() as f64 * model.vocab_size as f64;
+        time += group.all_gather(Bytes::new(logits * element));
+    }
+    let experts = Group::new(link, parallel.expert);
     for moe in model.moe.iter().filter(|_| parallel.expert > 1) {
-        let exchange = send * (moe.experts_per_token as f64 / expert) + hops(expert);
+        let exchange = experts.exchange(message * moe.experts_per_token as f64);
         time += exchange * (2.0 * moe.layers as f64);
     }
-    time + (send + hop) * (parallel.pipeline.stages() as f64 - 1.0)
+    let stages = parallel.pipeline.stages();
+    let (bandwidth, _) = link.among(stages);
+    time + (message / bandwidth + link.latency) * (stages as f64 - 1.0)
+}
+
+/// Devices that exchange data.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    devices: f64,
+    bandwidth: BytesPerSec,
+    /// Latency from a device to all others.
+    hops: Seconds,
+}
+
+impl Group {
+    fn new(link: &Link, devices: u64) -> Self {
+        let (bandwidth, hops) = link.among(devices);
+        Self { devices: devices as f64, bandwidth, hops: link.latency * hops as f64 }
+    }
+
+    /// Time in which every device gets the parts of `bytes` that the others have.
+    fn all_gather(&self, bytes: Bytes) -> Seconds {
+        bytes / self.bandwidth * ((self.devices - 1.0) / self.devices) + self.hops
+    }
+
+    /// Time in which every device gets the sum of all: parts of it are summed, and then gathered.
+    fn all_reduce(&self, bytes: Bytes) -> Seconds {
+        self.all_gather(bytes) * 2.0
+    }
+
+    /// Time in which the devices exchange `bytes` of each, an equal part with each device.
+    fn exchange(&self, bytes: Bytes) -> Seconds {
+        bytes / self.bandwidth * (1.0 / self.devices) + self.hops
+    }
 }
 
 /// Number of all-reduces: one after each attention, recurrence and MLP; two per regular layer.
@@ -189,6 +229,27 @@ mod tests {
     use crate::model_arch::{Projection, Table};
     use crate::text::List;
     use alloc::vec::Vec;
+
+    #[test]
+    fn bytes_on_links_by_hand() {
+        // Llama 3.1 70B on two B200, 32 sequences: A = 32 · 8192 · 2 B, logits of 32 · 128,256 · 2 B; 900 GB/s and 5 µs.
+        let model = &catalog::model("llama-3.1-70b").expect("catalog key").arch;
+        let time = |key: &str, tensor, tokens| {
+            let link = catalog::links::find(key).expect("catalog key").link;
+            let parallel = Parallel { tensor, ..Parallel::default() };
+            let carrier = &catalog::formats::BF16;
+            link_time(model, &parallel, Step::decode(tokens, 1024), carrier, &link).get()
+        };
+        let reduce = 2.0 * 0.5 * 524_288.0 / 900e9 + 2.0 * 5e-6;
+        let gather = 0.5 * 8_208_384.0 / 900e9 + 5e-6;
+        assert!((time("nvlink5", 2, 32) - 161.0 * reduce - gather).abs() < 1e-12);
+        // Four V100 are a full mesh and eight pass data around: 1 and 7 hops for each half.
+        let hops = |tensor| time("nvlink2", tensor, 1) / (323.0 * 5e-6);
+        assert!((1.0..1.1).contains(&hops(4)) && (7.0..7.1).contains(&hops(8)), "{}", hops(8));
+        // A bridge joins two cards; among four PCIe carries the data.
+        let hops = time("nvlink_bridge", 4, 1) - time("pcie_4_x16", 4, 1);
+        assert!(hops.abs() < 1e-12, "{hops}");
+    }
 
     #[test]
     fn latents_indexers_and_routing_tables_are_whole_on_each_device() {

@@ -15,8 +15,7 @@ use calc_core::provenance::Fact;
 use calc_core::units::{Bytes, BytesPerSec, Seconds};
 use calc_core::workload::Workload;
 
-const LINK: Link =
-    Link { bandwidth: BytesPerSec::from_gb(25.0), latency: Seconds::new(5e-6), is_switched: false };
+const LINK: Link = Link::ring(BytesPerSec::from_gb(25.0), Seconds::new(5e-6));
 
 fn device(key: &str) -> Device {
     let link = Some(Fact::assumed(LINK));
@@ -180,8 +179,9 @@ fn the_faster_card_takes_all_it_holds() {
     assert!(fast.layers.end > 40, "{fast:?}");
     let memory = fast.memory.expect("layers");
     let spare = memory.usable.bytes - memory.total();
-    let layer = memory.weights / (fast.layers.end as f64);
-    assert!(spare < layer, "{spare:?} of {layer:?}");
+    // One more layer brings its cache, and layers of the mixture differ by some percent.
+    let layer = (memory.weights + memory.allotted_cache()) / (fast.layers.end as f64);
+    assert!(spare < layer * 1.05, "{spare:?} of {layer:?}");
     assert!(slow.has_head && !fast.has_head);
     assert!(slow.token.ideal / slow.layers.clone().count() as f64 > fast.token.ideal / 45.0);
     assert!(answer.memory.total() > Bytes::from_gb(20.0));

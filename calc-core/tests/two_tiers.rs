@@ -171,8 +171,8 @@ fn more_of_anything_is_never_slower() {
         let mut faster = base_host.clone();
         faster.host.bandwidth = Fact::derived(dram(6000, 2));
         let mut wider = base_host.clone();
-        let Link { bandwidth, latency, is_switched } = wider.host.link.value;
-        wider.host.link = Fact::assumed(Link { bandwidth: bandwidth * 2.0, latency, is_switched });
+        let link = wider.host.link.value;
+        wider.host.link = Fact::assumed(Link { bandwidth: link.bandwidth * 2.0, ..link });
         let larger = base_card.clone().with_memory(Bytes::from_gib(32.0));
         for (what, card, host) in [
             ("faster memory of the host", &base_card, &faster),

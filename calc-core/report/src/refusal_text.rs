@@ -43,6 +43,9 @@ pub fn core_error(error: &Error) -> String {
                 list_of("hardware")
             )
         }
+        Error::UnknownKey { catalog: "format", key, .. } if dynamic(key).is_some() => {
+            unsloth(key, dynamic(key).unwrap_or_default())
+        }
         Error::UnknownKey { catalog, key, nearest } if nearest.is_empty() => {
             format!("unknown {catalog} `{key}`; {} names all keys", list_of(catalog))
         }
@@ -93,6 +96,31 @@ impl fmt::Write for OneLine<'_, '_> {
     }
 }
 
+/// The bits in the name of a dynamic quantization of Unsloth, `4` in `UD-Q4_K_XL`; `None` for other names.
+fn dynamic(name: &str) -> Option<char> {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    let inner = name.strip_prefix("gguf_").unwrap_or(&name);
+    let of_unsloth = inner.starts_with("ud_") || inner.ends_with("_k_xl");
+    let is_file = inner.contains('q');
+    inner.chars().find(char::is_ascii_digit).filter(|_| of_unsloth && is_file)
+}
+
+/// Refusal of a dynamic quantization, with the file name of the same bits whose size follows from a rule.
+fn unsloth(name: &str, bits: char) -> String {
+    let like = match bits {
+        '3' => "q3_k_m",
+        '4' => "q4_k_m",
+        '5' => "q5_k_m",
+        '6' => "q6_k",
+        '8' => "q8_0",
+        _ => "q2_k",
+    };
+    format!(
+        "`{name}` has no size of its own: Unsloth chooses the type of each tensor model by model; give the file as the model \
+         (--model FILE.gguf), or its size (--weights {like} --weight-gb SIZE)"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +141,13 @@ mod tests {
             let ending = format!("the list of {list} (`ridgepoint {list}`) names all keys");
             assert!(unknown.contains("`foo`; ") && unknown.ends_with(&ending), "{unknown}");
         }
+        for (name, like) in [("UD-Q4_K_XL", "q4_k_m"), ("q8_k_xl", "q8_0"), ("UD-IQ2_M", "q2_k")] {
+            let text = core_error(&catalog::format(name).expect_err("no rule"));
+            assert!(text.contains("--model FILE.gguf") && text.contains(like), "{text}");
+        }
+        assert!(
+            catalog::format("ud_foo").is_err_and(|why| core_error(&why).starts_with("unknown"))
+        );
         let range = Error::OutOfRange { what: "m".into(), value: 1e30, min: 1.0, max: 1e9 };
         assert_eq!(core_error(&range), "m must be from 1 to 1000000000; got 1e30");
         let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");

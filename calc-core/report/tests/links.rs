@@ -58,9 +58,9 @@ fn a_switch_takes_two_hops_whatever_the_number_of_devices() {
         });
         answer(&more).expect(link).0
     };
-    // 160 all-reduces, each with 12 further hops of 5 µs around a ring of eight: 9.6 ms, and some bandwidth.
+    // 161 all-reduces, each with 12 further hops of 5 µs around a ring of eight, and 6 of the logits: 9.69 ms, and some bandwidth.
     let (switched, ring) = (time("nvlink4", 8), time("pcie_5_x16", 8));
-    assert!((0.0096..0.0097).contains(&(ring - switched)), "{ring} s and {switched} s");
+    assert!((0.0097..0.0098).contains(&(ring - switched)), "{ring} s and {switched} s");
     let (switched, ring) = (time("nvlink4", 2), time("pcie_5_x16", 2));
     assert!((0.0..0.0001).contains(&(ring - switched)), "{ring} s and {switched} s");
 }

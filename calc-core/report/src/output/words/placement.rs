@@ -56,8 +56,7 @@ pub(super) fn cells(model: &ModelArch, workload: &Workload) -> String {
 /// The options of llama.cpp that make a placement.
 pub fn placing(placement: &Placement, model: &ModelArch) -> Vec<String> {
     let Placement { layers, feed_forward, cache, copies } = *placement;
-    // The output layer counts as one.
-    let mut options = vec![format!("-ngl {}", model.n_layers + 1 - layers)];
+    let mut options = vec![format!("-ngl {}", layers_on_card(layers, model))];
     if feed_forward > Placement::of_layers(layers, model).feed_forward {
         let option = if model.has_experts() { "-ncmoe" } else { "-ncffn" };
         options.push(format!("{option} {}", first_layers(feed_forward, model)));
@@ -69,6 +68,14 @@ pub fn placing(placement: &Placement, model: &ModelArch) -> Vec<String> {
         options.push("--no-op-offload".to_owned());
     }
     options
+}
+
+/// The number of layers for `-ngl`, which counts from the last one: the output layer is one, and so is each layer that drafts in
+/// files that have them. Others lack these, and there too large a number means all layers; with layers on the host, the smaller
+/// number leaves the card no more than it has room for.
+fn layers_on_card(on_host: u64, model: &ModelArch) -> u64 {
+    let drafting = if on_host == 0 { model.draft_layers } else { 0 };
+    model.n_layers + 1 + drafting - on_host
 }
 
 /// Bytes on the host: `44.0 GB of weights, 1.2 GB of KV cache; 45.2 GB of 95.3 GB usable`.
@@ -100,3 +107,22 @@ pub const BASIS: &str = "on the host: fitted on published runs of llama.cpp with
 /// Note that the energy of a split model leaves the processor out.
 pub const ENERGY: &str =
     "the power of the processor is not counted: energy and power are those of the card";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog;
+
+    #[test]
+    fn layers_that_draft_are_among_those_on_the_card() {
+        let mut model = catalog::model("deepseek-v3").expect("catalog key").arch.clone();
+        let ngl = |placement: Placement, model: &ModelArch| placing(&placement, model).remove(0);
+        let experts = Placement::of_feed_forward(20);
+        model.draft_layers = 0;
+        assert_eq!(ngl(experts, &model), "-ngl 62");
+        // A file with the layer has blocks 0 to 61, and `-ngl 62` would leave the first on the processor.
+        model.draft_layers = 1;
+        assert_eq!(ngl(experts, &model), "-ngl 63");
+        assert_eq!(ngl(Placement::of_layers(10, &model), &model), "-ngl 52");
+    }
+}
