@@ -11,8 +11,11 @@ pub use pages::{Pages, pages};
 pub use roles::WeightRole;
 pub(crate) use roles::weight_roles;
 
+use core::ops::Range;
+
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
+use crate::gguf_file::Mixture;
 use crate::lowering::{Lowering, Step};
 use crate::model_arch::{Ends, ModelArch};
 use crate::op::OpKind;
@@ -200,13 +203,22 @@ pub(crate) struct HeldPart<'a> {
     pub whole: &'a ModelArch,
     /// Its layers on this device.
     pub part: &'a ModelArch,
+    /// Their places in the model; `None` for all.
+    pub layers: Option<&'a Range<u64>>,
     pub ends: Ends,
 }
 
 impl<'a> HeldPart<'a> {
     /// All layers on one device.
     pub(crate) const fn all(model: &'a ModelArch) -> Self {
-        Self { whole: model, part: model, ends: Ends::BOTH }
+        Self { whole: model, part: model, layers: None, ends: Ends::BOTH }
+    }
+
+    /// The formats with the mixture of these layers.
+    fn precision(&self, all: &Precision) -> Precision {
+        let stored = (all.weights, all.experts);
+        let of = |layers: &Range<u64>| Mixture::of_layers(stored, self.whole, layers.clone());
+        Precision { mixture: self.layers.map_or(all.mixture, of), ..*all }
     }
 
     /// The KV cache of these layers.
@@ -254,6 +266,7 @@ pub(crate) fn footprint(
 /// [`part_bytes`] of a part of a model. A last stage has a copy of an embedding that is the LM head, too.
 fn held_bytes(held: &HeldPart<'_>, precision: &Precision, expert_parallel: u64) -> PartBytes {
     let HeldPart { part, ends, .. } = *held;
+    let precision = &held.precision(precision);
     let (embedding, lm_head) = embedding_weights(part, precision);
     let copied = part.tied_embeddings && ends.last;
     let embedding = match ends.first {

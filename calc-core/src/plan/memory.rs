@@ -47,8 +47,9 @@ impl Plan<'_> {
 
     /// The part of the model that a stage has; `None` for one without layers.
     pub(super) fn held_at(&self, stage: usize) -> Option<HeldPart<'_>> {
-        let Stage { part, ends, .. } = self.stages.get(stage).filter(|stage| !stage.is_idle())?;
-        Some(HeldPart { whole: self.model(), part, ends: *ends })
+        let Stage { part, ends, layers } =
+            self.stages.get(stage).filter(|stage| !stage.is_idle())?;
+        Some(HeldPart { whole: self.model(), part, layers: Some(layers), ends: *ends })
     }
 
     /// The part of the model with the least memory to spare on its device, and its memory without a draft model.
