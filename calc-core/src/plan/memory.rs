@@ -9,13 +9,14 @@ use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, part_bytes, table_bytes,
-    weight_bytes, weight_roles,
+    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, input_tables, part_bytes,
+    table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::parallel::Stage;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
+use crate::software::HostTables;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -40,7 +41,8 @@ impl Plan<'_> {
 
     /// The parts of the model on the devices of a pipeline, each with the index of its stage; all of it without one.
     fn held(&self) -> impl Iterator<Item = (usize, HeldPart<'_>)> {
-        let all = self.stages.is_empty().then(|| (0, HeldPart::all(self.model())));
+        let all =
+            self.stages.is_empty().then(|| (0, HeldPart::all(self.model(), self.host_tables())));
         let stages = (0..self.stages.len()).filter_map(|index| Some((index, self.held_at(index)?)));
         all.into_iter().chain(stages)
     }
@@ -49,7 +51,27 @@ impl Plan<'_> {
     pub(super) fn held_at(&self, stage: usize) -> Option<HeldPart<'_>> {
         let Stage { part, ends, layers } =
             self.stages.get(stage).filter(|stage| !stage.is_idle())?;
-        Some(HeldPart { whole: self.model(), part, layers: Some(layers), ends: *ends })
+        let host_tables = self.host_tables();
+        Some(HeldPart { whole: self.model(), part, layers: Some(layers), ends: *ends, host_tables })
+    }
+
+    /// The tables that lie beside the card. With a host, a placement divides them.
+    pub(super) fn host_tables(&self) -> HostTables {
+        if self.tiers.is_some() {
+            return HostTables::None;
+        }
+        HostTables::of(self.tuned.engine, self.request.device)
+    }
+
+    /// Bytes of the tables beside the cards of the group, of model and draft model.
+    fn tables_on_host(&self) -> Bytes {
+        let tables = self.host_tables();
+        let own = input_tables(self.model(), &self.precision, tables) * self.weight_scale.embedding;
+        let draft = self.draft.filter(|_| !self.has_own_drafts());
+        let draft = draft.map_or(Bytes::ZERO, |draft| {
+            input_tables(draft.model, &draft.precision, tables) * draft.scale.embedding
+        });
+        own * self.request.workload.parallel.tensor as f64 + draft
     }
 
     /// The part of the model with the least memory to spare on its device, and its memory without a draft model.
@@ -87,14 +109,23 @@ impl Plan<'_> {
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
+            let (tables, shared) = if self.has_own_drafts() {
+                (HostTables::None, table_bytes(model, &precision))
+            } else {
+                (self.host_tables(), Bytes::ZERO)
+            };
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
-                footprint(place, &HeldPart::all(model), &precision, &workload, largest);
-            let shared =
-                if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
+                footprint(place, &HeldPart::all(model, tables), &precision, &workload, largest);
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
+            let layers = self.draft_layers(model);
+            DraftMemory {
+                weights: (weights - shared) * layers,
+                kv_cache: kv_cache * layers,
+                cache_rounding: cache_rounding * layers,
+                activations,
+            }
         });
-        MemoryFootprint { draft, ..own }
+        MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own }
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
@@ -108,8 +139,16 @@ impl Plan<'_> {
         let own = self.held().map(|(_, held)| bytes(&held, &self.precision));
         let own = own.fold(Bytes::ZERO, Bytes::max);
         let draft = self.draft.as_ref();
-        own + draft
-            .map_or(Bytes::ZERO, |draft| bytes(&HeldPart::all(draft.model), &draft.precision))
+        own + draft.map_or(Bytes::ZERO, |draft| {
+            let held = HeldPart::all(draft.model, HostTables::None);
+            bytes(&held, &draft.precision) * self.draft_layers(draft.model)
+        })
+    }
+
+    /// Number of times that a draft model is in memory: each of several own layers has weights and a cache of its own, and a drafted
+    /// token comes from one of them.
+    fn draft_layers(&self, draft: &ModelArch) -> f64 {
+        if self.has_own_drafts() { draft.draft_layers.max(1) as f64 } else { 1.0 }
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

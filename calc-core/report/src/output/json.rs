@@ -19,6 +19,7 @@ mod memory;
 pub mod recommend;
 mod row;
 pub mod scenarios;
+pub mod schedule;
 pub mod tiling;
 
 use calc_core::calibration::{Basis, InFit};

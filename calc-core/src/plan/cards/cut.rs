@@ -100,7 +100,13 @@ impl Plan<'_> {
         let ends = Ends { first: start == 0, last: end == whole.n_layers };
         let layers = start..end;
         let part = whole.stage(layers.clone(), ends);
-        let held = HeldPart { whole, part: &part, layers: Some(&layers), ends };
+        let held = HeldPart {
+            whole,
+            part: &part,
+            layers: Some(&layers),
+            ends,
+            host_tables: self.host_tables(),
+        };
         self.memory_on(&held, workload, &self.place_of(card)).verdict().may_fit()
     }
 

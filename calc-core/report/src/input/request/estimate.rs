@@ -98,11 +98,10 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
-        let listed = fields.clone();
+        let all = fields.clone();
         let several = ListedCards::take(&mut fields, library)?;
-        host::from_device_name(&mut fields);
+        host::from_device_name(&mut fields)?;
         let counted = device_count::from_device_name(&mut fields);
-        let all = if several.is_some() { listed } else { fields.clone() };
         let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
         let open = asked.and_then(|name| device_left_open(&name, &device));
@@ -200,6 +199,21 @@ impl EstimateInputs {
     /// Whether the request has a field.
     pub(super) fn has_field(&self, key: &str) -> bool {
         self.fields.as_ref().is_some_and(|fields| fields.has(key))
+    }
+
+    /// The inputs with the fields of a request that gives the same answer, so that changes of it can be tried; without them where the
+    /// request is refused or gives another answer.
+    #[must_use]
+    pub fn asked_by(self, fields: Fields) -> Self {
+        let asked = Self::parse(fields, &Library::CATALOGS).ok();
+        let answers =
+            asked.as_ref().and_then(|asked| asked.estimate().ok()).zip(self.estimate().ok());
+        let is_same = answers.is_some_and(|(a, b)| {
+            (a.ttft, a.tpot, a.end_to_end, a.memory.total())
+                == (b.ttft, b.tpot, b.end_to_end, b.memory.total())
+        });
+        let fields = asked.and_then(|asked| asked.fields).filter(|_| is_same);
+        Self { fields, ..self }
     }
 
     /// The request with other values of some fields, parsed again; `None` if that is refused. A null removes a field.
@@ -305,7 +319,8 @@ fn draft_field(
         input: "draft_model mtp",
         part: "a model without a layer for multi-token prediction whose geometry is known",
     })?;
-    let name = format!("the layer for multi-token prediction of {}", model.name);
+    let layers = if arch.draft_layers > 1 { "layers" } else { "layer" };
+    let name = format!("the {layers} for multi-token prediction of {}", model.name);
     let key = OWN_LAYERS.into();
     Ok(Some(NamedModel { key, name, arch: Cow::Owned(arch), weight_bytes: None, ..model.clone() }))
 }

@@ -68,6 +68,8 @@ pub struct RecommendInputs {
     pub bounds: Bounds,
     /// Format of weights that the request names; the answer gives its rank.
     pub asked_weights: Option<String>,
+    /// The fields that were parsed; `None` for inputs that no request gave.
+    pub fields: Option<Fields>,
 }
 
 impl RecommendInputs {
@@ -76,6 +78,7 @@ impl RecommendInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let all = fields.clone();
         let objective = word(&mut fields, "objective", &Objective::ALL)?;
         let asked_part = word(&mut fields, "phase", &RankedPart::ALL)?;
         let bounds = bounds(&mut fields)?;
@@ -115,6 +118,7 @@ impl RecommendInputs {
             part,
             bounds,
             asked_weights,
+            fields: Some(all),
         })
     }
 

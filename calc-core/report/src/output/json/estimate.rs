@@ -42,6 +42,9 @@ pub struct EstimateJson {
     throughput_token_per_s: Option<f64>,
     mean: Option<MeanJson>,
     expected: Option<LatenciesJson>,
+    /// The same without what devices exchange over a link that nobody published; absent where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_link: Option<LatenciesJson>,
     factors: FactorsJson,
     memory: MemoryJson,
     energy: EnergyJson,
@@ -292,6 +295,17 @@ struct LatenciesJson {
     end_to_end: ExpectedJson,
 }
 
+impl LatenciesJson {
+    fn new(answer: &Estimate) -> Self {
+        Self {
+            ttft: answer.ttft.into(),
+            tpot: answer.tpot.into(),
+            generation: answer.generation.into(),
+            end_to_end: answer.end_to_end.into(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
     /// Energy of all devices; `watt` likewise.
@@ -345,12 +359,8 @@ impl EstimateJson {
             mean: known.then(|| {
                 MeanJson::new(&answer.mean, answer.mean.throughput(), Some(answer.mean_mbu))
             }),
-            expected: known.then(|| LatenciesJson {
-                ttft: answer.ttft.into(),
-                tpot: answer.tpot.into(),
-                generation: answer.generation.into(),
-                end_to_end: answer.end_to_end.into(),
-            }),
+            expected: known.then(|| LatenciesJson::new(answer)),
+            without_link: answer.link_unknown.then(|| LatenciesJson::new(answer)),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
             memory: MemoryJson::new(inputs, answer),
             energy: EnergyJson {

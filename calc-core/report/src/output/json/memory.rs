@@ -15,6 +15,9 @@ pub(super) struct MemoryJson {
     weights: f64,
     /// The weights by role, those on a host included.
     weights_by_role: WeightRolesJson,
+    /// Tables of the input that the engine keeps beside the card; in no sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables_on_host: Option<f64>,
     /// Weights of the towers for images and sound, whole on one device.
     #[serde(skip_serializing_if = "Option::is_none")]
     towers: Option<f64>,
@@ -90,6 +93,7 @@ impl MemoryJson {
         Self {
             weights: memory.weights.get(),
             weights_by_role: WeightRolesJson::new(&inputs.weight_roles()),
+            tables_on_host: Some(memory.tables_on_host.get()).filter(|bytes| *bytes > 0.0),
             towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
             kv_cache_rounding: memory.cache_rounding.get(),

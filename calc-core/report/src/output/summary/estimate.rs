@@ -4,6 +4,7 @@ mod cards;
 mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::expected::Expected;
 use calc_core::footprint::{bits_per_weight, pages};
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::plan::OpRow;
@@ -17,7 +18,7 @@ use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
-use crate::output::words::placement::Asked;
+use crate::output::words::remedies::Asked;
 
 /// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
@@ -28,7 +29,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.line(sentence);
     }
     out.line(verdict(inputs, answer));
-    for change in words::placement::what_would_fit(inputs, answer, Asked::Flags) {
+    for change in words::remedies::what_would_fit(inputs, answer, Asked::Flags) {
         out.line(change);
     }
     setup(&mut out, inputs, answer);
@@ -57,15 +58,14 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
-        return format!(
-            "{fits} Decode {bound}: at most {roof}; the link between the devices is unknown."
-        );
+        return format!("{fits} Decode {bound}: {}.", words::without_link(answer));
     }
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
     let at = words::rate_at_context(&inputs.workload, answer);
+    let without = words::without_hand_over(inputs);
     format!(
-        "{fits} Decode {bound}: {rate} expected{over}{at}, {roof} at the roof{}. First token after {first}.",
+        "{fits} Decode {bound}: {rate} expected{over}{at}{without}, {roof} at the roof{}. First token after {first}.",
         words::roof_leaves_out(&answer.middle)
     )
 }
@@ -152,9 +152,10 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
         row("  of expected time", &|p| words::bound(p.expected_bound).into());
     }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
-    row("expected", &|p| known(n::time(p.totals.expected.time)));
-    row("  from", &|p| known(n::time(p.totals.expected.low)));
-    row("  to", &|p| known(n::time(p.totals.expected.high)));
+    let name = if answer.link_unknown { "expected, without the link" } else { "expected" };
+    row(name, &|p| n::time(p.totals.expected.time));
+    row("  from", &|p| n::time(p.totals.expected.low));
+    row("  to", &|p| n::time(p.totals.expected.high));
     row("MFU", &|p| known(n::percent(p.mfu)));
     row("MBU", &|p| known(n::percent(p.mbu)));
     table
@@ -240,14 +241,14 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let fits = answer.memory.verdict().may_fit();
     out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
-        let at_least = |name: &str, ideal| {
-            format!("{name}at least {}, ideal, without the link", n::time(ideal))
+        let at_least = |name: &str, ideal, time: &Expected| {
+            format!("{name}at least {} ideal; without the link {}", n::time(ideal), expected(time))
         };
-        out.line(at_least("TTFT        ", answer.ttft_ideal));
-        out.line(at_least("TPOT        ", answer.token_ideal));
+        out.line(at_least("TTFT        ", answer.ttft_ideal, &answer.ttft));
+        out.line(at_least("TPOT        ", answer.token_ideal, &answer.tpot));
         if w.new_tokens > 1 {
-            out.line(at_least("mean TPOT   ", answer.mean.ideal));
-            out.line(at_least("end to end  ", answer.end_to_end_ideal));
+            out.line(at_least("mean TPOT   ", answer.mean.ideal, &answer.mean.expected));
+            out.line(at_least("end to end  ", answer.end_to_end_ideal, &answer.end_to_end));
         }
         return;
     }
