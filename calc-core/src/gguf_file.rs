@@ -4,6 +4,8 @@
 //! an importance matrix (with one, IQ4 files are 1 % smaller). One tensor of Q, K and V has the formats of its own branch there,
 //! as published files have; since tensors have categories (2026), new files take those of V. Derivation:
 //! `docs/theory/formats.md`.
+//!
+//! This file is longer than 400 lines because the rules of llama-quantize and their use belong together.
 
 use core::ops::Range;
 
