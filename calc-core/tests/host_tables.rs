@@ -23,6 +23,7 @@ fn request<'a>(device: &str, model: &'a ModelArch, engine: Engine) -> EstimateRe
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

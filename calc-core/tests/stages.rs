@@ -89,7 +89,8 @@ fn the_fullest_stage_is_no_smaller_than_the_mean_and_more_stages_need_at_most_a_
             let mut before = whole.total();
             // Where a cut moves, one more layer with a cache may fall into a stage of as many layers.
             let cached = arch.attention.iter().filter(|group| group.cache_row() > 0);
-            let layers = cached.map(Attention::layers).min().unwrap_or(1).max(1);
+            let layers =
+                cached.map(calc_core::model_arch::Attention::layers).min().unwrap_or(1).max(1);
             let cache = whole.allotted_cache() / layers as f64;
             for ways in 2..=8.min(arch.n_layers) {
                 let fullest = memory(arch, engine, ways);

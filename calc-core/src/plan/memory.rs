@@ -41,18 +41,17 @@ impl Plan<'_> {
 
     /// The parts of the model on the devices of a pipeline, each with the index of its stage; all of it without one.
     fn held(&self) -> impl Iterator<Item = (usize, HeldPart<'_>)> {
-        let all =
-            self.stages.is_empty().then(|| (0, HeldPart::all(self.model(), self.host_tables())));
+        let all = || (0, HeldPart::all(self.model(), self.host_tables()));
+        let all = self.stages.is_empty().then(all);
         let stages = (0..self.stages.len()).filter_map(|index| Some((index, self.held_at(index)?)));
         all.into_iter().chain(stages)
     }
 
     /// The part of the model that a stage has; `None` for one without layers.
     pub(super) fn held_at(&self, stage: usize) -> Option<HeldPart<'_>> {
-        let Stage { part, ends, layers } =
-            self.stages.get(stage).filter(|stage| !stage.is_idle())?;
-        let host_tables = self.host_tables();
-        Some(HeldPart { whole: self.model(), part, layers: Some(layers), ends: *ends, host_tables })
+        let Stage { part, ends, .. } = self.stages.get(stage).filter(|stage| !stage.is_idle())?;
+        let (whole, host_tables) = (self.model(), self.host_tables());
+        Some(HeldPart { whole, part, ends: *ends, host_tables })
     }
 
     /// The tables that lie beside the card. With a host, a placement divides them.

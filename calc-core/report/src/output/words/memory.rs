@@ -40,16 +40,6 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
     }
 }
 
-/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
-pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let devices = inputs.workload.parallel.devices();
-    if answer.cards.is_empty() {
-        return fit(&answer.memory, devices);
-    }
-    let said = fit(&answer.memory, 1);
-    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
-}
-
 /// Note on tables of the input that lie beside the card; `None` without them.
 pub fn tables_on_host(
     memory: &MemoryFootprint,
@@ -67,6 +57,16 @@ pub fn tables_on_host(
         engine_name(engine),
         n::bytes(bytes)
     ))
+}
+
+/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
+pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let devices = inputs.workload.parallel.devices();
+    if answer.cards.is_empty() {
+        return fit(&answer.memory, devices);
+    }
+    let said = fit(&answer.memory, 1);
+    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
 }
 
 /// A role of weights: `routers, norms and biases`.
