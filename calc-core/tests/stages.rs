@@ -5,7 +5,7 @@ use calc_core::catalog::{self, models};
 use calc_core::estimate::EstimateRequest;
 use calc_core::footprint::{MemoryFootprint, cache_elements};
 use calc_core::lowering::Step;
-use calc_core::model_arch::{Attention, Ends, ModelArch};
+use calc_core::model_arch::{Ends, ModelArch};
 use calc_core::parallel::{Parallel, Stage, stage_layers};
 use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
@@ -178,18 +178,18 @@ fn work_is_that_of_all_stages() {
 }
 
 #[test]
-fn the_first_layers_of_a_gguf_file_have_more_bits() {
+fn the_last_layers_of_a_gguf_file_have_more_bits() {
     let model = arch("llama-3.1-70b");
     let q4 = PrecisionChoice::weights(catalog::format("q4_k_m").expect("catalog key"));
     let of = |ways| {
-        let asked = request(model, Engine::LlamaCpp, ways);
+        let asked = request(model, Engine::IdealKernels, ways);
         Plan::new(EstimateRequest { precision: q4, ..asked }).expect("a plan").footprint().weights
     };
-    // 80 layers and the head in 8 stages of 11 to 10. In the first, 10 layers of 11 have `ffn_down` and `attn_v` in Q6_K, in
-    // the mean every second: 4.5 layers of 8,192 · 28,672 + 1,024 · 8,192 elements with 6.5625 - 4.5 bits more.
+    // 80 layers in 8 stages of 10. The last one, with the LM head in Q6_K, has `ffn_down` in Q6_K in all 10 layers, in the
+    // mean every second: 5 layers of 8,192 · 28,672 elements with 6.5625 - 4.5 bits more; `attn_v` adds 2 % to it.
     let tables = 8192.0 * 128_256.0 / 8.0;
-    let average = 11.0 / 80.0 * (of(1).get() - tables * (4.5 + 6.5625));
-    let more = 4.5 * (8192.0 * 28_672.0 + 1024.0 * 8192.0) * (6.5625 - 4.5) / 8.0;
-    let first = of(8).get() - tables * 4.5;
-    assert!((first - average - more).abs() < 0.1 * more, "{first} {average} {more}");
+    let average = (of(1).get() - tables * (4.5 + 6.5625)) / 8.0;
+    let more = 5.0 * 8192.0 * 28_672.0 * (6.5625 - 4.5) / 8.0;
+    let last = of(8).get() - tables * 6.5625;
+    assert!((last - average - more).abs() < 0.03 * more, "{last} {average} {more}");
 }
