@@ -135,7 +135,7 @@ pub struct Check {
     pub pace: Pace,
     /// Memory of one device; `None` for an operator.
     pub memory: Option<MemoryFootprint>,
-    /// Number of devices that the memory is needed on; 1 for an operator.
+    /// Number of devices that the memory is needed on; 1 for an operator, and for unlike cards, of which the fullest counts.
     pub devices: u64,
     /// Possible explanations; empty if no tried one explains the claim.
     pub explanations: Vec<Explanation>,
@@ -210,7 +210,10 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         verdict: verdict(time, ideal, share),
         pace,
         memory: own.memory,
-        devices: request.work.model().map_or(1, |model| model.workload.parallel.devices()),
+        devices: request.work.model().map_or(1, |model| match model.cards {
+            None => model.workload.parallel.devices(),
+            Some(_) => 1,
+        }),
         explanations: explain::explanations(request, &own, time, pace),
     })
 }

@@ -4,6 +4,10 @@
 //! an importance matrix (with one, IQ4 files are 1 % smaller). One tensor of Q, K and V has the formats of its own branch there,
 //! as published files have; since tensors have categories (2026), new files take those of V. Derivation:
 //! `docs/theory/formats.md`.
+//!
+//! This file is longer than 400 lines because the rules of llama-quantize and their use belong together.
+
+use core::ops::Range;
 
 use crate::catalog::formats as f;
 use crate::model_arch::{GgufLayout, Matrix, ModelArch, Parts};
@@ -281,6 +285,15 @@ impl Mixture {
         experts: &'static QuantFormat,
         model: &ModelArch,
     ) -> Self {
+        Self::of_layers((weights, experts), model, 0..model.n_layers)
+    }
+
+    /// The mixture of consecutive layers: those that llama-quantize gives more bits are the first, the last and some between.
+    pub(crate) fn of_layers(
+        (weights, experts): (&'static QuantFormat, &'static QuantFormat),
+        model: &ModelArch,
+        layers: Range<u64>,
+    ) -> Self {
         if weights.file.is_none() && experts.file.is_none() {
             return Self::UNIFORM;
         }
@@ -299,7 +312,7 @@ impl Mixture {
                 }
                 _ => with_experts,
             };
-            sums.matrix(file, base, &matrix, first, model);
+            sums.matrix((file, base), &matrix, first, (model, &layers));
         });
         Self(sums.0.map(|(mixed, base)| if base > Bytes::ZERO { mixed / base } else { 1.0 }))
     }
@@ -311,11 +324,10 @@ struct Sums([(Bytes, Bytes); SLOTS]);
 impl Sums {
     fn matrix(
         &mut self,
-        file: GgufFile,
-        base: &'static QuantFormat,
+        (file, base): (GgufFile, &'static QuantFormat),
         matrix: &Matrix,
         first: u64,
-        model: &ModelArch,
+        (model, here): (&ModelArch, &Range<u64>),
     ) {
         let Matrix { kind, count, rows, cols, parts, .. } = *matrix;
         let experts = model.moe.iter().map(|moe| moe.n_experts).max().unwrap_or(1);
@@ -327,11 +339,21 @@ impl Sums {
             let (first, count) =
                 if tensor == Tensor::Down { (first, model.n_layers) } else { (0, layers) };
             let steps = if tensor.varies() { layers.min(MOST_LAYERS) } else { layers.min(1) };
-            let each = per_layer as f64 * layers as f64 / steps.max(1) as f64;
-            for step in 0..steps {
-                let index = first + step * layers / steps;
-                let format =
-                    fitting(tensor_type(file, tensor, Layer { index, count }, model), cols);
+            let index = |step: u64| first + step * layers / steps;
+            // Places among the tensors of a kind, as places among all layers.
+            let is_here = |step: u64| {
+                let place = u128::from(index(step)) * u128::from(model.n_layers);
+                let [start, end] =
+                    [here.start, here.end].map(|end| u128::from(end) * u128::from(count));
+                place >= start && place < end
+            };
+            let found = (0..steps).filter(|step| is_here(*step)).count() as f64;
+            let is_any = !tensor.varies() || found < 1.0;
+            let seen = if is_any { steps as f64 } else { found };
+            let each = per_layer as f64 * layers as f64 / seen.max(1.0);
+            for step in (0..steps).filter(|step| is_any || is_here(*step)) {
+                let layer = Layer { index: index(step), count };
+                let format = fitting(tensor_type(file, tensor, layer, model), cols);
                 self.0[slot].0 += format.stored_bytes(rows, cols) * each;
                 self.0[slot].1 += base.stored_bytes(costed.0, costed.1) * each;
             }

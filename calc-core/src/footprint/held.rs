@@ -1,9 +1,12 @@
 //! The part of a model that one device holds: all of it, or a stage of a pipeline, without tables that lie beside a card.
 
+use core::ops::Range;
+
 use super::cache::{CacheBytes, cache_bytes};
 use super::{embedding_weights, layer_weights, tied};
 use crate::calibration::Engine;
 use crate::device::Device;
+use crate::gguf_file::Mixture;
 use crate::model_arch::{Ends, ModelArch};
 use crate::precision::Precision;
 use crate::software::{CacheRule, HostTables};
@@ -18,6 +21,8 @@ pub(crate) struct HeldPart<'a> {
     pub whole: &'a ModelArch,
     /// Its layers on this device.
     pub part: &'a ModelArch,
+    /// Their places in the model; `None` for all.
+    pub layers: Option<&'a Range<u64>>,
     pub ends: Ends,
     /// Tables that the device does not have.
     pub host_tables: HostTables,
@@ -26,7 +31,14 @@ pub(crate) struct HeldPart<'a> {
 impl<'a> HeldPart<'a> {
     /// All layers on one device.
     pub(crate) const fn all(model: &'a ModelArch, host_tables: HostTables) -> Self {
-        Self { whole: model, part: model, ends: Ends::BOTH, host_tables }
+        Self { whole: model, part: model, layers: None, ends: Ends::BOTH, host_tables }
+    }
+
+    /// The formats with the mixture of these layers.
+    pub(super) fn precision(&self, all: &Precision) -> Precision {
+        let stored = (all.weights, all.experts);
+        let of = |layers: &Range<u64>| Mixture::of_layers(stored, self.whole, layers.clone());
+        Precision { mixture: self.layers.map_or(all.mixture, of), ..*all }
     }
 
     /// The matrix of the LM head that a device has in place of the embedding that is the same matrix, as stored.
@@ -56,6 +68,7 @@ pub(super) fn held_bytes(
     expert_parallel: u64,
 ) -> PartBytes {
     let HeldPart { part, ends, host_tables, .. } = *held;
+    let precision = &held.precision(precision);
     let (embedding, lm_head) = embedding_weights(part, precision);
     let own = embedding - input_tables(part, precision, host_tables);
     let embedding = if ends.first { own } else { Bytes::ZERO } + held.copied_head(precision);

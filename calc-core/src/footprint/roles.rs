@@ -97,7 +97,7 @@ pub(crate) fn weight_roles(
 ) -> Vec<(WeightRole, Bytes)> {
     let mut sums = [Bytes::ZERO; WeightRole::ALL.len()];
     let mut add = |role: WeightRole, bytes: Bytes| sums[role as usize] += bytes;
-    let model = held.part;
+    let (model, precision) = (held.part, &held.precision(precision));
     let tables = scaled(&held_bytes(held, precision, expert_parallel), scale);
     // A card has the matrix of an embedding beside it as its LM head.
     let beside = held.host_tables != HostTables::None;

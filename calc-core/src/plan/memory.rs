@@ -49,9 +49,10 @@ impl Plan<'_> {
 
     /// The part of the model that a stage has; `None` for one without layers.
     pub(super) fn held_at(&self, stage: usize) -> Option<HeldPart<'_>> {
-        let Stage { part, ends, .. } = self.stages.get(stage).filter(|stage| !stage.is_idle())?;
+        let Stage { part, ends, layers } =
+            self.stages.get(stage).filter(|stage| !stage.is_idle())?;
         let (whole, host_tables) = (self.model(), self.host_tables());
-        Some(HeldPart { whole, part, ends: *ends, host_tables })
+        Some(HeldPart { whole, part, layers: Some(layers), ends: *ends, host_tables })
     }
 
     /// The tables that lie beside the card. With a host, a placement divides them.

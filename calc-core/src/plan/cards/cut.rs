@@ -98,8 +98,15 @@ impl Plan<'_> {
     fn fits(&self, card: usize, start: u64, end: u64, workload: &Workload) -> bool {
         let whole = self.model();
         let ends = Ends { first: start == 0, last: end == whole.n_layers };
-        let part = whole.stage(start..end, ends);
-        let held = HeldPart { whole, part: &part, ends, host_tables: self.host_tables() };
+        let layers = start..end;
+        let part = whole.stage(layers.clone(), ends);
+        let held = HeldPart {
+            whole,
+            part: &part,
+            layers: Some(&layers),
+            ends,
+            host_tables: self.host_tables(),
+        };
         self.memory_on(&held, workload, &self.place_of(card)).verdict().may_fit()
     }
 

@@ -68,8 +68,7 @@ fn overlap(a: &MeanToken, b: &MeanToken) -> bool {
 }
 
 fn line(row: &Scenario) -> String {
-    let devices = row.inputs.workload.parallel.devices();
-    let fit = memory::fit(&row.answer.memory, devices);
+    let fit = memory::fit_of(&row.inputs, &row.answer);
     let speed = if runs(row) {
         format!(" {}.", rated(&row.answer.mean))
     } else if row.answer.link_unknown {
