@@ -162,6 +162,11 @@ pub struct Device {
 }
 
 impl Device {
+    /// True for a device that is a machine of its own, such as a board or a processor: several are joined by a network.
+    pub const fn is_machine(&self) -> bool {
+        !matches!(self.class, DeviceClass::DiscreteGpu)
+    }
+
     /// The key in the catalog of this device, or of the one that it copies.
     pub fn catalog_key(&self) -> &str {
         self.measured.copy_of.unwrap_or(&self.key)

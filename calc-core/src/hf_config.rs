@@ -52,7 +52,7 @@ pub use stated::{Meaning, Stated, UnreadKey};
 pub use tower_fields::TowerConfig;
 pub use unread::Unread;
 
-use crate::model_arch::ModelArch;
+use crate::model_arch::{Attention, DenseLayers, ModelArch};
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
@@ -126,6 +126,8 @@ pub enum Remark {
     DraftLayersNotCounted {
         /// Number of these layers.
         layers: u64,
+        /// Number of their parameters; `None` where their geometry is not known.
+        parameters: Option<u64>,
     },
     /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers here.
     AttentionUnquantized,
@@ -188,7 +190,7 @@ fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, 
     }
     let mut arch = geometry(&mut reader, &rules)?;
     arch.towers = tower::read(&mut reader, arch.hidden_size)?.into();
-    arch.draft_layers = draft_layers(&mut reader);
+    arch.draft_layers = draft_layers(&mut reader, &arch);
     let keys = unread::keys(&reader, &arch);
     let bounded = !keys.is_empty();
     match unread {
@@ -326,15 +328,30 @@ const PLAIN_DRAFTS: [&str; 8] = [
 ];
 
 /// Reads the layers for multi-token prediction: a number if their geometry is known, else a remark.
-fn draft_layers(reader: &mut Reader<'_>) -> u64 {
+fn draft_layers(reader: &mut Reader<'_>, arch: &ModelArch) -> u64 {
     let text = reader.text;
     let field = text.draft_layers();
     let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) else { return 0 };
     let model_type = text.model_type.value().or(reader.outer.model_type.value());
     let model_type = model_type.map(|name| name.trim_end_matches("_text"));
-    if layers == 1 && model_type.is_some_and(|name| PLAIN_DRAFTS.contains(&name)) {
+    if model_type.is_some_and(|name| PLAIN_DRAFTS.contains(&name)) {
         return layers;
     }
-    reader.remarks.push(Remark::DraftLayersNotCounted { layers });
+    let is_step = model_type.is_some_and(|name| STEP_DRAFTS.contains(&name));
+    let parameters = is_step.then(|| step_draft(arch)).flatten();
+    let parameters = parameters.and_then(|one| one.checked_mul(layers));
+    reader.remarks.push(Remark::DraftLayersNotCounted { layers, parameters });
     0
+}
+
+/// Families whose layers for multi-token prediction slide, with the heads of full layers, and have a dense MLP.
+const STEP_DRAFTS: [&str; 2] = ["step3p5", "step3p7"];
+
+/// Number of parameters of a layer for multi-token prediction of Step 3.5, as transformers builds it.
+fn step_draft(arch: &ModelArch) -> Option<u64> {
+    let full = arch.attention.iter().find(|group| group.full_layers > 0)?;
+    let dense = arch.dense.first()?;
+    let attention = Attention { full_layers: 1, windowed_layers: 0, ..*full };
+    let dense = DenseLayers { layers: 1, ..*dense };
+    Some(arch.draft_of(attention, None, Some(dense)).n_params_without_tables())
 }

@@ -67,6 +67,29 @@ pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
     }
 }
 
+/// Tables that an engine keeps in the memory of the machine around a card, however many layers lie on the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostTables {
+    None,
+    /// The embedding of tokens. The card has a copy where the LM head is the same matrix.
+    Tokens,
+    /// Embeddings per layer, too.
+    All,
+}
+
+impl HostTables {
+    /// The tables of an engine on a device. Read in 2026: `dev_input` and `LLM_TENSOR_LAYER_INPUT` of llama.cpp, `createTensor` of
+    /// Ollama, which has embeddings per layer on the card. Where host and device share the memory, no table leaves it.
+    pub const fn of(engine: Engine, device: &Device) -> Self {
+        let is_card = matches!(device.class, DeviceClass::DiscreteGpu);
+        match engine {
+            Engine::LlamaCpp if is_card && !device.memory_platform.is_shared() => Self::All,
+            Engine::Ollama if is_card && !device.memory_platform.is_shared() => Self::Tokens,
+            _ => Self::None,
+        }
+    }
+}
+
 /// Largest share of a device's memory that an engine takes for weights, KV cache and activations: vLLM and SGLang allot it before
 /// they load, and a larger one leaves no room for the driver; the assumed reserve of an estimate covers the rest. A judgment.
 pub const fn largest_share(engine: Engine) -> Option<f64> {

@@ -158,7 +158,7 @@ impl Placement {
     }
 
     /// Number of times that a step changes between card and processor.
-    pub(crate) fn crossings(&self, model: &ModelArch) -> f64 {
+    pub fn crossings(&self, model: &ModelArch) -> f64 {
         let apart = self.feed_forward.saturating_sub(
             Self::of_layers(self.layers, model).feed_forward.min(self.feed_forward),
         );

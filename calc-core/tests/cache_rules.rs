@@ -27,6 +27,7 @@ fn plan(model: &'static ModelArch, engine: Engine, workload: Workload) -> Plan<'
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     })
     .expect("a valid request")
 }

@@ -131,4 +131,17 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn the_description_for_models_lists_every_verb() {
+        let description = include_str!("../../docs/llms.txt");
+        let line = description.lines().find_map(|line| line.split_once("the verbs are "));
+        let (_, listed) = line.expect("a line with the verbs");
+        let listed: Vec<&str> = listed.trim_end_matches('.').split(", ").collect();
+        let command = super::command();
+        let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let verbs: Vec<&str> = verbs.map(clap::Command::get_name).collect();
+        assert_eq!(verbs.len(), listed.len(), "{listed:?}");
+        assert!(verbs.iter().all(|verb| listed.contains(verb)), "{verbs:?} {listed:?}");
+    }
 }

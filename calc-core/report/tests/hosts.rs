@@ -73,9 +73,17 @@ fn what_a_host_cannot_be_is_refused_with_the_field() {
         (r#""host":"ddr5","host_memory_gb":64,"host_link":"x""#, "host_link must be one of"),
         (r#""host":"ddr5","host_memory_gb":64,"ssd_gb_s":-1"#, "ssd_gb_s must be from"),
         (r#""host":"epyc 9654 with 384 GB of DDR4""#, "host must be one of ddr5; got `ddr4`"),
+        (r#""host":"96 GB","host_memory_gb":64"#, "host_memory_gb and host `96 GB` name different"),
+        (r#""host":"96 GB 64 GB""#, "more than one amount of memory"),
+        (r#""host":"ddr4 ddr5","host_memory_gb":64"#, "more than one kind of memory"),
+        (
+            r#""hardware":"rtx 4090 with 96 GB of DDR5","host":"ddr5""#,
+            "host and hardware `rtx 4090",
+        ),
         (r#""reserve_gb":"much""#, "reserve_gb"),
     ] {
-        let line = format!(r#"{{"hardware":"rtx_4090","model":"qwen3-8b",{fields}}}"#);
+        let hardware = if fields.contains("hardware") { "" } else { r#""hardware":"rtx_4090","# };
+        let line = format!(r#"{{{hardware}"model":"qwen3-8b",{fields}}}"#);
         let error = parsed(&line).expect_err(fields);
         assert!(error.contains(says), "{fields}: {error}");
     }

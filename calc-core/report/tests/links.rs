@@ -94,10 +94,14 @@ fn the_link_between_devices_is_in_the_answer() {
         assert_eq!(json["bandwidth_byte_per_s"], json!(bandwidth), "{json}");
         assert_eq!(json["latency_s"], json!(latency), "{json}");
     }
-    // Without a published link the text has the ideal times, and the key says that nobody knows the link.
+    // Without a published link the text has the times of the devices alone, and the key says that nobody knows the link.
     let (text, json) = document(r#""hardware": "ryzen_ai_max_395""#);
     assert!(text.contains("link        unknown: nobody published it"), "{text}");
-    assert!(text.contains("ideal, without the link"), "{text}");
+    assert!(text.contains(" ideal; without the link "), "{text}");
+    assert!(
+        text.contains(" expected without the link between the devices, which nobody"),
+        "{text}"
+    );
     assert!(json.is_null(), "{json}");
 }
 

@@ -3,7 +3,7 @@
 use report::input::request::{EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs};
 use report::number_text as n;
 use report::output::json::estimate::EstimateJson;
-use report::output::json::recommend as advice;
+use report::output::json::{recommend as advice, schedule as slots};
 use report::output::summary;
 use serde_json::{Value, json};
 
@@ -106,12 +106,12 @@ fn the_columns_of_a_schedule_are_means_and_it_says_what_is_uncertain() {
     let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS);
     let inputs = inputs.expect("a request");
     let answer = inputs.schedule().expect("a schedule");
-    let json = advice::schedule(&inputs, &answer);
+    let json = slots::schedule(&inputs, &answer);
     let text = summary::schedule(&inputs, &answer).to_text();
     let best = &json["ranked"][0];
     let tpot = number(&best["mean"]["tpot"]["time_s"]);
     assert!(tpot > 1.5 * number(&best["tpot_s"]), "{best}");
-    let row = text.lines().find(|line| line.starts_with("own peaks")).expect("a row");
+    let row = text.lines().find(|line| line.starts_with("datasheet peaks")).expect("a row");
     let rate = number(&best["mean"]["throughput_token_per_s"]);
     for cell in [
         n::time(calc_core::units::Seconds::new(tpot)),
@@ -185,7 +185,7 @@ fn a_schedule_by_throughput_shows_the_rate_that_ranks() {
         let fields = Fields::from_line(&request.to_string()).expect("an object");
         let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS).expect("a request");
         let answer = inputs.schedule().expect("a schedule");
-        let json = advice::schedule(&inputs, &answer);
+        let json = slots::schedule(&inputs, &answer);
         let text = summary::schedule(&inputs, &answer).to_text();
         assert!(text.contains(name) && text.contains("decode rate"), "{text}");
         for (slot, row) in answer.ranked.iter().zip(json["ranked"].as_array().expect("rows")) {
@@ -209,7 +209,7 @@ fn a_schedule_by_throughput_shows_the_rate_that_ranks() {
         let fields = Fields::from_line(&request.to_string()).expect("an object");
         let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS).expect("a request");
         let answer = inputs.schedule().expect("a schedule");
-        assert!(advice::schedule(&inputs, &answer)["ranked"][0]["ranked_token_per_s"].is_null());
+        assert!(slots::schedule(&inputs, &answer)["ranked"][0]["ranked_token_per_s"].is_null());
         summary::schedule(&inputs, &answer).to_text()
     };
     assert!(!columns("latency", 64).contains("decode rate"));

@@ -8,6 +8,8 @@ mod geometry;
 mod hostile;
 #[path = "model_import/left_out.rs"]
 mod left_out;
+#[path = "model_import/own_files.rs"]
+mod own_files;
 
 use calc_core::catalog;
 use calc_core::catalog::models::{self, CatalogModel};

@@ -3,7 +3,7 @@
 use report::input::request::{EstimateInputs, Fields, Library, RecommendInputs, remedies};
 use report::output::json::recommend::pretty;
 use report::output::summary;
-use report::output::words::placement::{Asked, what_would_fit};
+use report::output::words::remedies::{Asked, what_would_fit};
 
 fn parsed(line: &str) -> Result<EstimateInputs, String> {
     let fields = Fields::from_line(line).expect("JSON");
@@ -22,18 +22,26 @@ fn a_model_that_does_not_fit_says_what_would() {
     let answer = asked.estimate().expect("an estimate");
     let found = remedies(&asked, &answer);
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
-    assert_eq!(keys, ["host"], "no format and no context fits 70B on a card of 24 GB");
+    assert_eq!(keys, ["host", "tensor_parallel"], "no format and no context fits 70B on 24 GB");
     let long = r#"{"hardware":"rtx_4090","model":"qwen3-8b","prompt":"120k"}"#;
     let (asked, shorter) = (inputs(long), inputs(&long.replace("120k", "4k")));
     let found = remedies(&asked, &asked.estimate().expect("an estimate"));
     let keys: Vec<&str> = found.iter().map(|remedy| remedy.fields[0].0).collect();
-    assert_eq!(keys, ["host", "weights", "prompt"]);
+    assert_eq!(keys, ["host", "weights", "prompt", "tensor_parallel"]);
     assert!(remedies(&shorter, &shorter.estimate().expect("an estimate")).is_empty());
 }
 
 #[test]
 fn a_request_with_the_fields_of_a_remedy_is_the_promised_one() {
-    let cards = ["rtx_3090", "rtx_4090 + 16 GB DDR4", "h100", "arc_b580", "gb10", "tpu_v6e"];
+    let cards = [
+        "rtx_3090",
+        "rtx_4090 + 16 GB DDR4",
+        "h100",
+        "arc_b580",
+        "gb10",
+        "tpu_v6e",
+        "2 x rtx_3090",
+    ];
     let models = ["llama-3.1-70b", "gpt-oss-120b", "qwen3.5-27b", "llama-3.1-8b"];
     let options = [
         "",
@@ -70,7 +78,8 @@ fn a_request_with_the_fields_of_a_remedy_is_the_promised_one() {
         }
     }
     let kinds: Vec<&str> = found.keys().copied().collect();
-    assert_eq!(kinds, ["host", "host_memory_gb", "prompt", "weights"], "{found:?}");
+    let all = ["hardware", "host", "prompt", "tensor_parallel", "weights"];
+    assert_eq!(kinds, all, "{found:?}");
     assert!(found.values().all(|count| *count > 2), "{found:?}");
 }
 
@@ -158,8 +167,21 @@ fn what_would_fit_stands_below_the_verdict_in_the_words_of_the_reader() {
     let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
     let (request, answer) = (inputs.request().expect("valid"), inputs.recommend().expect("valid"));
     let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
-    assert!(text.contains("\nIt fits with --host ddr5 --host-memory-gb 64: "), "{text}");
+    assert!(text.contains("\nWith --host ddr5 --host-memory-gb 64: as published, "), "{text}");
     assert!(!text.contains("Ranked by"), "{text}");
     let told = report::output::brief::recommend(&inputs, &answer, Vec::new()).text();
-    assert!(told.contains("\nIt fits with host ddr5, host_memory_gb 64: "), "{told}");
+    assert!(told.contains("\nWith host ddr5, host_memory_gb 64: as published, "), "{told}");
+}
+
+#[test]
+fn devices_without_a_published_link_are_not_offered_together() {
+    for (device, offers) in [("jetson_orin_nano_8gb_super", false), ("h100", true)] {
+        let asked = inputs(&format!(r#"{{"hardware":"{device}","model":"llama-3.1-405b"}}"#));
+        let found = remedies(&asked, &asked.estimate().expect("an estimate"));
+        let has = found.iter().any(|remedy| remedy.fields[0].0 == "tensor_parallel");
+        assert_eq!(has, offers, "{device}");
+    }
+    let none = inputs(r#"{"hardware":"m4_max","model":"llama-3.1-405b"}"#);
+    let said = what_would_fit(&none, &none.estimate().expect("an estimate"), Asked::Flags);
+    assert!(said[0].starts_with("No change tried here makes it fit"), "{said:?}");
 }

@@ -25,6 +25,14 @@ pub struct LinkPreset {
     pub source: &'static str,
 }
 
+/// Keys of the links that join machines.
+const NETWORKS: [&str; 6] = ["200gbe", "100gbe", "10gbe", "1gbe", "thunderbolt4", "thunderbolt5"];
+
+/// True for the name of a link of [`LINKS`] that joins machines.
+pub fn is_network(name: &str) -> bool {
+    LINKS.iter().any(|preset| preset.name == name && NETWORKS.contains(&preset.key))
+}
+
 /// Latency of a message over TCP: about 300 µs between Macs before RDMA (adwaitx.com on Apple's TN3205).
 const TCP: Seconds = Seconds::new(300e-6);
 

@@ -124,7 +124,7 @@ pub const FP8: QualityLoss = perplexity(
     0.1,
     0.3,
     Provenance::Assumed,
-    "prior for 8B models; FP8 is effectively lossless in arXiv 2411.02355",
+    "assumed for 8B models; FP8 is effectively lossless in arXiv 2411.02355",
 );
 /// FP8 weights of a model that is published in FP8, in another layout of scales. Its activations are FP8 as published.
 pub const FP8_AGAIN: QualityLoss = perplexity(
@@ -138,7 +138,7 @@ pub const INT8_WEIGHTS: QualityLoss = perplexity(
     0.05,
     0.05,
     Provenance::Assumed,
-    "prior for 8B models, near llama.cpp's Q8_0 (0.04 %)",
+    "assumed for 8B models, near llama.cpp's Q8_0 (0.04 %)",
 );
 /// INT8 weights and activations.
 pub const INT8: QualityLoss = QualityLoss {
@@ -153,14 +153,14 @@ pub const INT4_RTN: QualityLoss = perplexity(
     5.0,
     8.0,
     Provenance::Assumed,
-    "prior for 8B models: 5 to 6 % with a search for the scale, 6 to 8 % without; torchao AWQ README has 5 to 9 % (g64)",
+    "assumed for 8B models: 5 to 6 % with a search for the scale, 6 to 8 % without; torchao AWQ README has 5 to 9 % (g64)",
 );
 /// INT4 in groups of 128 with AWQ or GPTQ.
 pub const INT4_CALIBRATED: QualityLoss = perplexity(
     3.0,
     5.0,
     Provenance::Assumed,
-    "prior for 8B models; AWQ paper 1.8 % (LLaMA-7B), torchao AWQ README 4 to 7 % (g64)",
+    "assumed for 8B models; AWQ paper 1.8 % (LLaMA-7B), torchao AWQ README 4 to 7 % (g64)",
 );
 /// INT4 in groups of 32 with zero points.
 pub const INT4_G32: QualityLoss = perplexity(
@@ -188,11 +188,11 @@ pub const NVFP4: QualityLoss = perplexity(
     3.0,
     5.0,
     Provenance::Assumed,
-    "prior for 8B models, rounded to nearest; DeepSeek-R1's NVFP4 card loses 0.1 to 1.3 % of task scores",
+    "assumed for 8B models, rounded to nearest; DeepSeek-R1's NVFP4 card loses 0.1 to 1.3 % of task scores",
 );
 /// MXFP4.
 pub const MXFP4: QualityLoss =
-    perplexity(6.0, 9.0, Provenance::Assumed, "prior for 8B models, rounded to nearest");
+    perplexity(6.0, 9.0, Provenance::Assumed, "assumed for 8B models, rounded to nearest");
 /// NF4.
 pub const NF4: QualityLoss = perplexity(
     4.9,

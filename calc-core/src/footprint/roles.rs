@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{HeldPart, held_bytes, scaled};
+use super::held::{HeldPart, held_bytes};
+use super::scaled;
 use crate::model_arch::{LayerGroup, ModelArch};
 use crate::precision::Precision;
+use crate::software::HostTables;
 use crate::units::Bytes;
 use crate::weight_size::WeightScale;
 
@@ -97,8 +99,11 @@ pub(crate) fn weight_roles(
     let mut add = |role: WeightRole, bytes: Bytes| sums[role as usize] += bytes;
     let model = held.part;
     let tables = scaled(&held_bytes(held, precision, expert_parallel), scale);
-    add(WeightRole::Embedding, tables.embedding);
-    add(WeightRole::LmHead, tables.lm_head);
+    // A card has the matrix of an embedding beside it as its LM head.
+    let beside = held.host_tables != HostTables::None;
+    let head = if beside { held.copied_head(precision) } else { Bytes::ZERO } * scale.embedding;
+    add(WeightRole::Embedding, tables.embedding - head);
+    add(WeightRole::LmHead, tables.lm_head + head);
     let share = 1.0 / expert_parallel as f64;
     let small = model.n_vector_params() as f64 - model.n_expert_biases() as f64 * (1.0 - share);
     add(

@@ -40,6 +40,10 @@ const WINDOW_FIELDS: [&str; 5] = [
     "hidden_sliding_window_pattern",
 ];
 
+/// Sizes of latent attention.
+const LATENT_FIELDS: [&str; 5] =
+    ["q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"];
+
 /// Reads the softmax attention of the model.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -109,6 +113,10 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
             }
             // The old architecture ignores `num_kv_heads`; falcon-7b states 71 and has 1.
             multi_query(reader, true, n_heads)
+        }
+        KvHeads::Switched => {
+            let flag = reader.text.multi_query_flag();
+            if reader.flag_or(&flag, false)? { reader.size_or(&field, 2) } else { Ok(n_heads) }
         }
         KvHeads::MultiQuery(default) => multi_query(reader, default, n_heads),
     }
@@ -326,6 +334,11 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
 fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, ConfigError> {
     let Some(defaults) = &rules.latent else { return Ok(None) };
     let text = reader.text;
+    // DeepSeek-OCR has plain heads under the model type of DeepSeek V2.
+    if Reader::flag(&text.named("use_mla", &text.use_mla))? == Some(false) {
+        text.settle(&LATENT_FIELDS);
+        return Ok(None);
+    }
     let rank = text.named("q_lora_rank", &text.q_lora_rank);
     let q_lora_rank = match (rank.entry, defaults.query_rank) {
         (Entry::Absent, Some(default)) => Some(reader.count_or(&rank, default)?),

@@ -263,7 +263,12 @@ fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<Vec<boo
     let end = text.named("moe_layer_end_index", &text.moe_layer_end_index);
     let end = match end.entry {
         Entry::Wrong(Found::Number(number)) if *number < 0.0 => None,
-        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&end)?,
+        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => match value(&end)? {
+            // Experts for text and for images end at layers of their own.
+            Some(PerLayer::Each(ends)) => ends.iter().max().copied(),
+            Some(PerLayer::All(end)) => Some(*end),
+            None => None,
+        },
     };
     let end = end.map_or(n_layers, |last| last.saturating_add(1));
     let every = text.named("moe_layer_interval", &text.moe_layer_interval);

@@ -11,7 +11,7 @@ use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
 use crate::text::Text;
 
 /// `model_type`s of decoders without rules here whose classes in transformers 5.23.0 tie embedding and LM head by default.
-const TIED: [&str; 13] = [
+const TIED: [&str; 10] = [
     "biogpt",
     "bloom",
     "cohere2_moe",
@@ -20,11 +20,8 @@ const TIED: [&str; 13] = [
     "gpt_neo",
     "gpt_neox_japanese",
     "granite_swa",
-    "minicpm3",
     "mpt",
-    "vaultgemma",
     "xglm",
-    "youtu",
 ];
 
 /// The guessed rules: those of Llama, except where fields suggest otherwise.

@@ -22,6 +22,15 @@ const OF_A_FILE: [&str; 11] = [
     "torch_dtype",
     "tie_word_embeddings",
 ];
+/// Keys of published files that are near others and mean something else.
+const OTHER_KEYS: [&str; 6] = [
+    "qk_layer_norms",
+    "n_group",
+    "d_inner",
+    "mtp_layer_types",
+    "multi_modal_projector_bias",
+    "projectors_bias",
+];
 /// Number of letters of a name from which an edit in each of two words is near.
 const LONG: usize = 10;
 /// Shortest name that another one can be near to.
@@ -48,13 +57,15 @@ fn find(config: &HfConfig, always: &[&'static str]) -> Option<(String, &'static 
         }
     });
     let unread = config.unknown.iter().map(|key| &key.name).chain(&config.others);
-    let pairs = unread.filter(|key| !read.contains(&&***key)).flat_map(|key| {
-        wanted.iter().filter_map(move |name| {
-            // Of equally near names the one with a letter more or less, and then the longest.
-            let is_replaced = key.len() == name.len();
-            Some((edits(key, name)?, is_replaced, Reverse(key.len()), key, *name))
-        })
-    });
+    let pairs = unread
+        .filter(|key| !read.contains(&&***key) && !OTHER_KEYS.contains(&&***key))
+        .flat_map(|key| {
+            wanted.iter().filter_map(move |name| {
+                // Of equally near names the one with a letter more or less, and then the longest.
+                let is_replaced = key.len() == name.len();
+                Some((edits(key, name)?, is_replaced, Reverse(key.len()), key, *name))
+            })
+        });
     pairs.min().map(|(.., found, meant)| (found.clone(), meant))
 }
 

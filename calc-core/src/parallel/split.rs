@@ -2,6 +2,7 @@
 //!
 //! llama.cpp: its `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash attention
 //! and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.
+//! Over several machines it splits layers, with an `rpc-server` on each (its `tools/rpc/README.md`).
 
 use super::Parallel;
 use crate::calibration::Engine;
@@ -23,6 +24,8 @@ pub enum NoSplit {
     Devices,
     /// It has no tensor parallelism on these devices.
     TensorsOnDevices,
+    /// It has no tensor parallelism over devices that are machines of their own.
+    TensorsOverMachines,
     /// It has no tensor parallelism for latent attention and recurrent layers.
     TensorsOfArchitecture,
     /// It has no tensor parallelism with a quantized KV cache.
@@ -46,7 +49,7 @@ pub fn check_split(
         return Ok(());
     }
     match engine {
-        Engine::LlamaCpp => check_llama_cpp(backend(device), (model, parallel), kv_cache),
+        Engine::LlamaCpp => check_llama_cpp(device, (model, parallel), kv_cache),
         Engine::Ollama => Err(NoSplit::ByItself),
         Engine::ExLlamaV2 if parallel.devices() > parallel.tensor => Err(NoSplit::TensorsOnly),
         Engine::ExLlamaV2
@@ -61,11 +64,12 @@ pub fn check_split(
 }
 
 fn check_llama_cpp(
-    backend: Backend,
+    device: &Device,
     (model, parallel): (&ModelArch, &Parallel),
     kv_cache: &QuantFormat,
 ) -> Result<(), NoSplit> {
     let Parallel { tensor, pipeline, expert } = *parallel;
+    let backend = backend(device);
     let has_tensors = matches!(backend, Backend::Cuda { .. } | Backend::Rocm | Backend::Custom);
     match backend {
         _ if expert > 1 => Err(NoSplit::Experts),
@@ -73,6 +77,7 @@ fn check_llama_cpp(
         Backend::Cpu | Backend::Metal => Err(NoSplit::Devices),
         _ if tensor == 1 => Ok(()),
         _ if !has_tensors => Err(NoSplit::TensorsOnDevices),
+        _ if device.is_machine() => Err(NoSplit::TensorsOverMachines),
         _ if model.is_latent() || !model.recurrent.is_empty() => {
             Err(NoSplit::TensorsOfArchitecture)
         }

@@ -107,6 +107,7 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
         batch_whole: prefill.expected.then(generation),
         whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
         memory,
+        host: run.plan.footprint().host,
         usable,
         placement: run.plan.placement(),
     })

@@ -2,7 +2,7 @@
 
 use crate::device::UsableMemory;
 use crate::expected::Expected;
-use crate::footprint::MemoryVerdict;
+use crate::footprint::{HostMemory, MemoryVerdict};
 use crate::lowering::Phase;
 use crate::op::Traffic;
 use crate::plan::{Limit, MeanToken};
@@ -55,8 +55,10 @@ pub struct Outcome {
     pub batch_whole: Expected,
     /// Energy per generated token of the whole request; `None` if the power is unknown.
     pub whole_energy: Option<Joules>,
-    /// Memory needed on one device.
+    /// Memory needed on one device; with a host, on both together.
     pub memory: Bytes,
+    /// Bytes on the host; `None` without one.
+    pub host: Option<HostMemory>,
     /// Memory that a model may use on the device.
     pub usable: UsableMemory,
     /// Where the parts of the model lie; `None` without a host.
@@ -85,6 +87,11 @@ impl Outcome {
     /// Time per output token that a bound limits: at the stated context, and in the mean over the generation.
     pub fn slowest_token(&self) -> Seconds {
         self.decode.expected.time.max(self.token.expected.time)
+    }
+
+    /// Memory needed on the device itself.
+    pub fn on_card(&self) -> Bytes {
+        self.memory - self.host.map_or(Bytes::ZERO, |host| host.in_memory())
     }
 
     /// Whether it fits.

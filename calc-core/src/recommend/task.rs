@@ -350,6 +350,7 @@ pub fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result
         batch_whole: own.expected,
         whole_energy: energy,
         memory: own.cost.traffic.total(),
+        host: None,
         usable: task.device.usable_memory(task.memory_limit),
         placement: None,
     })

@@ -73,12 +73,12 @@ pub(super) const ESTIMATE: &[AnswerKey] = &[
     (
         "throughput_token_per_s",
         NUMBER_OR_NULL,
-        "Expected rate over the batch at the stated context [token/s]",
+        "Expected rate over the batch at the stated context [token/s]; that over all new tokens is mean.throughput_token_per_s",
     ),
     (
         "mean",
         OBJECT_OR_NULL,
-        "Means per output token: tpot{time_s,low_s,high_s,basis}, ideal_s, throughput_token_per_s, joule_per_token",
+        "Means per output token over all new tokens: tpot{time_s,low_s,high_s,basis}, ideal_s, throughput_token_per_s, joule_per_token",
     ),
     (
         "expected",
@@ -103,13 +103,18 @@ pub(super) const RECOMMEND: &[AnswerKey] = &[
 /// Keys of a ranking of schemes only.
 const RANKING: &[AnswerKey] = &[
     HARDWARE,
+    (
+        "link_unknown",
+        FLAG,
+        "Whether all times leave out the link between the devices, which nobody published",
+    ),
     ("baseline", OBJECT, "The same in 16 bits"),
     ("best", OBJECT, "Best schemes of prefill and of decode"),
     ("first_by", TEXT_OR_NULL, "What put the first scheme first"),
     (
         "ranked",
         LIST,
-        "Schemes, the best first: speedup, ttft and tpot with intervals, memory_bytes, quality, largest batch and context, commands",
+        "Schemes, the best first: speedup, ttft and tpot with intervals, memory_bytes, quality, largest batch and context, commands; behind a host memory_bytes is that of card and host, with card_memory_bytes, host_memory_bytes and placement",
     ),
     ("dropped", LIST, "Schemes that are left out, each with its reason"),
     ("memory_steps", LIST, "Schemes that no other beats in memory and quality"),
@@ -158,7 +163,7 @@ pub(super) const FIT: &[AnswerKey] = &[
     (
         "asked",
         OBJECT,
-        "The formats of the request, or as stored: weights, memory_bytes, usable_bytes, fits",
+        "The formats of the request, or as stored: weights, memory_bytes and usable_bytes of the device, those of its host, fits",
     ),
     (
         "largest",
@@ -168,7 +173,7 @@ pub(super) const FIT: &[AnswerKey] = &[
     (
         "fits",
         LIST,
-        "Schemes that fit and meet the bounds, the best first: memory_bytes, ttft and mean with intervals, quality",
+        "Schemes that fit and meet the bounds, the best first: memory_bytes (of card and host together), card_memory_bytes, host_memory_bytes, ttft and mean with intervals, quality",
     ),
     ("changes", LIST, "Where nothing fits: arguments to set, and the first scheme then"),
     ("devices", LIST, "Where nothing fits: the smallest devices with room"),
@@ -191,12 +196,18 @@ fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
     match tool.name {
         "recommend" => [RANKING, RANKED_DEVICES].concat(),
         "estimate" => vec![
-            ("host", OBJECT, "Machine around the card: bandwidth, memory, link, SSD"),
+            (
+                "host",
+                OBJECT,
+                "Machine around the card: bandwidth, installed and usable memory [byte], link, SSD",
+            ),
             (
                 "placement",
                 OBJECT,
                 "What lies on the host, and the options of llama.cpp that put it there",
             ),
+            ("cards", LIST, "Unlike cards that share the model: layers, memory, time of each"),
+            ("cards_options", LIST, "Options of the engine that put the layers on these cards"),
             (
                 "fits_with",
                 LIST,

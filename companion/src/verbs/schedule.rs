@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Command};
 use report::input::request::{Fields, Library, RequestError, ScheduleInputs};
-use report::output::json::recommend as json;
+use report::output::json::schedule as json;
 use report::output::summary;
 
 use super::{flags, recommend, requests};

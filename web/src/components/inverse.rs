@@ -14,7 +14,7 @@ type Question = (&'static str, fn(&Inputs) -> Option<InverseAnswer>);
 const QUESTIONS: [Question; 3] = [
     ("How far can batch and context grow?", |inputs| with_model(inputs, room_answer)),
     ("What would less memory cost?", |inputs| with_model(inputs, memory_answer)),
-    ("Which power mode, scheme and batch?", |inputs| {
+    ("Which power mode, scheme and number of users is best?", |inputs| {
         with_model(inputs, |request| schedule_answer(request, request.objective, None))
     }),
 ];

@@ -304,7 +304,7 @@ mod tests {
     fn the_default_page_says_what_the_model_says() {
         let kernel = derive(&Inputs::default()).expect("valid");
         assert!(kernel.sentence.starts_with("Memory-bound"));
-        assert!(kernel.line.contains("43 times left of the FP16 ridge"), "{}", kernel.line);
+        assert!(kernel.line.contains("43 times below the FP16 ridge"), "{}", kernel.line);
         assert_eq!(cells(row(&kernel, "int4_g128"))[..3], ["8.93 MB", "3.76", "87.2 µs"]);
         assert_eq!(cells(row(&kernel, "fp16"))[..3], ["33.6 MB", "1.00", "328 µs"]);
         assert_eq!(cells(row(&kernel, "fp16"))[4], "1.00×");

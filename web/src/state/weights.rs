@@ -16,9 +16,9 @@ use weights::safetensors::Index;
 
 use super::files::{MAX_BYTES, OpenedModel, Refused, opened_model};
 use super::model::file_name;
+use super::model::file_name::GGUF;
 
-/// Ends of the names of weight files.
-const GGUF: &str = ".gguf";
+/// End of the names of files of safetensors.
 const SAFETENSORS: &str = ".safetensors";
 /// End of the name of the index of a model in several files.
 const INDEX: &str = ".safetensors.index.json";
@@ -68,6 +68,12 @@ pub fn title_of(names: &[String]) -> String {
     let stem = name.rsplit_once('.').filter(|_| siblings(name).is_some());
     let part = stem.and_then(|(stem, _)| Some(stem.rsplit_once("-of-")?.0.rsplit_once('-')?.0));
     part.unwrap_or(name).to_owned()
+}
+
+/// The reason with the name of the file in front, unless it begins with that name.
+fn named(title: &str, reason: &str) -> String {
+    let is_named = reason.strip_prefix(title).is_some_and(|rest| rest.starts_with(": "));
+    if is_named { reason.to_owned() } else { format!("{title}: {reason}") }
 }
 
 /// Bytes of a file.
@@ -289,7 +295,7 @@ fn refusal(title: &str, error: &WeightFileError) -> Refused {
     let has_bound =
         matches!(error, WeightFileError::Model { error, .. } if error.has_upper_bound());
     Refused {
-        reason: format!("{title}: {}", error.without_flag()),
+        reason: named(title, &error.without_flag()),
         // An empty text: the files are read again.
         bounded: has_bound.then(String::new),
     }

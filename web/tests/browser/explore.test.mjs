@@ -177,7 +177,7 @@ pageTest('on a phone the table answers without scrolling sideways, and its names
   await open(page);
   const heads = page.locator('.points thead th');
   const edges = await heads.evaluateAll((heads) => heads.slice(0, 4).map((head) => [head.innerText.trim(), head.getBoundingClientRect().right]));
-  assert.deepEqual(edges.map(([name]) => name), ['Device', 'Memory', 'Rate of a user', 'First token']);
+  assert.deepEqual(edges.map(([name]) => name), ['Device', 'Memory', 'Rate per user', 'First token']);
   assert.ok(edges.every(([, right]) => right <= phone.width), `${edges}`);
   const rows = await page.locator('.points tbody th').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
   assert.ok(Math.max(...rows) < 90, `names have room: ${rows}`);

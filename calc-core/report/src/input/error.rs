@@ -41,6 +41,19 @@ pub enum RequestError {
         key: String,
         value: String,
     },
+    /// A value that another field says, too, as another one.
+    Twice {
+        key: &'static str,
+        /// The other field, with its words.
+        of: &'static str,
+        value: String,
+    },
+    /// A text that says a part more than once.
+    SaidTwice {
+        key: &'static str,
+        part: &'static str,
+        value: String,
+    },
     /// A text that is no size of an image.
     NotASize {
         key: &'static str,
@@ -147,6 +160,12 @@ impl fmt::Display for RequestError {
             }
             Self::NotWhole { key, value } => {
                 write!(line, "{key} must be a whole number; got {value}")
+            }
+            Self::Twice { key, of, value } => {
+                write!(line, "{key} and {of} `{value}` name different values; give one of them")
+            }
+            Self::SaidTwice { key, part, value } => {
+                write!(line, "{key} `{value}` names more than one {part}; give one")
             }
             Self::NotASize { key, value } => {
                 write!(

@@ -11,11 +11,10 @@ use calc_core::expected::Expected;
 use calc_core::plan::MeanToken;
 use calc_core::recommend::{DeviceChoice, Outcome, Ranked, Recommendation};
 use calc_core::units::{Seconds, TokensPerSec};
-use calc_core::workload::Workload;
 
 use super::summary;
 use super::words::advice::{self, scheme_name};
-use super::words::placement::Asked;
+use super::words::remedies::Asked;
 use super::words::{self, memory};
 use crate::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, RecommendInputs, Subject};
 use crate::number_text as n;
@@ -79,7 +78,7 @@ fn place(device: &str, mode: Option<&str>) -> String {
 
 /// The model, its weights and its place: `Llama-3.1 8B in BF16 on H100 SXM5 80GB`.
 fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let place = place(&inputs.device.name, inputs.power_mode.as_deref());
+    let place = place(&inputs.hardware_name(), inputs.power_mode.as_deref());
     let experts = Some(answer.precision.experts)
         .filter(|format| inputs.model.arch.has_experts() && *format != answer.precision.weights);
     let experts =
@@ -89,12 +88,9 @@ fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
 
 /// An estimate: fit, rate and first token.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
-    let fit = memory::fit(&answer.memory, inputs.workload.parallel.devices());
-    let speed = if answer.memory.verdict().may_fit() {
-        speed(&inputs.workload, answer)
-    } else {
-        String::new()
-    };
+    let fit = memory::fit_of(inputs, answer);
+    let speed =
+        if answer.memory.verdict().may_fit() { speed(inputs, answer) } else { String::new() };
     let mut lines = vec![format!(
         "Memory: needs {} (derived); usable are {} = {}.",
         n::bytes(answer.memory.total()),
@@ -105,6 +101,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
         lines.extend(latencies(inputs, answer));
     }
     lines.push(format!("Model: {}; device: {}.", inputs.model.source, inputs.device.source));
+    if !answer.cards.is_empty() {
+        lines.push(words::cards::sentence(inputs, answer));
+    }
     if let (Some(host), Some(placement)) = (answer.memory.host, answer.placement) {
         let arch = &inputs.model.arch;
         let options = words::placement::options(&placement, arch, &inputs.workload);
@@ -115,7 +114,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
             options.join(" ")
         ));
     }
-    lines.extend(words::placement::what_would_fit(inputs, answer, Asked::Fields));
+    lines.extend(words::remedies::what_would_fit(inputs, answer, Asked::Fields));
     lines.extend(notes(words::estimate_notes(inputs, answer)));
     let (subject, limit) = (subject(inputs, answer), limit(inputs));
     Brief { sentence: format!("{subject}: {limit}{fit}{speed}"), lines }
@@ -127,19 +126,19 @@ fn limit(inputs: &EstimateInputs) -> String {
 }
 
 /// The speed of a model that may fit.
-fn speed(workload: &Workload, answer: &Estimate) -> String {
+fn speed(inputs: &EstimateInputs, answer: &Estimate) -> String {
     let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
-        return format!(
-            " Decode {bound}: at most {roof} (derived); the link between the devices is unknown."
-        );
+        return format!(" Decode {bound}: {}.", words::without_link(answer));
     }
+    let workload = &inputs.workload;
     format!(
-        " Decode {bound}: {} expected {}{}, {roof} at the roof{} (derived). First token after {}.",
+        " Decode {bound}: {} expected {}{}{}, {roof} at the roof{} (derived). First token after {}.",
         whole_rate(&answer.mean),
         rate_interval(&answer.mean),
         words::rate_at_context(workload, answer),
+        words::without_hand_over(inputs),
         words::roof_leaves_out(&answer.middle),
         timed(&answer.ttft)
     )
@@ -191,7 +190,7 @@ pub fn operator(inputs: &AnalyzeInputs, answer: &Analysis) -> Brief {
 
 /// A judged claim.
 pub fn check(inputs: &CheckInputs, answer: &Check) -> Brief {
-    let place = place(&inputs.device().name, inputs.power_mode());
+    let place = place(&inputs.hardware_name(), inputs.power_mode());
     let sentence = format!(
         "{} on {place}: {} Claimed {}; expected {}, {} at the roof (derived).",
         summary::checked(inputs),
@@ -233,7 +232,7 @@ pub fn recommend(
     let Some(first) = answer.ranked.first() else {
         let counts = advice::drop_counts(&answer.dropped);
         let sentence = format!("{what} on {place}: no scheme meets all bounds. {counts}");
-        let mut lines = words::placement::what_would_fit_instead(inputs, Asked::Fields);
+        let mut lines = words::remedies::ways_out(inputs, Asked::Fields);
         lines.extend(notes(notes_of));
         return Brief { sentence, lines };
     };
@@ -342,7 +341,7 @@ mod tests {
             ),
             (
                 r#"{"hardware":"jetson_orin_nano_8gb_super","model":"llama-3.2-1b","tensor_parallel":2}"#,
-                &["at most ", " token/s (derived); the link between the devices is unknown."],
+                &["at most ", " token/s; ", " expected without the link between the devices"],
             ),
             (r#"{"hardware":"rtx_4090","model":"llama-3.1-70b"}"#, &["Does not fit: ", " usable."]),
         ] {

@@ -1,5 +1,7 @@
 //! The formulas behind the numbers of an answer, each with its values, its origin and the page that explains it.
 
+mod host;
+
 use calc_core::analysis::Analysis;
 use calc_core::estimate::Estimate;
 use calc_core::provenance::Provenance;
@@ -26,9 +28,9 @@ pub fn operator(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<Explanation> {
             values: format!("{values} = {}", step.text),
             provenance: Provenance::Derived,
             source: if AT_THE_ROOF.contains(&step.symbol) {
-                format!("the roofs of {}", inputs.device.name)
+                format!("the roofs of {}", inputs.device.name).into()
             } else {
-                "the shape and the formats of the operator".to_owned()
+                "the shape and the formats of the operator".into()
             },
             lesson: lesson::ROOFLINE,
         }
@@ -49,11 +51,20 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Explanation> 
         .filter(|role| role.key != "towers" || role.bytes > Bytes::ZERO)
         .map(|role| say::memory_part(role.name, role.formula, role.bytes, role.provenance))
         .collect();
-    let device = &inputs.device.name;
-    told.push(say::ideal_latency("First token", answer.ttft_ideal, device));
-    told.push(say::ideal_latency("Each token", answer.mean.ideal, device));
+    let tiers = host::Split::of(inputs, answer);
+    if let Some(split) = &tiers {
+        split.card(&mut told);
+        told.extend(split.memory());
+    }
+    let roofs = match &inputs.host {
+        Some(behind) => format!("{} and {}", inputs.device.name, behind.host.name),
+        None => inputs.device.name.to_string(),
+    };
+    told.push(say::ideal_latency("First token", answer.ttft_ideal, &roofs));
+    told.push(say::ideal_latency("Each token", answer.mean.ideal, &roofs));
     if !answer.link_unknown {
         told.extend(expected(inputs, answer));
+        told.extend(tiers.iter().flat_map(host::Split::times));
     }
     told
 }
@@ -116,7 +127,29 @@ mod tests {
         told.extend(operators(&answer));
         assert!(told.len() > 30, "{}", told.len());
         for step in told {
-            assert!(!step.values.is_empty() && !step.source.is_empty(), "{step:?}");
+            assert!(!step.values.is_empty() && !step.source.text().is_empty(), "{step:?}");
         }
+    }
+    #[test]
+    fn a_split_model_has_the_formulas_of_its_host() {
+        let line = r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#;
+        let fields = Fields::from_line(line).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let told = estimate(&inputs, &inputs.estimate().expect("valid"));
+        let values = |title: &str| {
+            let step = told.iter().find(|step| step.title == title).expect(title);
+            step.values.replace(text::SPACE, " ")
+        };
+        for (title, says) in [
+            ("Weights on the card", "63.4 GB − "),
+            ("Weights on the host", " ÷ 36, n_l"),
+            ("Memory of the host", "89.6 GB/s"),
+            ("Each token, on the host", " × 89.6 GB/s)"),
+            ("Prompt, copies to the card", " × 31.5 GB/s: "),
+            ("Each token, changes of sides", "T = 1, H = 2 880"),
+        ] {
+            assert!(values(title).contains(says), "{title}: {}", values(title));
+        }
+        assert!(told.iter().all(|step| step.title != "Weights"), "the whole is not on the card");
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod analyze;
 pub mod bench;
+mod cards;
 pub mod catalog;
 pub mod check;
 pub mod compare;
@@ -18,6 +19,7 @@ mod memory;
 pub mod recommend;
 mod row;
 pub mod scenarios;
+pub mod schedule;
 pub mod tiling;
 
 use calc_core::calibration::{Basis, InFit};

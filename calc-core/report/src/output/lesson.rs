@@ -32,6 +32,8 @@ pub const EXPECTED: Lesson = lesson("theory/expected", "Expected times");
 pub const STEP: Lesson = lesson("theory/transformer", "A step of a transformer");
 /// Memory that a model needs and a device has.
 pub const MEMORY: Lesson = lesson("theory/memory", "Memory");
+/// A model on a card and its host.
+pub const TIERS: Lesson = lesson("theory/two-tiers", "Memory in two tiers");
 /// Power and energy.
 pub const ENERGY: Lesson = lesson("theory/energy", "Energy");
 /// Schemes and their loss of quality.
@@ -47,9 +49,18 @@ mod tests {
     #[test]
     fn each_lesson_is_a_page_with_its_title() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-        for lesson in
-            [ROOFLINE, PRODUCTS, COMPUTE_PATH, EXPECTED, STEP, MEMORY, ENERGY, SCHEMES, MEASURING]
-        {
+        for lesson in [
+            ROOFLINE,
+            PRODUCTS,
+            COMPUTE_PATH,
+            EXPECTED,
+            STEP,
+            MEMORY,
+            TIERS,
+            ENERGY,
+            SCHEMES,
+            MEASURING,
+        ] {
             let page = docs.join(format!("{}.md", lesson.path));
             let text = std::fs::read_to_string(&page).expect("a page of the documents");
             assert_eq!(text.lines().next(), Some(&*format!("# {}", lesson.title)), "{page:?}");

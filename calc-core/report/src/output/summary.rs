@@ -91,6 +91,11 @@ impl Document {
         self.blocks.push(Block::Line(text.into()));
     }
 
+    /// Appends a line of text, if there is one.
+    pub fn line_if(&mut self, text: Option<impl Into<String>>) {
+        self.blocks.extend(text.map(|text| Block::Line(text.into())));
+    }
+
     /// Appends a table, unless it has no rows.
     pub fn table(&mut self, table: Table) {
         if !table.is_empty() {

@@ -152,13 +152,12 @@ pub fn line(answer: &Analysis) -> String {
             "To be faster it needs fewer bytes and faster arithmetic.",
         ),
         Bound::Memory => (
-            format!("{times} times left of the {class} ridge"),
+            format!("{times} times below the {class} ridge"),
             "Fewer bytes are the only way to be faster here.",
         ),
-        Bound::Compute => (
-            format!("{times} times right of the {class} ridge"),
-            "Only faster arithmetic helps here.",
-        ),
+        Bound::Compute => {
+            (format!("{times} times above the {class} ridge"), "Only faster arithmetic helps here.")
+        }
     };
     let saves = answer.half_bytes_save();
     let help = if floor_share(answer) > FLOOR_DOMINATES {
@@ -299,8 +298,8 @@ mod tests {
 
     #[test]
     fn the_verdict_names_the_side_of_the_ridge() {
-        check(&answer(1, 4096), "Memory-bound: arithmetic waits for DRAM 99 %", "160 times left");
-        check(&answer(2048, 4096), "Compute-bound: DRAM idles 84 %", "6.3 times right");
+        check(&answer(1, 4096), "Memory-bound: arithmetic waits for DRAM 99 %", "160 times below");
+        check(&answer(2048, 4096), "Compute-bound: DRAM idles 84 %", "6.3 times above");
         check(&answer(177, 4096), "Balanced at the roof, but", "at the FP16 ridge");
     }
 

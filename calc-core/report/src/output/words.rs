@@ -4,12 +4,14 @@ pub mod advice;
 pub mod apply;
 mod basis;
 mod bench;
+pub mod cards;
 pub mod catalog;
 pub mod check;
 pub mod layers;
 pub mod memory;
 mod notes;
 pub mod placement;
+pub mod remedies;
 pub mod towers;
 pub mod weights;
 
@@ -19,7 +21,7 @@ pub use bench::{bench_flag, two_runs};
 pub use notes::request::notes as model_request_notes;
 pub use notes::{
     analyze_notes, context_note, estimate_notes, first_token, mean_over, rate_at_context,
-    request_notes, split_notes, too_long,
+    request_notes, split_notes, too_long, without_hand_over, without_link,
 };
 
 use calc_core::compare::Fit;

@@ -6,7 +6,7 @@ use crate::components::erased::{derived, memo};
 use crate::components::model::ModelContext;
 use crate::components::plan::PlanContext;
 use crate::components::scenario_line::{LinePart, ScenarioLine};
-use crate::state::explore::asked::is_fixed;
+use crate::state::explore::asked::{is_fixed, of_any_device};
 use crate::state::model::answer::next as next_model;
 use crate::state::plan;
 use crate::state::scenario::{ScenarioPart, parts};
@@ -20,6 +20,7 @@ pub fn FixedLine() -> impl IntoView {
     let line = memo(move |_| {
         session.inputs.with(|inputs| {
             let kept = parts(inputs).into_iter().filter(|(part, ..)| is_fixed(inputs, *part));
+            let kept = of_any_device(inputs).into_iter().chain(kept);
             let mut before = None;
             kept.map(|part| separated(before.replace(part.0), part)).collect::<Vec<_>>()
         })

@@ -40,7 +40,7 @@ pub fn SchemeTable() -> impl IntoView {
                         <th scope="col" class="wide">"First token"</th>
                         <th scope="col" class="wide">"Rate"</th>
                         <th scope="col">"Memory"</th>
-                        <th scope="col" title="Published or prior for 8B models, scaled to this size">"Loss (from 8B models)"</th>
+                        <th scope="col" title="Published or assumed for 8B models, scaled to this size">"Loss (from 8B models)"</th>
                     </tr>
                 </thead>
                 <tbody>{all}</tbody>
@@ -60,6 +60,10 @@ fn SchemeTableRow(
     let is_chosen = flag(move || shown.with(|shown| shown.answer.chosen == key));
     let is_pointed = flag(move || pointed.with(|pointed| pointed.as_deref() == Some(key)));
     let picks = row.picks.iter().map(|pick| view! { " " <span class="badge">{*pick}</span> });
+    // Where the table has no room for their columns.
+    let on_phones = row.refused.is_none().then(|| {
+        view! { <small class="narrow">{row.rate.clone()} ", first token " {row.first.clone()}</small> }
+    });
     let numbers = match row.refused {
         Some(reason) => view! { <td class="refused" colspan="5">{reason}</td> }.into_any(),
         None => view! {
@@ -83,7 +87,7 @@ fn SchemeTableRow(
                 <button type="button" class="format" on:click=on(move |_| pick(session, Some(key)))>
                     {name}
                 </button>
-                " " <small>{row.engine}</small> " " {picks.collect_view()}
+                " " <small>{row.engine}</small> " " {picks.collect_view()} {on_phones}
             </th>
             {numbers}
         </tr>

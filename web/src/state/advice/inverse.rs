@@ -119,7 +119,9 @@ pub fn schedule_answer(
             .map(|slot| {
                 let energy = slot.outcome.token.energy.map(|energy| energy.per_token);
                 vec![
-                    slot.mode.as_ref().map_or_else(|| "own peaks".to_owned(), ToString::to_string),
+                    slot.mode
+                        .as_ref()
+                        .map_or_else(|| "datasheet peaks".to_owned(), ToString::to_string),
                     advice::scheme_name(slot.scheme),
                     text::count(slot.batch),
                     text::time(slot.outcome.token.expected.time),
@@ -156,6 +158,7 @@ mod tests {
                 engine: None,
                 calibration: &Calibration::FITTED,
                 host: None,
+                cards: None,
             },
             model.stored.choice(),
         ));

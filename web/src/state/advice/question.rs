@@ -60,6 +60,7 @@ pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
         has_half: is_half(&formats),
         tag: None,
         draft: inputs.drafter.map(|draft| draft.hf_id),
+        file: inputs.base.gguf_file(),
     }
 }
 

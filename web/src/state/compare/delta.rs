@@ -129,8 +129,11 @@ pub fn times(factor: f64) -> String {
 }
 
 fn amount(ratio: f64) -> String {
-    if !(0.4..2.0).contains(&ratio) {
+    if ratio >= 2.0 {
         return format!("{} as much", times(ratio));
+    }
+    if ratio < 0.4 {
+        return format!("{} less", times(1.0 / ratio));
     }
     let word = if ratio < 1.0 { "less" } else { "more" };
     format!("{} {word}", text::percent((ratio - 1.0).abs()))
@@ -161,7 +164,8 @@ mod tests {
             (Quantity::Cost, 10.0, 24.0, "2.4 × as much, worse"),
             (Quantity::Supply, 102.4, 204.8, "2 × as much, better"),
             (Quantity::Supply, 204.8, 102.4, "50 % less, worse"),
-            (Quantity::Supply, 10.0, 3.33, "0.33 × as much, worse"),
+            (Quantity::Supply, 10.0, 3.33, "3 × less, worse"),
+            (Quantity::Supply, 15.0, 1.0, "15 × less, worse"),
             (Quantity::Loss, 0.0, 2.8, "2.8 points more, worse"),
             (Quantity::Cost, 10.0, 10.0, ""),
             (Quantity::Need, 10.0, 24.0, "2.4 × as much"),

@@ -5,6 +5,7 @@ use calc_core::units::Watts;
 use report::input::number_input;
 use report::input::range::{Axis, Numbers};
 use report::number_text;
+use report::output::words::advice;
 
 use super::{ExploreField, narrowing};
 use crate::state::inputs::Inputs;
@@ -217,6 +218,16 @@ pub fn is_fixed(inputs: &Inputs, part: ScenarioPart) -> bool {
         ScenarioPart::Device | ScenarioPart::Mode => subject(inputs) == Ok(Subject::Models),
         ScenarioPart::Scheme | ScenarioPart::Goal => false,
     }
+}
+
+/// The host, and memory of other programs, where the devices are the points: each has them.
+pub fn of_any_device(inputs: &Inputs) -> Option<(ScenarioPart, &'static str, String)> {
+    let beside =
+        inputs.model.beside.as_ref().filter(|_| !is_fixed(inputs, ScenarioPart::Device))?;
+    let (mut device, mut tokens) = (String::new(), String::new());
+    beside.brief(&mut device, &mut tokens);
+    let said = advice::capital(device.trim_start_matches([',', ' ']));
+    (!said.is_empty()).then_some((ScenarioPart::Device, "", said))
 }
 
 fn batches(inputs: &Inputs) -> Result<Vec<u64>, String> {

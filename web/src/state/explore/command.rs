@@ -37,7 +37,7 @@ pub fn sweep(inputs: &Inputs, row: &ExploreRow) -> String {
 }
 
 /// Flags with their values, except batch and prompt.
-fn flags(scenario: &Inputs) -> Vec<(&'static str, String)> {
+pub fn flags(scenario: &Inputs) -> Vec<(&'static str, String)> {
     let device = if scenario.has_own_device() { DEVICE_FILE } else { &*scenario.device.key };
     let model = match &scenario.model.base {
         ModelSource::Catalog(model) => model.key,

@@ -135,7 +135,7 @@ impl PointColumn {
             Self::Scheme => "Scheme",
             Self::Batch => "Users",
             Self::Prompt => "Tokens in",
-            Self::Rate => "Rate of a user",
+            Self::Rate => "Rate per user",
             Self::Throughput => "Rate of all",
             Self::First => "First token",
             Self::Whole => "Whole answer",
@@ -230,11 +230,11 @@ pub fn spoken(row: &ExploreRow) -> String {
         let (text, interval) = column.cell(row);
         if interval.is_empty() { text } else { format!("{text} ({interval})") }
     };
-    let users = if row.batch == 1 { "user" } else { "users" };
+    let (users, each) = if row.batch == 1 { ("user", "") } else { ("users", " each") };
     let mut said = vec![
         format!("{} at {} with {}", row.name, mode(row), cell(PointColumn::Scheme)),
         format!(
-            "{} {users} with {} tokens in each",
+            "{} {users}, {} tokens in{each}",
             cell(PointColumn::Batch),
             cell(PointColumn::Prompt)
         ),

@@ -4,12 +4,13 @@
 use calc_core::estimate::Estimate;
 use calc_core::model_arch::ModelArch;
 use calc_core::plan::OpRow;
-use report::input::request::{RecommendInputs, Subject};
+use report::input::request::{EstimateInputs, Fields, RecommendInputs, Subject};
 use report::output::json;
 use report::output::summary;
 use report::output::words;
 
 use crate::state::advice::question::counted;
+use crate::state::explore::command::flags;
 use crate::state::inputs::Inputs;
 use crate::state::model::answer::estimate_inputs;
 use crate::state::model::question::ModelQuestion;
@@ -19,12 +20,9 @@ pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
     let question = ModelQuestion::read(&inputs.model, inputs.place()).ok()?;
     match kind {
         "advice.json" => advice(inputs, &question),
-        "json" => {
-            let request = estimate_inputs(&inputs.model, &question, question.workload);
-            Some(json::estimate::pretty(&request))
-        }
+        "json" => Some(json::estimate::pretty(&asked(inputs, &question))),
         _ => {
-            let request = estimate_inputs(&inputs.model, &question, question.workload);
+            let request = asked(inputs, &question);
             let answer = request.estimate().ok()?;
             match kind {
                 "csv" => Some(csv(&question.arch, &answer)),
@@ -33,6 +31,33 @@ pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
             }
         }
     }
+}
+
+/// The question as the command line reads it, with the fields that it has there.
+fn asked(inputs: &Inputs, question: &ModelQuestion<'_>) -> EstimateInputs {
+    let request = estimate_inputs(&inputs.model, question, question.workload);
+    let mut texts = flags(inputs);
+    let formats = ["weights", "activations", "kv", "embedding", "experts"];
+    texts.retain(|(flag, _)| !formats.contains(flag));
+    let named = &request.named;
+    let stored = request.model.stored.weights;
+    let weights = Some(request.precision.weights).filter(|format| *format != stored);
+    let roles = [weights, named.activations, named.kv_cache, named.embedding, named.experts];
+    texts.extend(
+        formats
+            .into_iter()
+            .zip(roles)
+            .filter_map(|(role, format)| Some((role, format?.key.to_owned()))),
+    );
+    texts.extend([
+        ("batch", request.workload.batch.to_string()),
+        ("prompt", request.text_tokens().to_string()),
+    ]);
+    texts.extend(request.told.iter().cloned());
+    let keys: Vec<(String, String)> =
+        texts.into_iter().map(|(flag, text)| (flag.replace('-', "_"), text)).collect();
+    let fields = Fields::from_texts(keys.iter().map(|(key, text)| (&**key, &**text)));
+    request.asked_by(fields)
 }
 
 /// CSV of the operators of both phases by the part of the layers that they belong to: totals over their instances, in base units.
@@ -76,6 +101,7 @@ fn line(phase: &str, row: &OpRow, part: &str) -> String {
 fn advice(inputs: &Inputs, question: &ModelQuestion<'_>) -> Option<String> {
     let part = counted(inputs, question);
     let request = RecommendInputs {
+        fields: None,
         device: inputs.device.clone(),
         any_device: false,
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
@@ -127,6 +153,18 @@ mod tests {
         let answer = inputs.estimate().expect("an answer");
         assert_eq!(export("json", QUERY), written(&EstimateJson::new(&inputs, &answer)));
         assert_eq!(export("md", QUERY), summary::estimate(&inputs, &answer).to_markdown());
+    }
+
+    #[test]
+    fn a_model_that_does_not_fit_is_exported_with_what_would() {
+        let query = "?view=model&d=rtx_4090&model=gpt-oss-120b&batch=1&prompt=512&generate=16&v=1";
+        let found: Value = serde_json::from_str(&export("json", query)).expect("JSON");
+        let line = r#"{"hardware":"rtx_4090","model":"gpt-oss-120b","prompt":512,"new_tokens":16}"#;
+        let asked = Fields::from_line(line).expect("JSON");
+        let asked = EstimateInputs::parse(asked, &Library::CATALOGS).expect("a request");
+        let told = json!(EstimateJson::new(&asked, &asked.estimate().expect("an answer")));
+        assert_eq!(found["fits_with"], told["fits_with"]);
+        assert_eq!(found["fits_with"][0]["set"]["host"], "ddr5");
     }
 
     #[test]

@@ -88,7 +88,7 @@ static SPECS: [Spec; 22] = [
     Spec::count(key::TENSOR_PARALLEL, "Number of devices", "tensor-parallel", (1, MAX_WAYS))
         .starts_at("1"),
     Spec::count(key::PIPELINE_PARALLEL, "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
-    Spec::count(key::EXPERT_PARALLEL, "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count(key::EXPERT_PARALLEL, "Expert parallel", "ways", (1, MAX_WAYS)).starts_at("1"),
     Spec::count(key::MEMORY_LIMIT, "Memory limit", "GB", (0, 1_000_000))
         .or_empty("all usable")
         .real(),

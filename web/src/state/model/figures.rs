@@ -9,7 +9,6 @@ use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use report::number_text as text;
 use report::output::lesson;
 use report::output::verdict::badge;
-use report::output::verdict::explain::Explanation;
 use report::output::verdict::model as say;
 
 use super::question::ModelQuestion;
@@ -29,9 +28,6 @@ pub struct Figure {
     /// Interval of the expected value.
     pub interval: String,
 }
-
-/// Text of a figure that depends on a link without a published bandwidth.
-const UNKNOWN: &str = "unknown";
 
 /// Source of an expected value, as a badge; "partly measured here" for a sum that includes own measurements.
 pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
@@ -71,18 +67,10 @@ pub fn figures(question: &ModelQuestion<'_>, answer: &Estimate) -> Vec<Figure> {
     ));
     if !known {
         for figure in &mut figures {
-            UNKNOWN.clone_into(&mut figure.expected.text);
-            figure.expected.explanation =
-                unknown(figure.name, answer.tpot.provenance, &answer.basis);
-            figure.interval.clear();
+            figure.expected.text += " without the link";
         }
     }
     figures
-}
-
-fn unknown(name: &str, provenance: Provenance, basis: &Basis) -> Explanation {
-    let values = "the link between the devices has no published number".to_owned();
-    say::derived(name, "", values, provenance, basis, lesson::STEP)
 }
 
 #[derive(Clone, Copy)]
@@ -351,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_link_leaves_the_ideal_only() {
+    fn figures_without_a_published_link_say_so() {
         let device = calc_core::catalog::devices::all()
             .find(|device| device.link.is_none())
             .expect("a device without a link");
@@ -360,8 +348,9 @@ mod tests {
         let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         for figure in figures(&question, &answer) {
-            assert_eq!((figure.expected.text.as_str(), figure.interval.as_str()), (UNKNOWN, ""));
-            assert_ne!(figure.ideal.text, UNKNOWN);
+            let text = &figure.expected.text;
+            assert!(text.ends_with(" without the link"), "{text}");
+            assert!(!figure.ideal.text.contains("link"), "{}", figure.ideal.text);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 /// Longest name of a model that an address contains, in characters.
 pub const LONGEST_NAME: usize = 60;
+/// End of the names of GGUF files.
+pub const GGUF: &str = ".gguf";
 /// End of the name.
 const MARK: &str = ", upper bound";
 

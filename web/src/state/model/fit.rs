@@ -1,6 +1,7 @@
 //! Changes that make a model fit, found by computing its memory again; memory only grows with batch and context.
 
 use calc_core::catalog;
+use calc_core::device::Device;
 use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
@@ -10,13 +11,14 @@ use super::fields::Field;
 use super::inputs::ModelInputs;
 use super::question::ModelQuestion;
 use super::roles::Role;
+use crate::state::place::Place;
 
 /// Weight formats that are tried, widest first.
 const NARROWER: [&str; 4] = ["fp8_e4m3", "int4_g128", "int3_g128", "int2_g64"];
 /// KV cache formats that are tried.
 const NARROWER_KV: [&str; 2] = ["fp8_e4m3", "int4_g32"];
 /// Numbers of devices that are tried.
-pub const DEVICES: [u64; 4] = [2, 4, 8, 16];
+const DEVICES: [u64; 4] = [2, 4, 8, 16];
 
 /// A change of the inputs that makes the model fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -147,8 +149,18 @@ fn devices(question: &ModelQuestion<'_>) -> Option<FitChange> {
         other.workload.parallel.tensor = *ways;
         Plan::new(other.request(other.workload)).is_ok_and(|plan| fits(&plan, &other.workload))
     };
-    let more = |ways: &u64| *ways > question.workload.parallel.tensor;
-    DEVICES.into_iter().filter(more).find(fits).map(FitChange::Devices)
+    let mut more = more_of(&question.device, question.workload.parallel.tensor);
+    more.find(fits).map(FitChange::Devices)
+}
+
+/// Larger numbers of devices over which matrices can be split; none of a device whose link to others nobody published.
+pub fn more_devices(place: Place<'_>, tensor: u64) -> impl Iterator<Item = u64> {
+    more_of(place.device, tensor)
+}
+
+fn more_of(device: &Device, tensor: u64) -> impl Iterator<Item = u64> + use<> {
+    let is_linked = device.link.is_some();
+    DEVICES.into_iter().filter(move |ways| is_linked && *ways > tensor)
 }
 
 /// Binary search for the largest number up to `most` for which `holds` is true; 0 if there is none. `holds` must be true up to
@@ -170,7 +182,6 @@ pub fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
     use crate::state::model::inputs::ModelSource;
-    use crate::state::place::Place;
 
     #[test]
     fn the_largest_is_found_wherever_it_lies() {

@@ -118,6 +118,14 @@ impl ModelSource {
         }
     }
 
+    /// The GGUF file that the model was read from.
+    pub fn gguf_file(&self) -> Option<&str> {
+        match self {
+            Self::Catalog(_) => None,
+            Self::File(model) => Some(&*model.name).filter(|name| name.ends_with(file_name::GGUF)),
+        }
+    }
+
     /// Contents of its weight files, by their headers.
     pub fn weights(&self) -> Option<&FileWeights> {
         match self {

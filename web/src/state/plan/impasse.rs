@@ -16,7 +16,7 @@ use crate::state::goal::Bound;
 use crate::state::inputs::Inputs;
 use crate::state::model::answer::next as next_model;
 use crate::state::model::fields::Field;
-use crate::state::model::fit::{DEVICES, FitChange};
+use crate::state::model::fit::{FitChange, more_devices};
 use crate::state::model::host::{give_memory, larger_hosts, memory_text};
 use crate::state::model::roles::Role;
 use crate::state::place::Place;
@@ -48,7 +48,19 @@ pub(super) fn nearest<'a>(
     let factor = |(row, outcome): &(&Dropped, &Outcome)| -> f64 {
         misses(request, row, outcome).iter().map(|miss| miss.factor).product()
     };
-    let runs = found.dropped.iter().filter_map(|row| Some((row, row.outcome.as_ref()?)));
+    // A scheme that cannot be made or run has an outcome, too, and no bound that could be loosened for it.
+    let is_bound = |drop: &Drop| {
+        matches!(
+            drop,
+            Drop::Quality { .. }
+                | Drop::Memory { .. }
+                | Drop::Tpot { .. }
+                | Drop::Ttft { .. }
+                | Drop::Rate { .. }
+        )
+    };
+    let dropped = found.dropped.iter().filter(|row| is_bound(&row.reason));
+    let runs = dropped.filter_map(|row| Some((row, row.outcome.as_ref()?)));
     runs.min_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
@@ -178,7 +190,7 @@ pub fn remedies(shown: &PlanShown, inputs: &Inputs) -> Vec<Remedy> {
     model.extend(fitting.map(of_model));
     found.extend(model.into_iter().filter_map(|step| tried(inputs, vec![step])));
     found.extend(with_host(inputs));
-    let more = DEVICES.into_iter().filter(|ways| *ways > memory.workload.parallel.tensor);
+    let more = more_devices(inputs.place(), memory.workload.parallel.tensor);
     let mut split = more.map(|ways| vec![of_model(FitChange::Devices(ways))]);
     found.extend(split.find_map(|steps| tried(inputs, steps)));
     found.extend(larger(inputs));
@@ -316,6 +328,19 @@ mod tests {
                 let answer = explained(None, &after).answer;
                 assert!(answer.sentence.starts_with("Take "), "{}", remedy.text);
             }
+        }
+    }
+
+    #[test]
+    fn nothing_is_offered_that_cannot_be() {
+        let shown = explained(None, &inputs("rtx_4090", "gpt-oss-120b", &[]));
+        let line = &shown.answer.line;
+        assert!(line.starts_with("The nearest is GGUF ") && line.contains("short of"), "{line}");
+        for (device, offers) in [("jetson_orin_nano_8gb_super", false), ("rtx_4090", true)] {
+            let before = inputs(device, "llama-3.1-70b", &[]);
+            let found = remedies(&explained(None, &before), &before);
+            let splits = found.iter().any(|remedy| remedy.text.contains("tensor-parallel"));
+            assert_eq!(splits, offers, "{device}: {found:?}");
         }
     }
 

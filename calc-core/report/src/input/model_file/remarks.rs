@@ -2,6 +2,8 @@
 
 use calc_core::hf_config::{AssumedField, AssumedValue, AssumedWhy, Remark};
 
+use crate::number_text;
+
 /// Names of the field that holds the data type of the stored weights.
 const DATA_TYPE: [&str; 2] = ["torch_dtype", "dtype"];
 
@@ -77,9 +79,13 @@ pub fn remark_text(remark: &Remark) -> String {
              known: the memory is a lower bound"
                 .into()
         }
-        Remark::DraftLayersNotCounted { layers } => {
+        Remark::DraftLayersNotCounted { layers, parameters } => {
+            let of = parameters.map_or_else(String::new, |parameters| {
+                format!(", {} parameters,", number_text::count(parameters))
+            });
             format!(
-                "{layers} extra layers for multi-token prediction are not counted: engines load them only for speculative decoding"
+                "{layers} extra layers for multi-token prediction{of} are not counted: engines load them only for speculative \
+                 decoding"
             )
         }
         Remark::AttentionUnquantized => {

@@ -10,13 +10,11 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::remedy::{HOST_MEMORY, host_fields, shorter};
+use super::remedy::{HOST_MEMORY, host_fields, more_devices, shorter, split};
 use super::{EstimateInputs, Fields, Library, RecommendInputs, RequestError, Subject};
 
 /// Formats of the KV cache that are tried, widest first.
 const KV_FORMATS: [&str; 3] = ["fp8_e4m3", "gguf_q8_0", "int4_g32"];
-/// Numbers of devices that are tried.
-const DEVICES: [u64; 4] = [2, 4, 8, 16];
 /// A loss that admits every scheme [%].
 const ANY_LOSS: u64 = 1_000_000;
 /// Significant digits of a loosened bound on the loss.
@@ -67,7 +65,6 @@ impl FitInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
-        let all = fields.clone();
         if !fields.has("model") {
             fields.required_text("model")?;
         }
@@ -78,11 +75,19 @@ impl FitInputs {
                 part: "one device",
             }));
         }
-        let asked = match &recommend.subject {
-            Subject::Model(model) => (**model).clone(),
-            Subject::Shape { .. } => return Err(RequestError::Missing { key: "model" }),
-        };
-        Ok(Self { recommend, asked, fields: all })
+        Self::of(recommend).ok_or(RequestError::Missing { key: "model" })
+    }
+
+    /// The inputs of a recommendation for a model; `None` for those about a product, and for those that no request gave.
+    pub fn of(recommend: RecommendInputs) -> Option<Self> {
+        let Subject::Model(model) = &recommend.subject else { return None };
+        let (asked, fields) = ((**model).clone(), recommend.fields.clone()?);
+        Some(Self { recommend, asked, fields })
+    }
+
+    /// [`FitInputs::plan`] with the files of the request; `None` for a request that is refused.
+    pub fn ways_out(&self) -> Option<FitPlan> {
+        self.plan(&Library::of_request(&self.asked)).ok()
     }
 
     /// Finds what fits.
@@ -120,8 +125,7 @@ impl FitInputs {
         found.extend(self.fewer(library, ranking)?);
         found.extend(self.with_host(library));
         let ways = self.asked.workload.parallel.tensor;
-        let more = DEVICES.into_iter().filter(|devices| *devices > ways);
-        let mut more = more.map(|devices| vec![("tensor_parallel", Value::from(devices))]);
+        let mut more = more_devices(&self.asked.device, ways).map(|ways| split(&self.asked, ways));
         found.extend(more.find_map(|change| self.tried(change, library)));
         let open = self.ranked_after(&[("max_quality_loss", Value::from(ANY_LOSS))], library);
         let losses = open.unwrap_or_default().into_iter().map(|row| row.quality.high);

@@ -37,6 +37,8 @@ struct Described {
     modules: Option<Modules>,
     /// Installed memory [GiB].
     installed: Option<f64>,
+    /// A part that the text says more than once.
+    twice: Option<&'static str>,
 }
 
 /// Memory modules: `ddr5-6000x2`.
@@ -98,6 +100,11 @@ impl Modules {
 }
 
 impl Described {
+    fn hold(&mut self, installed: f64) {
+        let before = self.installed.replace(installed);
+        self.twice = before.map(|_| "amount of memory").or(self.twice);
+    }
+
     fn read(text: &str) -> Self {
         let lower = text.to_ascii_lowercase().replace([',', ';'], " ");
         let words: Vec<&str> = lower.split_whitespace().collect();
@@ -112,11 +119,12 @@ impl Described {
             };
             let two = format!("{word}{next}");
             if let Some(modules) = Modules::read(word) {
-                found.modules = Some(modules);
+                let before = found.modules.replace(modules);
+                found.twice = before.map(|_| "kind of memory").or(found.twice);
             } else if let Some(installed) = amount(word) {
-                found.installed = Some(installed);
+                found.hold(installed);
             } else if let (Some(installed), "gb" | "gib") = (amount(&two), next) {
-                found.installed = Some(installed);
+                found.hold(installed);
                 at += 1;
             } else if !FILLERS.contains(word) {
                 rest.push(word);
@@ -129,15 +137,18 @@ impl Described {
 }
 
 /// Takes the host out of a device's name: `rtx 4090 with 96 GB of DDR5` becomes the fields `hardware` and `host`.
-pub(super) fn from_device_name(fields: &mut Fields) {
+///
+/// # Errors
+/// A host in the name beside the field `host`.
+pub(super) fn from_device_name(fields: &mut Fields) -> Result<(), RequestError> {
+    let Some(name) = fields.peek_text("hardware").map(str::to_owned) else { return Ok(()) };
+    let Some((card, host)) = card_and_host(&name) else { return Ok(()) };
     if fields.has("host") {
-        return;
+        return Err(RequestError::Twice { key: "host", of: "hardware", value: name });
     }
-    let Some(name) = fields.peek_text("hardware").map(str::to_owned) else { return };
-    if let Some((card, host)) = card_and_host(&name) {
-        fields.replace_text("hardware", card);
-        fields.replace_text("host", host);
-    }
+    fields.replace_text("hardware", card);
+    fields.replace_text("host", host);
+    Ok(())
 }
 
 /// The card and the host in a name of both.
@@ -151,7 +162,7 @@ pub(super) fn card_and_host(name: &str) -> Option<(&str, &str)> {
 
 /// A host without its memory, and the memory [GB as sold]: `ddr5` and 96 of `96 GB of DDR5`. `None` without memory.
 pub(super) fn host_and_memory(text: &str) -> Option<(String, f64)> {
-    let Described { processor, modules, installed } = Described::read(text);
+    let Described { processor, modules, installed, .. } = Described::read(text);
     let own = modules.or((processor.is_empty()).then_some(USUAL_MODULES));
     let host = [processor, own.map_or_else(String::new, Modules::word)].join(" ");
     Some((host.trim().to_owned(), installed?))
@@ -176,9 +187,18 @@ pub(super) fn host(
         return Err(Error::Inapplicable { input: "host", part }.into());
     }
     let described = Described::read(&text);
+    if let Some(part) = described.twice {
+        return Err(RequestError::SaidTwice { key: "host", part, value: text });
+    }
     // An unknown processor is refused before a missing amount of memory.
     let processor = processor(&described, library)?;
-    let memory = fields.real("host_memory_gb")?.or(described.installed);
+    let stated = fields.real("host_memory_gb")?;
+    let is_other =
+        described.installed.is_some_and(|own| stated.is_some_and(|said| (said - own).abs() > 1e-9));
+    if is_other {
+        return Err(RequestError::Twice { key: "host_memory_gb", of: "host", value: text });
+    }
+    let memory = stated.or(described.installed);
     let Some(memory) = memory else { return Err(RequestError::Missing { key: "host_memory_gb" }) };
     let installed =
         Bytes::from_gib(real_in_range("host_memory_gb", memory, INSTALLED.0, INSTALLED.1)?);
@@ -258,8 +278,8 @@ fn check_generation(modules: Modules, row: Modules) -> Result<(), RequestError> 
 
 /// The link between a card and its host.
 #[derive(Clone, Copy)]
-struct OwnLink {
-    preset: &'static LinkPreset,
+pub(super) struct OwnLink {
+    pub(super) preset: &'static LinkPreset,
     rate: Fact<Link>,
     /// False where neither the request nor the catalog names it.
     is_known: bool,
@@ -277,7 +297,7 @@ fn link(fields: &mut Fields, device: &Device) -> Result<OwnLink, RequestError> {
 }
 
 /// The PCIe link in the catalog's row, or else the fastest of the cards with the same chip.
-fn own_link(device: &Device) -> OwnLink {
+pub(super) fn own_link(device: &Device) -> OwnLink {
     let chip = &device.architecture;
     let twins = || devices::all().filter(|row| row.architecture == *chip);
     let of_twins = || {

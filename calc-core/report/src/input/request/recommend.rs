@@ -68,6 +68,8 @@ pub struct RecommendInputs {
     pub bounds: Bounds,
     /// Format of weights that the request names; the answer gives its rank.
     pub asked_weights: Option<String>,
+    /// The fields that were parsed; `None` for inputs that no request gave.
+    pub fields: Option<Fields>,
 }
 
 impl RecommendInputs {
@@ -76,6 +78,7 @@ impl RecommendInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let all = fields.clone();
         let objective = word(&mut fields, "objective", &Objective::ALL)?;
         let asked_part = word(&mut fields, "phase", &RankedPart::ALL)?;
         let bounds = bounds(&mut fields)?;
@@ -93,6 +96,10 @@ impl RecommendInputs {
         let asked_weights = fields.peek_text("weights").map(key);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
+            if inputs.cards.is_some() {
+                let part = "unlike cards: estimate and check say what a model does on them";
+                return Err(Error::Inapplicable { input: "recommend", part }.into());
+            }
             // A workload that no scheme and no device can run is an error, not an empty list.
             inputs.workload.check()?;
             inputs.workload.parallel.check(&inputs.model.arch)?;
@@ -111,6 +118,7 @@ impl RecommendInputs {
             part,
             bounds,
             asked_weights,
+            fields: Some(all),
         })
     }
 
@@ -166,6 +174,7 @@ impl RecommendInputs {
                         engine: inputs.engine.or(inputs.host.as_ref().map(|_| Engine::LlamaCpp)),
                         calibration: in_force(inputs.calibration.as_ref()),
                         host: inputs.host.as_ref(),
+                        cards: None,
                     },
                     inputs.model.stored,
                 )

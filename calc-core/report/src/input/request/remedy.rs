@@ -1,9 +1,11 @@
 //! Changes after which a model that does not fit does: its language model only, memory of a host behind the card, fewer bits, a
-//! shorter context.
+//! shorter context, more devices.
 
 use calc_core::catalog;
+use calc_core::device::Device;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
+use calc_core::parallel::check_split;
 use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::tiers::Host;
@@ -11,8 +13,9 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde_json::Value;
 
-use super::EstimateInputs;
 use super::estimate::WEIGHT_SIZES;
+use super::host::{self, host_and_memory};
+use super::{EstimateInputs, device_count};
 
 /// Memory with which hosts are sold [GiB].
 pub const HOST_MEMORY: [u32; 9] = [16, 32, 64, 96, 128, 192, 256, 512, 1024];
@@ -27,6 +30,8 @@ const FEWER_BITS: [&str; 8] = [
     "fp8_e4m3",
     "int4_g128",
 ];
+/// Numbers of devices that are tried.
+const DEVICES: [u64; 4] = [2, 4, 8, 16];
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 
@@ -42,7 +47,7 @@ pub struct Remedy {
 /// The smallest changes of one kind each, after which a model fits; none if it fits already, and for inputs that no request
 /// gave.
 pub fn remedies(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Remedy> {
-    if answer.memory.verdict().may_fit() || inputs.workload.parallel.devices() > 1 {
+    if answer.memory.verdict().may_fit() {
         return Vec::new();
     }
     [
@@ -50,6 +55,7 @@ pub fn remedies(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Remedy> {
         with_host(inputs),
         with_fewer_bits(inputs, answer),
         with_shorter_context(inputs),
+        with_more_devices(inputs),
     ]
     .into_iter()
     .flatten()
@@ -65,7 +71,11 @@ pub(super) fn host_fields(memory: u32) -> Vec<(&'static str, Value)> {
 fn tried(inputs: &EstimateInputs, fields: Vec<(&'static str, Value)>) -> Option<Remedy> {
     let changed = inputs.with_fields(&fields)?;
     let answer = changed.estimate().ok()?;
-    let works = answer.memory.verdict().may_fit() && changed.served(&answer).is_ok();
+    let (engine, cache) = (answer.basis.engine, answer.precision.kv_cache);
+    let split = (&*changed.model.arch, &changed.workload.parallel);
+    let works = answer.memory.verdict().may_fit()
+        && changed.served(&answer).is_ok()
+        && check_split(engine, &changed.device, split, cache).is_ok();
     works.then_some(Remedy { fields, answer })
 }
 
@@ -78,16 +88,34 @@ fn without_towers(inputs: &EstimateInputs) -> Option<Remedy> {
 }
 
 fn with_host(inputs: &EstimateInputs) -> Option<Remedy> {
-    if Host::impossible(&inputs.device).is_some() {
+    if Host::impossible(&inputs.device).is_some() || inputs.workload.parallel.devices() > 1 {
         return None;
     }
     let known = inputs.host.as_ref().map_or(Bytes::ZERO, |host| host.host.installed);
     let larger = HOST_MEMORY.into_iter().filter(|gib| Bytes::from_gib(f64::from(*gib)) > known);
-    let changes = larger.map(|memory| match &inputs.host {
-        Some(_) => vec![("host_memory_gb", Value::from(memory))],
-        None => host_fields(memory),
+    // A host whose words name its memory is named without it, and so is a card whose name has the host.
+    let told = inputs.told.iter().find(|(key, _)| *key == "host");
+    let words = told.and_then(|(_, text)| host_and_memory(text)).map(|(host, _)| host);
+    let changes = larger.map(|memory| match (&inputs.host, &words) {
+        (Some(_), None) => vec![("host_memory_gb", Value::from(memory))],
+        (Some(_), Some(host)) => {
+            let host = ("host", Value::from(host.as_str()));
+            let memory = ("host_memory_gb", Value::from(memory));
+            bare_name(inputs).into_iter().chain([host, memory]).collect()
+        }
+        (None, _) => host_fields(memory),
     });
     changes.into_iter().find_map(|change| tried(inputs, change))
+}
+
+/// The field `hardware` with the device alone, where the request names a host or a number of devices there, too.
+pub(super) fn bare_name(inputs: &EstimateInputs) -> Option<(&'static str, Value)> {
+    let mut fields = inputs.fields.clone()?;
+    let asked = fields.peek_text("hardware")?.to_owned();
+    host::from_device_name(&mut fields).ok()?;
+    device_count::from_device_name(&mut fields);
+    let bare = fields.peek_text("hardware").filter(|name| *name != asked)?;
+    Some(("hardware", Value::from(bare)))
 }
 
 /// The widest format with kernels in the engine of the request. A stated size is that of the weights before.
@@ -101,6 +129,25 @@ fn with_fewer_bits(inputs: &EstimateInputs, answer: &Estimate) -> Option<Remedy>
         let weights = ("weights", Value::from(format.key));
         tried(inputs, [weights].into_iter().chain(sizes.iter().cloned()).collect())
     })
+}
+
+/// The smallest number of devices, where a link between them is known.
+fn with_more_devices(inputs: &EstimateInputs) -> Option<Remedy> {
+    let tensor = inputs.workload.parallel.tensor;
+    let more = more_devices(&inputs.device, tensor);
+    let mut changes = more.map(|ways| split(inputs, ways));
+    changes.find_map(|change| tried(inputs, change))
+}
+
+/// The fields that split matrices over a number of devices.
+pub(super) fn split(inputs: &EstimateInputs, ways: u64) -> Vec<(&'static str, Value)> {
+    bare_name(inputs).into_iter().chain([("tensor_parallel", Value::from(ways))]).collect()
+}
+
+/// Larger numbers of devices over which matrices can be split; none of a device whose link to others nobody published.
+pub(super) fn more_devices(device: &Device, tensor: u64) -> impl Iterator<Item = u64> + use<> {
+    let is_linked = device.link.is_some();
+    DEVICES.into_iter().filter(move |ways| is_linked && *ways > tensor)
 }
 
 /// The longest context, among those whose prompt is as much shorter.

@@ -137,3 +137,19 @@ pub const PER_TOKEN: &str = "xk";
 pub const EXPERT_WIDTH: &str = "xw";
 /// Intermediate size of the shared expert.
 pub const SHARED_WIDTH: &str = "xs";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_description_for_models_lists_every_key() {
+        let description = include_str!("../../../../../docs/llms.txt");
+        let (_, links) = description.split_once("## Links").expect("a section");
+        let lines = include_str!("key.rs").lines();
+        let own = lines.filter_map(|line| line.split_once(": &str = \"")?.1.strip_suffix("\";"));
+        let keys: Vec<&str> = own.chain(super::BESIDE.map(|(_, key)| key)).collect();
+        assert!(keys.len() > 50, "{keys:?}");
+        for key in keys {
+            assert!(links.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}

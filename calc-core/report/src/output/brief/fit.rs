@@ -1,12 +1,12 @@
 //! A plan of what fits, in a sentence.
 
 use calc_core::recommend::{End, Largest, Ranked, Room};
-use serde_json::Value;
 
 use super::{Brief, choice, limit, scheme, subject};
 use crate::input::request::{FitChange, FitInputs, FitPlan};
 use crate::number_text as n;
 use crate::output::words::advice::{self, scheme_name};
+use crate::output::words::remedies::{self, Asked};
 use crate::output::words::{self, memory};
 
 /// Rows that are named after the first one.
@@ -19,8 +19,11 @@ pub fn plan(inputs: &FitInputs, plan: &FitPlan) -> Brief {
     let usable = plan.asked.memory.usable;
     let limit = limit(&inputs.asked);
     let mut sentence = format!("{}: {limit}{asked}", subject(&inputs.asked, &plan.asked));
+    let beside = plan.asked.memory.host.map_or(String::new(), |host| {
+        format!(" on the card, and {} on the host", n::bytes(host.usable))
+    });
     let mut lines = vec![format!(
-        "Usable memory: {} = {} (derived).",
+        "Usable memory: {} = {}{beside} (derived).",
         n::bytes(usable.bytes),
         memory::origin(&inputs.asked.device, usable)
     )];
@@ -80,11 +83,7 @@ fn stuck(plan: &FitPlan) -> String {
 
 /// A change and the scheme that is the first after it: `With batch 12: GGUF Q8_0, …`.
 fn change(change: &FitChange) -> String {
-    let told = change.fields.iter().map(|(key, value)| match value {
-        Value::String(text) => format!("{key} {text}"),
-        value => format!("{key} {value}"),
-    });
-    let told = told.collect::<Vec<_>>().join(", ");
+    let told = remedies::fields(&change.fields, Asked::Fields);
     let without = if change.lacks_link { ", without the link, which nobody published" } else { "" };
     format!("With {told}: {}{without}.", scheme(&change.first))
 }

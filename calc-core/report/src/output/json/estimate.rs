@@ -11,6 +11,7 @@ use calc_core::workload::Workload;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::cards::CardJson;
 use super::host::{HostJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
 use super::memory::MemoryJson;
@@ -41,6 +42,9 @@ pub struct EstimateJson {
     throughput_token_per_s: Option<f64>,
     mean: Option<MeanJson>,
     expected: Option<LatenciesJson>,
+    /// The same without what devices exchange over a link that nobody published; absent where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_link: Option<LatenciesJson>,
     factors: FactorsJson,
     memory: MemoryJson,
     energy: EnergyJson,
@@ -48,6 +52,12 @@ pub struct EstimateJson {
     host: Option<HostJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<PlacementJson>,
+    /// Unlike cards that share the model by layers; absent for one device and for equal ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cards: Vec<CardJson>,
+    /// Options of the engine that put the layers on these cards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cards_options: Vec<String>,
     /// Smallest changes of the request after which the model fits; absent where it does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fits_with: Vec<RemedyJson>,
@@ -285,6 +295,17 @@ struct LatenciesJson {
     end_to_end: ExpectedJson,
 }
 
+impl LatenciesJson {
+    fn new(answer: &Estimate) -> Self {
+        Self {
+            ttft: answer.ttft.into(),
+            tpot: answer.tpot.into(),
+            generation: answer.generation.into(),
+            end_to_end: answer.end_to_end.into(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
     /// Energy of all devices; `watt` likewise.
@@ -338,14 +359,10 @@ impl EstimateJson {
             mean: known.then(|| {
                 MeanJson::new(&answer.mean, answer.mean.throughput(), Some(answer.mean_mbu))
             }),
-            expected: known.then(|| LatenciesJson {
-                ttft: answer.ttft.into(),
-                tpot: answer.tpot.into(),
-                generation: answer.generation.into(),
-                end_to_end: answer.end_to_end.into(),
-            }),
+            expected: known.then(|| LatenciesJson::new(answer)),
+            without_link: answer.link_unknown.then(|| LatenciesJson::new(answer)),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
-            memory: MemoryJson::new(inputs, &answer.memory),
+            memory: MemoryJson::new(inputs, answer),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),
                 watt: energy.map(|energy| energy.power.all.get()),
@@ -355,6 +372,8 @@ impl EstimateJson {
             },
             host: inputs.host.as_ref().map(|host| HostJson::from(&host.host)),
             placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
+            cards: CardJson::all(inputs, answer),
+            cards_options: words::cards::options(answer),
             fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
         }

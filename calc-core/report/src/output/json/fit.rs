@@ -4,33 +4,39 @@ use calc_core::recommend::{DeviceChoice, Outcome, Ranked};
 use serde_json::{Map, Value, json};
 
 use super::recommend::{mean, quality, room_json, scheme_precision};
-use super::{ExpectedJson, HardwareJson, SCHEMA};
-use crate::input::request::{FitChange, FitInputs, FitPlan};
+use super::{ExpectedJson, HardwareJson, SCHEMA, host};
+use crate::input::request::{EstimateInputs, FitChange, FitInputs, FitPlan};
 
 /// JSON of a plan.
 pub fn plan(inputs: &FitInputs, plan: &FitPlan) -> Value {
     let memory = &plan.asked.memory;
     let first = plan.ranking.ranked.first();
+    let mut asked = json!({
+        "weights": plan.asked.precision.weights.key,
+        "memory_bytes": memory.total().get(),
+        "usable_bytes": memory.usable.bytes.get(),
+        "fits": memory.verdict().fits(),
+    });
+    if let Some(host) = memory.host {
+        asked["host_memory_bytes"] = json!(host.in_memory().get());
+        asked["host_usable_bytes"] = json!(host.usable.get());
+    }
     json!({
         "schema": SCHEMA,
         "hardware": HardwareJson::new(&inputs.recommend.device, inputs.recommend.power_mode.as_deref()),
         "model": inputs.asked.model.key,
-        "asked": {
-            "weights": plan.asked.precision.weights.key,
-            "memory_bytes": memory.total().get(),
-            "usable_bytes": memory.usable.bytes.get(),
-            "fits": memory.verdict().fits(),
-        },
+        "asked": asked,
         "largest": first.map(|first| room_json(plan.room, first.outcome.usable.is_known)),
-        "fits": plan.ranking.ranked.iter().map(ranked).collect::<Vec<_>>(),
-        "changes": plan.changes.iter().map(change).collect::<Vec<_>>(),
+        "fits": plan.ranking.ranked.iter().map(|row| ranked(&inputs.asked, row)).collect::<Vec<_>>(),
+        "changes": plan.changes.iter().map(|one| change(&inputs.asked, one)).collect::<Vec<_>>(),
         "devices": plan.devices.iter().map(device).collect::<Vec<_>>(),
         "least_memory_bytes": plan.least.map(calc_core::units::Bytes::get),
     })
 }
 
-fn ranked(row: &Ranked) -> Value {
+fn ranked(inputs: &EstimateInputs, row: &Ranked) -> Value {
     let mut value = outcome(&row.outcome);
+    host::add_places(&mut value, inputs, &row.outcome);
     value["scheme"] = scheme_precision(row.scheme, &row.outcome.precision);
     value["quality"] = quality(&row.quality);
     value
@@ -46,11 +52,11 @@ fn outcome(outcome: &Outcome) -> Value {
     })
 }
 
-fn change(change: &FitChange) -> Value {
+fn change(inputs: &EstimateInputs, change: &FitChange) -> Value {
     let fields = change.fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
     json!({
         "set": fields.collect::<Map<String, Value>>(),
-        "then": ranked(&change.first),
+        "then": ranked(inputs, &change.first),
     })
 }
 

@@ -1,24 +1,27 @@
 //! JSON of the machine around a card, and of what lies there.
 
 use calc_core::footprint::HostMemory;
+use calc_core::recommend::Outcome;
 use calc_core::tiers::{Host, Placement};
 use calc_core::units::BytesPerSec;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::ExpectedJson;
 use crate::input::request::{EstimateInputs, Remedy};
 use crate::output::words;
 
-/// The machine around a card.
+/// The machine around a card; memory is in bytes.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct HostJson {
     name: String,
     bandwidth_byte_per_s: f64,
+    bandwidth_basis: &'static str,
     installed: f64,
     usable: f64,
     link: String,
     link_byte_per_s: f64,
+    link_basis: &'static str,
     ssd_byte_per_s: Option<f64>,
 }
 
@@ -27,10 +30,12 @@ impl From<&Host> for HostJson {
         Self {
             name: host.name.to_string(),
             bandwidth_byte_per_s: host.bandwidth.value.get(),
+            bandwidth_basis: host.bandwidth.provenance.key(),
             installed: host.installed.get(),
             usable: host.usable.get(),
             link: host.link_name.to_string(),
             link_byte_per_s: host.link.value.bandwidth.get(),
+            link_basis: host.link.provenance.key(),
             ssd_byte_per_s: host.ssd.map(BytesPerSec::get),
         }
     }
@@ -61,6 +66,14 @@ impl PlacementJson {
             llama_cpp: words::placement::options(placement, arch, &inputs.workload),
         }
     }
+}
+
+/// Adds where the memory of an outcome lies, if it has a host: `memory_bytes` is that of card and host together.
+pub(super) fn add_places(row: &mut Value, inputs: &EstimateInputs, outcome: &Outcome) {
+    let (Some(host), Some(placement)) = (outcome.host, outcome.placement) else { return };
+    row["card_memory_bytes"] = json!(outcome.on_card().get());
+    row["host_memory_bytes"] = json!(host.in_memory().get());
+    row["placement"] = json!(PlacementJson::new(inputs, &placement));
 }
 
 /// Bytes on the host of the card.

@@ -1,4 +1,4 @@
-//! JSON answers of `recommend` and `schedule`.
+//! JSON answers of `recommend`.
 
 use calc_core::calibration::Engine;
 use calc_core::error::Error;
@@ -9,12 +9,11 @@ use calc_core::recommend::{
     DeviceChoice, Dropped, End, Largest, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
     Recommendation, Room, memory_steps, recommend, room,
 };
-use calc_core::schedule::{Schedule, Slot, SlotFlip};
 use calc_core::scheme::{Scheme, SchemeWeights};
 use serde_json::{Value, json};
 
-use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
-use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
+use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA, host};
+use crate::input::request::{RecommendInputs, RequestError, Subject};
 use crate::output::words::apply::{self, Deployment};
 use crate::output::words::{
     advice, context_note, memory, model_request_notes, split_notes, towers, weights,
@@ -46,19 +45,22 @@ pub fn recommendation(
         .map(|(index, row)| ranked_row(inputs, request, answer, index, row))
         .collect();
     let baseline = &answer.baseline;
+    let mut usual = json!({
+        "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
+        "ttft": ExpectedJson::from(baseline.ttft),
+        "tpot": ExpectedJson::from(baseline.decode.expected),
+        "mean": mean(baseline),
+        "memory_bytes": baseline.memory.get(),
+        "fits": baseline.verdict().fits(),
+    });
+    add_places(&mut usual, inputs, baseline);
     Ok(json!({
         "schema": SCHEMA,
         "hardware": HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
         "workload": workload(inputs),
         "goal": goal(inputs),
-        "baseline": {
-            "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
-            "ttft": ExpectedJson::from(baseline.ttft),
-            "tpot": ExpectedJson::from(baseline.decode.expected),
-            "mean": mean(baseline),
-            "memory_bytes": baseline.memory.get(),
-            "fits": baseline.verdict().fits(),
-        },
+        "link_unknown": inputs.lacks_link(),
+        "baseline": usual,
         "best": {
             "prefill": answer.best_prefill.map(|scheme| scheme.key),
             "decode": answer.best_decode.map(|scheme| scheme.key),
@@ -71,7 +73,7 @@ pub fn recommendation(
     }))
 }
 
-fn workload(inputs: &RecommendInputs) -> Value {
+pub(super) fn workload(inputs: &RecommendInputs) -> Value {
     match &inputs.subject {
         Subject::Shape { shape, phase, .. } => {
             json!({"m": shape.m, "n": shape.n, "k": shape.k, "phase": phase})
@@ -87,7 +89,7 @@ fn workload(inputs: &RecommendInputs) -> Value {
     }
 }
 
-fn goal(inputs: &RecommendInputs) -> Value {
+pub(super) fn goal(inputs: &RecommendInputs) -> Value {
     let bounds = &inputs.bounds;
     json!({
         "objective": inputs.objective.key(),
@@ -119,7 +121,7 @@ fn ranked_row(
             json!({"when": advice::change(flip.when), "to": to, "text": advice::flip(flip)})
         })
         .collect();
-    Ok(json!({
+    let mut told = json!({
         "rank": index + 1,
         "scheme": scheme_precision(row.scheme, &row.outcome.precision),
         "speedup": {
@@ -140,7 +142,16 @@ fn ranked_row(
         },
         "flips": flips,
         "apply": apply_json(inputs, row),
-    }))
+    });
+    add_places(&mut told, inputs, &row.outcome);
+    Ok(told)
+}
+
+/// Adds where the memory of an outcome of a model lies, if it has a host.
+pub(super) fn add_places(row: &mut Value, inputs: &RecommendInputs, outcome: &Outcome) {
+    if let Subject::Model(model) = &inputs.subject {
+        host::add_places(row, model, outcome);
+    }
 }
 
 /// Means per output token of a scheme.
@@ -262,7 +273,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     notes.extend(subject_notes(&inputs.subject));
     notes.extend(loss_basis(inputs, answer));
     if matches!(inputs.subject, Subject::Model(_)) {
-        notes.push("losses are published or prior for models of 8 billion parameters, and scaled to this model's size".to_owned());
+        notes.push("losses are published or assumed for models of 8 billion parameters, and scaled to this model's size".to_owned());
     }
     if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);
@@ -323,78 +334,12 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
     })
 }
 
-/// JSON answer of `schedule`.
-pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
-    let recommend = &inputs.recommend;
-    let mut goal = goal(recommend);
-    goal["power_cap_w"] = json!(inputs.power_cap.map(calc_core::units::Watts::get));
-    goal["max_batch"] = json!(inputs.max_batch);
-    json!({
-        "schema": SCHEMA,
-        "hardware": HardwareJson::new(&recommend.device, None),
-        "workload": workload(recommend),
-        "goal": goal,
-        "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
-        "ranked": answer.ranked.iter().map(|row| slot(recommend, row)).collect::<Vec<_>>(),
-        "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
-        "notes": schedule_notes(inputs, answer),
-    })
-}
-
-/// Notes to a schedule.
-pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
-    let best = answer.ranked.first();
-    let installed = best.map(|slot| memory::notes(&inputs.recommend.device, slot.outcome.usable));
-    let modes = answer.unknown_modes.iter();
-    let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
-    let subject = subject_notes(&inputs.recommend.subject);
-    let usual = usual_notes(&inputs.recommend).into_iter();
-    usual.chain(installed.unwrap_or_default()).chain(subject).chain(modes).collect()
-}
-
 /// Notes on a context beyond the model's limit, and on numbers that hold for one device of a group.
-fn subject_notes(subject: &Subject) -> Vec<String> {
+pub(super) fn subject_notes(subject: &Subject) -> Vec<String> {
     match subject {
         Subject::Shape { .. } => Vec::new(),
         Subject::Model(inputs) => {
             context_note(inputs).into_iter().chain(split_notes(&inputs.workload.parallel)).collect()
         }
     }
-}
-
-fn slot(inputs: &RecommendInputs, slot: &Slot) -> Value {
-    let Outcome { ttft, decode, token, memory, precision, .. } = &slot.outcome;
-    json!({
-        "power_mode": slot.mode,
-        "budget_w": slot.budget.map(calc_core::units::Watts::get),
-        "scheme": scheme_precision(slot.scheme, precision),
-        "quality": quality(&slot.quality),
-        "batch": slot.batch,
-        "tpot_s": decode.expected.time.get(),
-        "ttft_s": ttft.time.get(),
-        "throughput_token_per_s": slot.throughput().get(),
-        "ranked_token_per_s": advice::ranked_rate(inputs, slot).map(calc_core::units::TokensPerSec::get),
-        "ranked_joule_per_token": advice::ranked_energy(inputs, slot).map(calc_core::units::Joules::get),
-        "watt": slot.power.map(calc_core::units::Watts::get),
-        "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
-        "mean": MeanJson::new(token, slot.mean_throughput(), None),
-        "memory_bytes": memory.get(),
-        "fits": slot.outcome.verdict().fits(),
-    })
-}
-
-fn slot_flip(flip: &SlotFlip) -> Value {
-    let to = match flip {
-        SlotFlip::Cap(_, slot) | SlotFlip::LossAllowed(_, slot) | SlotFlip::LossBelow(_, slot) => {
-            Some(slot)
-        }
-        SlotFlip::Context(_, slot) => slot.as_ref(),
-    };
-    json!({
-        "when": advice::slot_change(flip),
-        "to": to.map(|slot| json!({
-            "power_mode": slot.mode, "scheme": slot.scheme.key, "batch": slot.batch,
-        })),
-        "text": advice::slot_flip(flip),
-    })
 }

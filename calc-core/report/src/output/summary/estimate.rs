@@ -1,11 +1,12 @@
 //! Answer of `estimate` for people.
 
+mod cards;
 mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::expected::Expected;
 use calc_core::footprint::{bits_per_weight, pages};
 use calc_core::model_arch::{LayerPart, ModelArch};
-use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
@@ -17,18 +18,18 @@ use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
-use crate::output::words::placement::Asked;
+use crate::output::words::remedies::Asked;
 
 /// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
-    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
+    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.hardware_name()));
     if let Some(sentence) = words::too_long(inputs) {
         out.line(sentence);
     }
     out.line(verdict(inputs, answer));
-    for change in words::placement::what_would_fit(inputs, answer, Asked::Flags) {
+    for change in words::remedies::what_would_fit(inputs, answer, Asked::Flags) {
         out.line(change);
     }
     setup(&mut out, inputs, answer);
@@ -50,22 +51,21 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
 }
 
 fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let fits = words::memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    let fits = words::memory::fit_of(inputs, answer);
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
     let bound = words::limit(answer.middle.totals.limit());
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
-        return format!(
-            "{fits} Decode {bound}: at most {roof}; the link between the devices is unknown."
-        );
+        return format!("{fits} Decode {bound}: {}.", words::without_link(answer));
     }
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
     let at = words::rate_at_context(&inputs.workload, answer);
+    let without = words::without_hand_over(inputs);
     format!(
-        "{fits} Decode {bound}: {rate} expected{over}{at}, {roof} at the roof{}. First token after {first}.",
+        "{fits} Decode {bound}: {rate} expected{over}{at}{without}, {roof} at the roof{}. First token after {first}.",
         words::roof_leaves_out(&answer.middle)
     )
 }
@@ -118,12 +118,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if let Some(images) = &answer.images {
         out.line(format!("images      {}", words::towers::images(inputs, images)));
     }
-    let split = &w.parallel;
-    if split.tensor * split.pipeline * split.expert > 1 {
-        let Parallel { tensor, pipeline, expert } = split;
-        out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
-        out.line(format!("link        {}", words::link(&inputs.device)));
-    }
+    cards::split(out, inputs, answer);
 }
 
 /// Name of the reported decode step; with several new tokens, with its context.
@@ -157,9 +152,10 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
         row("  of expected time", &|p| words::bound(p.expected_bound).into());
     }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
-    row("expected", &|p| known(n::time(p.totals.expected.time)));
-    row("  from", &|p| known(n::time(p.totals.expected.low)));
-    row("  to", &|p| known(n::time(p.totals.expected.high)));
+    let name = if answer.link_unknown { "expected, without the link" } else { "expected" };
+    row(name, &|p| n::time(p.totals.expected.time));
+    row("  from", &|p| n::time(p.totals.expected.low));
+    row("  to", &|p| n::time(p.totals.expected.high));
     row("MFU", &|p| known(n::percent(p.mfu)));
     row("MBU", &|p| known(n::percent(p.mbu)));
     table
@@ -185,6 +181,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let devices = inputs.workload.parallel.devices();
     out.heading(match devices {
         1 => "Memory".to_owned(),
+        _ if !answer.cards.is_empty() => "Memory of the card with the least to spare".to_owned(),
         many => format!("Memory per device, {many} devices"),
     });
     out.line(format!(
@@ -225,7 +222,9 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         n::bytes(m.usable.bytes),
         words::memory::origin(&inputs.device, m.usable)
     ));
-    if devices > 1 {
+    if !answer.cards.is_empty() {
+        cards::cards(out, inputs, answer);
+    } else if devices > 1 {
         out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
     }
     if let (Some(host), Some(placement)) = (m.host, answer.placement) {
@@ -242,14 +241,14 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let fits = answer.memory.verdict().may_fit();
     out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
-        let at_least = |name: &str, ideal| {
-            format!("{name}at least {}, ideal, without the link", n::time(ideal))
+        let at_least = |name: &str, ideal, time: &Expected| {
+            format!("{name}at least {} ideal; without the link {}", n::time(ideal), expected(time))
         };
-        out.line(at_least("TTFT        ", answer.ttft_ideal));
-        out.line(at_least("TPOT        ", answer.token_ideal));
+        out.line(at_least("TTFT        ", answer.ttft_ideal, &answer.ttft));
+        out.line(at_least("TPOT        ", answer.token_ideal, &answer.tpot));
         if w.new_tokens > 1 {
-            out.line(at_least("mean TPOT   ", answer.mean.ideal));
-            out.line(at_least("end to end  ", answer.end_to_end_ideal));
+            out.line(at_least("mean TPOT   ", answer.mean.ideal, &answer.mean.expected));
+            out.line(at_least("end to end  ", answer.end_to_end_ideal, &answer.end_to_end));
         }
         return;
     }

@@ -28,10 +28,14 @@ pub fn inspect(inspected: &Inspected<'_>) -> Document {
     if let Some(nominal) = file_type(weights) {
         out.line(format!("file type     {}", nominal.name));
     }
-    out.line(format!("tensors       {}, {}", all.tensors, n::bytes(Bytes::new(all.bytes as f64))));
-    out.line(format!("parameters    {}", words::parameters(&all)));
+    out.line(format!(
+        "tensors       {}, {}",
+        n::count(all.tensors),
+        n::bytes(Bytes::new(all.bytes as f64))
+    ));
+    out.line(format!("parameters    {}", words::parameter_count(&all)));
     if let Ok(model) = inspected.model {
-        out.line(format!("geometry      {} parameters", model.arch.n_params()));
+        out.line(format!("geometry      {} parameters", n::count(model.arch.n_params())));
     }
     out.table(by_role(&groups));
     out.table(stated(inspected));

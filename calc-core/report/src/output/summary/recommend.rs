@@ -2,17 +2,18 @@
 
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
-    DeviceChoice, MemoryStep, PREFILL_ROWS, Ranked, RecommendRequest, Recommendation,
+    DeviceChoice, MemoryStep, Outcome, PREFILL_ROWS, Ranked, RecommendRequest, Recommendation,
 };
 use calc_core::schedule::{Schedule, Slot};
 
 use super::Document;
 use crate::input::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::number_text as n;
-use crate::output::json::recommend::{notes, schedule_notes, usual_notes};
+use crate::output::json::recommend::{notes, usual_notes};
+use crate::output::json::schedule::schedule_notes;
 use crate::output::table::{Align, Table};
 use crate::output::words::apply::{self, Deployment};
-use crate::output::words::placement::Asked;
+use crate::output::words::remedies::Asked;
 use crate::output::words::{self, advice};
 
 /// Document of a recommendation.
@@ -34,7 +35,10 @@ pub fn recommendation(
         let speed = advice::speedup(first);
         let name = advice::scheme_name(first.scheme);
         let it = advice::it(first.scheme);
-        out.line(format!("Use {it}{name}: {speed}, {}.", advice::quality(&first.quality)));
+        let rates = rates(inputs, first);
+        out.line(format!("Use {it}{name}: {rates}{speed}, {}.", advice::quality(&first.quality)));
+        out.line_if(inputs.lacks_link().then_some(advice::WITHOUT_LINK));
+        out.line_if(placed(inputs, first));
         out.line(advice::regime(first, inputs.part, &answer.baseline));
         if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
             out.line(reason);
@@ -42,13 +46,15 @@ pub fn recommendation(
     } else {
         let counts = advice::drop_counts(&answer.dropped);
         out.line(format!("No scheme meets all bounds. {counts}"));
-        for change in words::placement::what_would_fit_instead(inputs, Asked::Flags) {
+        for change in words::remedies::ways_out(inputs, Asked::Flags) {
             out.line(change);
         }
     }
     if !answer.ranked.is_empty() {
         let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
-        out.heading(advice::capital(&by));
+        let without =
+            if inputs.lacks_link() { ", without the link between the devices" } else { "" };
+        out.heading(format!("{}{without}", advice::capital(&by)));
         out.table(ranked(inputs, answer));
     }
     flips(&mut out, answer);
@@ -66,6 +72,26 @@ pub fn recommendation(
     }
     out.notes(notes(inputs, answer));
     out
+}
+
+/// The speed of a scheme in numbers, before those in comparison: `26.1 token/s, first token after 5.25 s; `.
+fn rates(inputs: &RecommendInputs, first: &Ranked) -> String {
+    let Outcome { token, ttft, .. } = &first.outcome;
+    match &inputs.subject {
+        Subject::Shape { .. } => String::new(),
+        Subject::Model(_) => format!(
+            "{} expected, first token after {}; ",
+            n::token_rate(token.throughput()),
+            n::time(ttft.time)
+        ),
+    }
+}
+
+/// Where the parts of the model lie with a scheme.
+fn placed(inputs: &RecommendInputs, first: &Ranked) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let places = words::placement::places(&first.outcome.placement?, &model.model.arch);
+    Some(format!("{}.", advice::capital(&places)))
 }
 
 fn subject(inputs: &RecommendInputs) -> String {
@@ -118,6 +144,7 @@ const ENGINE_COLUMN: usize = 2;
 
 fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
     let [token, first] = time_columns(inputs);
+    let has_host = answer.ranked.iter().any(|row| row.outcome.host.is_some());
     let mut heads = vec![
         ("", Align::Right),
         ("scheme", Align::Left),
@@ -125,9 +152,12 @@ fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
         ("vs 16 bit", Align::Right),
         (&*first, Align::Right),
         ("vs 16 bit", Align::Right),
-        ("memory", Align::Right),
+        (if has_host { "on card" } else { "memory" }, Align::Right),
         ("loss", Align::Left),
     ];
+    if has_host {
+        heads.insert(heads.len() - 1, ("on host", Align::Right));
+    }
     let engine = |row: &Ranked| row.standing.engine;
     let differ = answer.ranked.windows(2).any(|pair| engine(&pair[0]) != engine(&pair[1]));
     if differ {
@@ -143,9 +173,12 @@ fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
             n::ratio(row.speedup_token),
             n::time(outcome.ttft.time),
             n::ratio(row.speedup_ttft),
-            n::bytes(outcome.memory),
+            n::bytes(outcome.on_card()),
             advice::quality(&row.quality),
         ];
+        if let Some(host) = outcome.host {
+            cells.insert(cells.len() - 1, n::bytes(host.in_memory()));
+        }
         if differ {
             cells.insert(ENGINE_COLUMN, apply::engine_name(engine(row)).to_owned());
         }
@@ -180,9 +213,10 @@ fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
 }
 
 fn memory(inputs: &RecommendInputs, steps: &[MemoryStep]) -> Table {
+    let has_host = matches!(&inputs.subject, Subject::Model(model) if model.host.is_some());
     let mut table = Table::new(&[
         ("scheme", Align::Left),
-        ("memory", Align::Right),
+        (if has_host { "card and host" } else { "memory" }, Align::Right),
         ("loss", Align::Left),
         (&time_columns(inputs)[0], Align::Right),
     ]);
@@ -313,7 +347,7 @@ fn slot_row(inputs: &RecommendInputs, slot: &Slot) -> Vec<String> {
     let outcome = &slot.outcome;
     let unknown = || "unknown".to_owned();
     let mut cells = vec![
-        slot.mode.as_ref().map_or_else(|| "own peaks".into(), ToString::to_string),
+        slot.mode.as_ref().map_or_else(|| "datasheet peaks".into(), ToString::to_string),
         slot.budget.map_or_else(unknown, |w| format!("{}{}W", n::short(w.get(), 3), n::SPACE)),
         advice::scheme_name(slot.scheme),
         n::count(slot.batch),

@@ -15,7 +15,7 @@ mod torchao;
 mod vllm;
 
 use calc_core::calibration::Engine;
-use calc_core::catalog::formats;
+use calc_core::catalog::{formats, links};
 use calc_core::device::Device;
 use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
@@ -69,6 +69,8 @@ pub struct Repositories<'a> {
     /// False where `model` has quantized weights, too: no command here makes another scheme from them.
     pub has_half: bool,
     pub draft: Option<&'a str>,
+    /// The GGUF file that the request names as the model.
+    pub file: Option<&'a str>,
 }
 
 impl Repositories<'static> {
@@ -80,6 +82,7 @@ impl Repositories<'static> {
         has_half: true,
         draft: None,
         tag: None,
+        file: None,
     };
 }
 
@@ -93,6 +96,7 @@ impl<'a> Repositories<'a> {
             has_half: model.has_half,
             tag: model.tag.as_deref(),
             draft: draft.map(|draft| draft.published_id.as_str()),
+            file: Some(&*model.key).filter(|key| key.to_ascii_lowercase().ends_with(".gguf")),
         }
     }
 }
@@ -196,6 +200,12 @@ impl<'a> Deployment<'a> {
         })
     }
 
+    /// True if every device is a machine of its own, by itself or by a link that is a network.
+    fn is_over_machines(&self) -> bool {
+        let several = self.served.is_some_and(|(_, workload)| workload.parallel.devices() > 1);
+        several && (self.device.is_machine() || links::is_network(&self.device.interconnect))
+    }
+
     /// The drafter and its number of tokens, where the workload has both.
     fn drafts(&self) -> Option<(&'a str, u64)> {
         let (_, workload) = self.served?;
@@ -260,6 +270,9 @@ pub const fn no_split(reason: NoSplit) -> &'static str {
         NoSplit::Devices => "does not split a model over several of these devices",
         NoSplit::TensorsOnDevices => {
             "has no tensor parallelism (--split-mode tensor) on this device"
+        }
+        NoSplit::TensorsOverMachines => {
+            "splits matrices over the devices of one machine only, and layers over several machines (pipeline_parallel)"
         }
         NoSplit::TensorsOfArchitecture => {
             "has no tensor parallelism (--split-mode tensor) for this architecture"

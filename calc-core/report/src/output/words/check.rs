@@ -149,10 +149,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
 pub fn explanation(found: &Explanation, answer: &Check) -> String {
     let above = answer.pace == Pace::AboveTheRoof;
     match found {
-        Explanation::AsExpected => format!(
-            "As expected: {}.",
-            expected(&Span { ideal: answer.ideal, expected: answer.expected })
-        ),
+        Explanation::AsExpected => format!("As expected: {}.", advice::expected(&answer.expected)),
         Explanation::DoesNotFit { needs, usable } => format!(
             "It does not fit: {}. Another model was run, or a part of it on another device.",
             super::memory::shortage(*needs - *usable, *usable)
@@ -183,7 +180,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
         Explanation::Mode { name, budget, span } => {
             let watts = budget.map_or(String::new(), |watts| format!(" ({})", n::power(watts)));
             let name = name.as_ref().map_or_else(
-                || "At the device's own peaks".to_owned(),
+                || "At datasheet peaks".to_owned(),
                 |name| format!("Power mode {name}{watts}"),
             );
             format!("{name}: {}.", time(span, above))

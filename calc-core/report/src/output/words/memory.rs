@@ -1,13 +1,17 @@
 //! Sentences about fit and usable memory.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
+use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
 use calc_core::model_arch::ModelArch;
 use calc_core::order::sort_short;
 use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
+use super::apply::engine_name;
+use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
@@ -34,6 +38,35 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             n::bytes(most)
         ),
     }
+}
+
+/// Note on tables of the input that lie beside the card; `None` without them.
+pub fn tables_on_host(
+    memory: &MemoryFootprint,
+    engine: Engine,
+    model: &ModelArch,
+) -> Option<String> {
+    let bytes = Some(memory.tables_on_host).filter(|bytes| *bytes > Bytes::ZERO)?;
+    let copy = if model.tied_embeddings {
+        "; the card has its LM head, which is the same matrix"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{} keeps the input embedding, {}, in the memory of the machine and not on the card, also with all layers on the card{copy}",
+        engine_name(engine),
+        n::bytes(bytes)
+    ))
+}
+
+/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
+pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let devices = inputs.workload.parallel.devices();
+    if answer.cards.is_empty() {
+        return fit(&answer.memory, devices);
+    }
+    let said = fit(&answer.memory, 1);
+    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
 }
 
 /// A role of weights: `routers, norms and biases`.
@@ -136,7 +169,7 @@ fn other_version(device: &Device) -> Option<String> {
     }
     let other = catalog::version_with(device, installed)?;
     Some(format!(
-        "{} is the memory of {}, which has {} and not {}: name it with --hardware if it is the one",
+        "{} is the memory of {}, which has {} and not {}: name that device if it is the one",
         n::capacity(installed),
         other.name,
         n::bandwidth(other.bandwidth.value),
@@ -148,7 +181,7 @@ fn other_version(device: &Device) -> Option<String> {
 fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
-            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (--memory-gb) or a limit on its use (--memory-limit-gb)",
+            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (memory_gb) or a limit on its use (memory_limit_gb)",
             device.name,
             n::capacity(device.memory.value)
         )
@@ -191,6 +224,7 @@ mod tests {
             (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let memory = MemoryFootprint {
             weights,
+            tables_on_host: Bytes::ZERO,
             towers,
             kv_cache,
             cache_rounding,
@@ -245,7 +279,7 @@ mod tests {
         assert_eq!(
             notes("apple_m4_max", 36.0),
             [
-                "36\u{202f}GiB is the memory of Apple M4 Max (32-core), which has 410\u{202f}GB/s and not 546\u{202f}GB/s: name it with --hardware if it is the one"
+                "36\u{202f}GiB is the memory of Apple M4 Max (32-core), which has 410\u{202f}GB/s and not 546\u{202f}GB/s: name that device if it is the one"
             ]
         );
         for (key, gib) in [("apple_m4_max", 64.0), ("apple_m4_max_32core", 36.0), ("h100", 94.0)] {

@@ -120,6 +120,11 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
+    notes.extend(super::memory::tables_on_host(
+        &answer.memory,
+        answer.basis.engine,
+        &inputs.model.arch,
+    ));
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(super::towers::draft_layers(inputs, answer));
     if answer.placement.is_some_and(|placement| placement.is_split()) {
@@ -128,10 +133,14 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
-    notes.extend(split_notes(&inputs.workload.parallel));
+    notes.extend(larger_steps(inputs, answer));
+    if answer.cards.is_empty() {
+        notes.extend(split_notes(&inputs.workload.parallel));
+    }
+    notes.extend(super::cards::notes(answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
-        notes.push(LINK_UNKNOWN.into());
+        notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
     } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
         notes.push(HAND_OVER_UNKNOWN.into());
     }
@@ -147,9 +156,23 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 const HAND_OVER_UNKNOWN: &str = "the bandwidth of this device's link is not published: the hand-over between stages is left out \
                                  of all times until a link is named";
 
-/// The note to times of devices whose link nobody published.
-const LINK_UNKNOWN: &str = "the bandwidth of this device's link is not published: ideal times are those without exchanges, \
-                            and expected times are unknown until a link is named";
+/// The rates of devices whose link nobody published: that of the roof, and the expected one without what they exchange.
+pub fn without_link(answer: &Estimate) -> String {
+    format!(
+        "at most {}; {} expected without the link between the devices, which nobody published",
+        number_text::token_rate(answer.mean.ideal_throughput()),
+        number_text::token_rate(answer.mean.throughput())
+    )
+}
+
+/// The part that a rate of stages leaves out where nobody published their link, after the rate; empty for others.
+pub fn without_hand_over(inputs: &EstimateInputs) -> &'static str {
+    if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
+        " without the hand-over between the stages, whose link nobody published"
+    } else {
+        ""
+    }
+}
 
 /// Sentence above the verdict on a context beyond the model's limit.
 pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
@@ -239,6 +262,29 @@ fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
         other => format!(", {}", badge(other)),
     };
     Some(format!("TTFT is the time {how}: {size} ({}{sure})", chunk.source))
+}
+
+/// Largest step of a prompt that is worth an offer: llama.cpp keeps its logits and activations on the card [tokens].
+const LARGER_STEP: u64 = 2048;
+
+/// Note on larger steps of a prompt whose weights are copied to the card in each of them.
+fn larger_steps(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let placement =
+        answer.placement.filter(|placement| placement.is_split() && placement.copies)?;
+    let prompt = inputs.workload.prompt;
+    if answer.chunks.steps < 2 || placement.cache || answer.chunks.riders > 0 {
+        return None;
+    }
+    let whole = if prompt <= LARGER_STEP {
+        let time = number_text::time(answer.prefill.totals.expected.time);
+        format!(": the whole prompt in one step takes {time}")
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "every step of a prompt copies the weights on the host to the card again; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
+        number_text::count(LARGER_STEP)
+    ))
 }
 
 /// Notes on operators that run at another peak than their formats name; operators with the same fallback share a note.

@@ -1,14 +1,11 @@
 //! Sentences about a model on a card and its host: what lies where, and the options of llama.cpp that put it there.
 
-use calc_core::estimate::Estimate;
 use calc_core::footprint::HostMemory;
 use calc_core::model_arch::ModelArch;
 use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
-use serde_json::Value;
 
-use crate::input::request::{EstimateInputs, RecommendInputs, Remedy, Subject, remedies};
 use crate::number_text as n;
 
 /// The parts that lie on the host: `the experts of the first 26 of 36 layers lie on the host`.
@@ -94,60 +91,12 @@ pub fn bytes(host: &HostMemory) -> String {
     )
 }
 
+/// Measurements behind the factors of expected times on a host.
+pub const MEASURED_ON: &str = "published runs of llama.cpp with weights in the memory of the host; the rate of its arithmetic and reads from an SSD are assumed";
+
 /// Origin of the expected times on a host.
 pub const BASIS: &str = "on the host: fitted on published runs of llama.cpp with weights in the memory of the host; the rate of its arithmetic and reads from an SSD are assumed";
 
 /// Note that the energy of a split model leaves the processor out.
 pub const ENERGY: &str =
     "the power of the processor is not counted: energy and power are those of the card";
-
-/// The way in which a reader writes a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// Flags of the command line.
-    Flags,
-    /// Fields of JSON, or arguments of a tool.
-    Fields,
-}
-
-/// Sentences on the smallest changes after which a model that does not fit does; empty for one that fits.
-pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate, asked: Asked) -> Vec<String> {
-    remedies(inputs, answer).iter().map(|remedy| would_fit(inputs, remedy, asked)).collect()
-}
-
-/// Sentences on the changes after which the model of a ranking fits, where no scheme meets the bounds.
-pub fn what_would_fit_instead(inputs: &RecommendInputs, asked: Asked) -> Vec<String> {
-    let Subject::Model(model) = &inputs.subject else { return Vec::new() };
-    let answer = model.estimate();
-    answer.map_or(Vec::new(), |answer| what_would_fit(model, &answer, asked))
-}
-
-/// A change with its answer: `It fits with --host ddr5 --host-memory-gb 64: 36.4 token/s expected (…); the experts of ….`
-fn would_fit(inputs: &EstimateInputs, remedy: &Remedy, asked: Asked) -> String {
-    let told = remedy.fields.iter().map(|(key, value)| {
-        let key = match asked {
-            Asked::Flags => format!("--{}", key.replace('_', "-")),
-            Asked::Fields => (*key).to_owned(),
-        };
-        match value {
-            Value::Null => format!("without {key}"),
-            Value::Bool(true) if asked == Asked::Flags => key,
-            Value::String(text) => format!("{key} {text}"),
-            value => format!("{key} {value}"),
-        }
-    });
-    let between = match asked {
-        Asked::Flags => " ",
-        Asked::Fields => ", ",
-    };
-    let told = told.collect::<Vec<_>>().join(between);
-    let places = match &remedy.answer.placement {
-        Some(placement) => format!("; {}", places(placement, &inputs.model.arch)),
-        None => String::new(),
-    };
-    let rate = n::token_rate(remedy.answer.mean.throughput());
-    format!(
-        "It fits with {told}: {rate} expected ({}){places}.",
-        remedy.answer.mean.expected.provenance.key()
-    )
-}

@@ -76,7 +76,7 @@ pub fn would_fit_without(model: &EstimateInputs, answer: &Recommendation) -> Opt
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
     (model.asked_images.is_none() && !names.is_empty()).then(|| {
         format!(
-            "without the {} of towers for images or sound more schemes would fit: {}; --language-model-only leaves them out",
+            "without the {} of towers for images or sound more schemes would fit: {}; language_model_only leaves them out",
             n::bytes(towers),
             names.join(", ")
         )
@@ -131,7 +131,7 @@ fn image_note(inputs: &EstimateInputs) -> Option<String> {
         "; the time of the encoder is not known and not in TTFT, which is a lower bound".to_owned()
     };
     Some(format!(
-        "an image is {} tokens, {by}; --image-tokens sets another number{time}",
+        "an image is {} tokens, {by}; image_tokens sets another number{time}",
         n::count(work.tokens)
     ))
 }
@@ -143,10 +143,16 @@ pub fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String
     let draft = inputs.model.arch.own_draft().filter(|_| !loaded && !of_files)?;
     let precision = &answer.precision;
     let tables = calc_core::footprint::table_bytes(&draft, precision);
-    let bytes = weight_bytes(&draft, precision) - tables;
+    let layers = draft.draft_layers.max(1);
+    let bytes = (weight_bytes(&draft, precision) - tables) * layers as f64;
+    let (what, which) = if layers == 1 {
+        ("a layer".to_owned(), "it")
+    } else {
+        (format!("{layers} layers"), "them")
+    };
     Some(format!(
-        "the weights also have a layer for multi-token prediction, {} in these formats, which engines load only to draft with it: \
-         draft_model mtp with draft_tokens and acceptance",
+        "the weights also have {what} for multi-token prediction, {} in these formats, which engines load only to draft with \
+         {which}: draft_model mtp with draft_tokens and acceptance",
         n::bytes(bytes)
     ))
 }

@@ -47,7 +47,7 @@ pub fn roles(weights: &FileWeights) -> Vec<RoleText> {
             role: role.key().replace('_', " "),
             tensors: all.tensors.to_string(),
             parameters: parameters(&all),
-            count: all.parameters.map_or_else(|| UNKNOWN.into(), n::count),
+            count: parameter_count(&all),
             bytes: all.bytes.to_string(),
             size: size(all.bytes),
             bits: bits(&all),
@@ -57,7 +57,12 @@ pub fn roles(weights: &FileWeights) -> Vec<RoleText> {
     Role::ALL.into_iter().filter_map(one).collect()
 }
 
-/// The number of weights in a sum.
+/// The number of weights in a sum, with its digits in groups.
+pub fn parameter_count(sum: &Sum) -> String {
+    sum.parameters.map_or_else(|| UNKNOWN.into(), n::count)
+}
+
+/// The number of weights in a sum, for programs.
 pub fn parameters(sum: &Sum) -> String {
     sum.parameters.map_or_else(|| UNKNOWN.into(), |parameters| parameters.to_string())
 }
@@ -112,6 +117,7 @@ fn other_count(bytes: &WeightBytes, computed: u64) -> Option<String> {
     let stored = bytes.parameters?;
     let ratio = stored as f64 / computed as f64;
     (ratio.max(1.0 / ratio) > SAME_WITHIN).then(|| {
+        let (stored, computed) = (n::count(stored), n::count(computed));
         format!("the files have {stored} weights of the language model, and the geometry gives {computed}")
     })
 }

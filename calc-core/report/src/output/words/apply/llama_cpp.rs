@@ -18,34 +18,71 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     if backend == Backend::Plugin {
         return None;
     }
+    if let (Source::File { file }, Some(own), false) =
+        (&source, to.repositories.file, to.repositories.has_half)
+    {
+        return Some(format!(
+            "# llama.cpp: {} is quantized already, and {file} is made from 16-bit weights: convert those of the model, or take a file in {file} that others made",
+            argument(own)
+        ));
+    }
     let flags = match flags(to, backend) {
         Ok(flags) => flags,
         Err(reason) => return Some(format!("# llama.cpp {reason}")),
     };
+    let joined = if to.is_over_machines() { JOINED } else { "" };
+    let ready = ready(scheme, to);
     Some(match source {
+        Source::Own { path } => {
+            let path = argument(path);
+            format!("{}{joined}llama-server -m {path}{flags}", make::draft(to))
+        }
         Source::Repository { file } => {
             let named = argument(&repository(to, file));
-            format!("{}llama-server -hf {named}{flags}", make::draft(to))
+            format!("{}{joined}llama-server -hf {named}{flags}", make::draft(to))
         }
         Source::File { file } => {
             let (made_by, path) = make::gguf(file, to);
             // `-hf` loads the file of the tower by itself.
             let (tower, loaded) = make::tower(to)
                 .map_or_else(Default::default, |(made, path)| (made, format!(" --mmproj {path}")));
-            format!("{made_by}{tower}{}llama-server -m {path}{loaded}{flags}", make::draft(to))
+            format!(
+                "{ready}{made_by}{tower}{}{joined}llama-server -m {path}{loaded}{flags}",
+                make::draft(to)
+            )
         }
     })
 }
 
+/// Line before the command where every device is a machine of its own.
+const JOINED: &str = "# each device is a machine of its own: run rpc-server -H 0.0.0.0 -p 50052 on the others, in a network that you trust, and put their addresses here\n";
+
+/// Line before the commands that make a file of a model whose experts are published in MXFP4: a file that others made has the same
+/// experts.
+fn ready(scheme: &Scheme, to: &Deployment<'_>) -> &'static str {
+    let is_mxfp4 =
+        to.repositories.stored.is_some_and(|stored| stored.experts == Some(&formats::MXFP4));
+    if is_mxfp4 && scheme.weights == SchemeWeights::Published {
+        "# the experts stay in MXFP4 as published; a GGUF file of this model that others made has them, too, and needs the last line alone\n"
+    } else {
+        ""
+    }
+}
+
 /// GGUF file to serve, by the file type in its name.
-pub(super) enum Source {
+pub(super) enum Source<'a> {
+    /// The file that the request names.
+    Own { path: &'a str },
     /// A file that the user converts or quantizes.
     File { file: &'static str },
     /// A file of the published repository.
     Repository { file: GgufFile },
 }
 
-pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
+pub(super) fn source<'a>(scheme: &Scheme, to: &Deployment<'a>) -> Option<Source<'a>> {
+    if let (SchemeWeights::Published, Some(path)) = (scheme.weights, to.repositories.file) {
+        return Some(Source::Own { path });
+    }
     match scheme.weights {
         SchemeWeights::Half => to.repositories.has_half.then_some(Source::File { file: "f16" }),
         SchemeWeights::Published => {
@@ -95,6 +132,12 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         Some("tensor") => flags += " --split-mode tensor -fa on -fit off",
         Some(mode) => flags += &format!(" --split-mode {mode}"),
         None => {}
+    }
+    if to.is_over_machines() {
+        let others = to.served.map_or(0, |(_, workload)| workload.parallel.devices() - 1);
+        let names: Vec<String> =
+            (1..=others).map(|number| format!("ADDRESS{number}:50052")).collect();
+        flags += &format!(" --rpc {}", names.join(","));
     }
     if let Some(kv) = kv {
         let flash = if is_quantized { " -fa on" } else { "" };

@@ -5,7 +5,7 @@ use calc_core::calibration::Engine;
 use calc_core::scheme::{Scheme, SchemeWeights};
 
 use super::llama_cpp::{self, Source};
-use super::{Deployment, argument, make};
+use super::{Deployment, argument, make, short};
 
 /// Commands, or a line with the reason why Ollama cannot run the estimated configuration; `None` for weights that it does not
 /// read.
@@ -19,6 +19,13 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let serve = format!("{variables}ollama serve &");
     Some(match source {
         _ if tag.is_some() => format!("{serve}\nollama run {}", argument(tag.unwrap_or_default())),
+        Source::Own { path } => {
+            let name = argument(&short(path).trim_end_matches(".gguf").to_lowercase());
+            let from = argument(&format!("FROM {path}"));
+            format!(
+                "echo {from} > Modelfile\n{serve}\nollama create {name} -f Modelfile\nollama run {name}"
+            )
+        }
         Source::Repository { file } => {
             let named = argument(&format!("hf.co/{}", llama_cpp::repository(to, file)));
             format!("{serve}\nollama run {named}")

@@ -16,6 +16,9 @@ const NAMES: Names = Names {
     expert: "--ep-size",
 };
 
+/// Line before the command where every device is a machine of its own.
+const JOINED: &str = "# each device is a machine of its own: run the next line on all of them, with --node-rank 1 and so on, and the address of the first\n";
+
 /// Commands, or a line with the reason why SGLang cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     // SGLang lists compressed-tensors with FP4 weights for FP4 arithmetic only.
@@ -32,7 +35,8 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let quantization = quantization.map(|to| format!(" --quantization {to}")).unwrap_or_default();
     Some(match flags(to) {
         Ok(flags) => format!(
-            "{made_by}python -m sglang.launch_server --model-path {path}{quantization}{flags}{device}"
+            "{made_by}{}python -m sglang.launch_server --model-path {path}{quantization}{flags}{device}",
+            if to.is_over_machines() { JOINED } else { "" }
         ),
         Err(reason) => format!("# SGLang {reason}"),
     })
@@ -41,6 +45,10 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
     let mut flags = server_flags::workload(to, &NAMES)?;
+    if let Some((_, workload)) = to.served.filter(|_| to.is_over_machines()) {
+        let machines = workload.parallel.devices();
+        flags += &format!(" --nnodes {machines} --node-rank 0 --dist-init-addr ADDRESS:20000");
+    }
     if let Some(format) = to.kv_cache {
         flags += &format!(" --kv-cache-dtype {}", vllm::cache(format)?);
     }

@@ -15,6 +15,7 @@ const REPOSITORIES: Repositories<'_> = Repositories {
     stored: None,
     has_half: true,
     draft: Some("org/Model-1B"),
+    file: None,
 };
 
 fn deployment<'a>(
@@ -175,6 +176,7 @@ fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
             has_half: false,
             draft: None,
             tag: None,
+            file: None,
         };
         apply(
             schemes::scheme("as_published").expect("a scheme"),

@@ -19,6 +19,9 @@ const NAMES: Names = Names {
     expert: "--enable-expert-parallel",
 };
 
+/// Lines before the command where every device is a machine of its own: vLLM finds them through Ray.
+const JOINED: &str = "# each device is a machine of its own: start Ray on this one with the next line, and on the others with ray start --address=ADDRESS:6379\nray start --head --port=6379\n";
+
 /// Commands, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let build = build(to)?;
@@ -27,7 +30,10 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     Some(match flags(to) {
         Ok(flags) => {
             let (remark, experts) = expert_kernels(scheme, to);
-            format!("{build}{made_by}{remark}vllm serve {path}{quantization}{flags}{experts}")
+            let joined = if to.is_over_machines() { JOINED } else { "" };
+            format!(
+                "{build}{made_by}{remark}{joined}vllm serve {path}{quantization}{flags}{experts}"
+            )
         }
         Err(reason) => format!("# vLLM {reason}"),
     })
@@ -69,6 +75,9 @@ fn build(to: &Deployment<'_>) -> Option<&'static str> {
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
     let mut flags = server_flags::workload(to, &NAMES)?;
+    if to.is_over_machines() {
+        flags += " --distributed-executor-backend ray";
+    }
     if let Some(format) = to.kv_cache {
         flags += &format!(" --kv-cache-dtype {}", cache(format)?);
     }

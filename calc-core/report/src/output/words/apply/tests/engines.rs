@@ -282,3 +282,50 @@ fn commands_refuse_the_kv_caches_that_the_ranking_refuses() {
         }
     }
 }
+
+#[test]
+fn a_quantized_file_is_served_as_it_is_and_made_into_nothing_else() {
+    let stored = PrecisionChoice::weights(catalog::format("gguf_q4_k").expect("catalog key"));
+    let repositories = Repositories {
+        model: "MODEL",
+        published: "MODEL",
+        stored: Some(stored),
+        has_half: false,
+        draft: None,
+        file: Some("/models/own.gguf"),
+        ..REPOSITORIES
+    };
+    let workload = Workload { new_tokens: 128, ..Workload::new(1, 512) };
+    let to = deployment("rtx_4090", &workload, repositories);
+    let told = |scheme: &str| {
+        let scheme = schemes::scheme(scheme).expect("a scheme");
+        apply(scheme, &to).llama_cpp.expect("a line")
+    };
+    let own = told("as_published");
+    assert!(own.starts_with("llama-server -m /models/own.gguf -c "), "{own}");
+    let other = told("gguf_q5_k");
+    assert!(other.starts_with("# llama.cpp: /models/own.gguf is quantized already"), "{other}");
+    assert!(!other.contains("llama-quantize"), "{other}");
+}
+
+#[test]
+fn devices_that_are_machines_of_their_own_are_joined_first() {
+    let spark = |tensor, pipeline| {
+        let parallel = Parallel { tensor, pipeline, expert: 1 };
+        Workload { parallel, ..Workload::new(1, 512) }
+    };
+    let (tensors, layers) = (spark(2, 1), spark(1, 2));
+    let told = |workload, scheme: &str| {
+        let to = deployment("gb10", workload, Repositories { draft: None, ..REPOSITORIES });
+        apply(schemes::scheme(scheme).expect("a scheme"), &to)
+    };
+    let vllm = told(&tensors, "half").vllm.expect("a line");
+    assert!(vllm.contains("ray start --head") && vllm.ends_with("-backend ray"), "{vllm}");
+    let split = told(&tensors, "gguf_q4_k").llama_cpp.expect("a reason");
+    assert!(split.contains("matrices over the devices of one machine only"), "{split}");
+    let staged = told(&layers, "gguf_q4_k").llama_cpp.expect("a line");
+    assert!(staged.contains("rpc-server") && staged.contains(" --rpc ADDRESS1:50052"), "{staged}");
+    let cards = deployment("rtx_3090", &tensors, Repositories { draft: None, ..REPOSITORIES });
+    let one = apply(schemes::scheme("half").expect("a scheme"), &cards);
+    assert!(!one.vllm.expect("a line").contains("ray"), "two cards are in one machine");
+}
