@@ -39,7 +39,12 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
             .take(OFFERED_ALIKE)
             .map(|device| device.key.clone().into())
             .collect();
-        let written = [open, device_names::numbered(key, OFFERED_ALIKE), near(key)];
+        let written = [
+            device_names::of_size(key, OFFERED_ALIKE),
+            open,
+            device_names::numbered(key, OFFERED_ALIKE),
+            near(key),
+        ];
         let written = written.into_iter().find(|keys| !keys.is_empty()).unwrap_or_default();
         // The words that tell devices apart are few in a name such as `NVIDIA Jetson AGX Orin Developer Kit`.
         let nearest = if written.is_empty() { near(&device_names::plain(key)) } else { written };

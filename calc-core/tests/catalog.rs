@@ -115,6 +115,9 @@ fn per_clock_of_turing(geforce: bool) -> &'static [(C, f64)] {
 /// From the architecture whitepapers, recalled.
 fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
     match (capability, geforce) {
+        ("5.2", _) => &[(C::Fp32, 256.0)],
+        ("6.0", _) => &[(C::Fp64, 64.0), (C::Fp32, 128.0), (C::Fp16, 256.0)],
+        ("6.1", _) => &[(C::Fp32, 256.0), (C::Int8, 1024.0)],
         ("5.3", _) => &[(C::Fp32, 256.0), (C::Fp16, 512.0)],
         ("7.0", _) => &[(C::Fp64, 64.0), (C::Fp32, 128.0), (C::Fp16, 1024.0)],
         ("7.2", _) => &[(C::Fp32, 128.0), (C::Fp16, 1024.0), (C::Int8, 2048.0)],
@@ -212,6 +215,9 @@ fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
     }
 }
 
+/// As [`per_clock`], of Turing without matrix units.
+const WITHOUT_TENSOR: &[(C, f64)] = &[(C::Fp32, 128.0), (C::Fp16, 256.0), (C::Int8, 512.0)];
+
 /// The matrix classes of the Ada architecture.
 const HALVED: [C; 6] = [C::Tf32, C::Fp16, C::Bf16, C::Fp8, C::Int8, C::Int4];
 
@@ -243,7 +249,12 @@ fn peaks_are_sm_times_clock_times_rate() {
     for device in devices::all().filter(|device| !UNCLOCKED.contains(&&*device.key)) {
         let Some(capability) = device.compute_capability.as_deref() else { continue };
         let geforce = device.name.starts_with("GeForce");
-        for (class, rate) in per_clock(capability, geforce) {
+        let rates = if device.name.starts_with("GeForce GTX 16") {
+            WITHOUT_TENSOR
+        } else {
+            per_clock(capability, geforce)
+        };
+        for (class, rate) in rates {
             let excepted = EXCEPTIONS
                 .iter()
                 .any(|(key, classes)| *key == device.key && classes.contains(class));

@@ -222,7 +222,8 @@ fn the_link_of_a_card_is_that_of_its_row_or_its_chip() {
         ("rtx_3060_laptop", "PCIe 4.0 x16", false),
         ("rtx_5060_laptop", "PCIe 5.0 x8", false),
         ("arc_b570", "PCIe 4.0 x8", false),
-        ("mi300x", "PCIe 4.0 x16", true),
+        ("mi300x", "PCIe 5.0 x16", false),
+        ("mi350x", "PCIe 4.0 x16", true),
     ] {
         let line = format!(
             r#"{{"hardware":"{card}","model":"qwen3-8b","host":"ddr5","host_memory_gb":64}}"#

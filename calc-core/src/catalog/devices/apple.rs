@@ -29,6 +29,12 @@ static TIER: DeviceFamily = DeviceFamily {
     source: "GPU cores: docs.cellmapper.net (M1), a list of dies on GitHub (M3: 30 or 40 cores with 24 or 32 memory controllers), names of sellers (M4 Pro), M2 from memory, not opened; bandwidth, clock and largest memory of the chip with all cores, but 300 GB/s and 96 GB for the M3 Max with 30 cores and 256 GB for the M3 Ultra with 60, from memory, not opened; peaks: cores x clock x 256",
     notes: "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks). No INT8/INT4 matrix hardware on the GPU before M5",
 };
+static TIER_M5: DeviceFamily = DeviceFamily {
+    bandwidth: Provenance::Recalled,
+    memory: Provenance::Recalled,
+    source: "GPU cores, memory and bandwidth from memory, not opened; peaks: those of the M5 with 10 cores by cores",
+    ..M5
+};
 static M5: DeviceFamily = DeviceFamily {
     bandwidth: Provenance::Read,
     memory: Provenance::Read,
@@ -39,7 +45,7 @@ static M5: DeviceFamily = DeviceFamily {
     ..TIER
 };
 
-pub(super) static DEVICES: [Device; 31] = [
+pub(super) static DEVICES: [Device; 35] = [
     Device {
         key: text("apple_m1"),
         name: text("Apple M1"),
@@ -490,6 +496,19 @@ pub(super) static DEVICES: [Device; 31] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m3_8core",
+        name: "Apple M3 (8-core)",
+        chip: "Apple GPU",
+        year: 2023,
+        gib: 24.0,
+        memory_type: "LPDDR5",
+        gb_s: 102.4,
+        units: 8,
+        mhz: 1600.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m3_pro"),
         name: text("Apple M3 Pro"),
@@ -681,6 +700,19 @@ pub(super) static DEVICES: [Device; 31] = [
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
+    Row {
+        key: "apple_m4_8core",
+        name: "Apple M4 (8-core)",
+        chip: "Apple GPU",
+        year: 2024,
+        gib: 32.0,
+        memory_type: "LPDDR5X",
+        gb_s: 120.0,
+        units: 8,
+        mhz: 1800.0,
+        ..TIER.row()
+    }
+    .device(),
     Device {
         key: text("apple_m4_pro"),
         name: text("Apple M4 Pro (20-core)"),
@@ -835,6 +867,19 @@ pub(super) static DEVICES: [Device; 31] = [
     }
     .device(),
     Row {
+        key: "apple_m5_pro_16core",
+        name: "Apple M5 Pro (16-core)",
+        chip: "Apple GPU",
+        year: 2026,
+        gib: 64.0,
+        memory_type: "LPDDR5X",
+        gb_s: 307.0,
+        units: 16,
+        mhz: 1750.0,
+        ..TIER_M5.row()
+    }
+    .device(),
+    Row {
         key: "apple_m5_max",
         name: "Apple M5 Max (40-core)",
         chip: "Apple GPU",
@@ -845,6 +890,19 @@ pub(super) static DEVICES: [Device; 31] = [
         units: 40,
         mhz: 1750.0,
         ..M5.row()
+    }
+    .device(),
+    Row {
+        key: "apple_m5_max_32core",
+        name: "Apple M5 Max (32-core)",
+        chip: "Apple GPU",
+        year: 2026,
+        gib: 128.0,
+        memory_type: "LPDDR5X",
+        gb_s: 460.0,
+        units: 32,
+        mhz: 1750.0,
+        ..TIER_M5.row()
     }
     .device(),
 ];

@@ -31,11 +31,19 @@ const RYZEN: DeviceFamily = DeviceFamily {
 };
 /// Two 256-bit FMA units, no instructions for BF16 and INT8 products; Zen2 has the same.
 static ZEN3: DeviceFamily = RYZEN;
-static ZEN4: DeviceFamily = DeviceFamily {
+const ZEN4_FAMILY: DeviceFamily = DeviceFamily {
     rates: &[(C::Fp64, 16.0), (C::Fp32, 32.0), (C::Bf16, 64.0), (C::Int8, 128.0)],
     ..RYZEN
 };
-static ZEN5: DeviceFamily = DeviceFamily {
+/// Facts of processors that nobody opened for this catalog.
+const FROM_MEMORY: &str = "cores, clock, power and memory from memory, not opened; bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the 8845HS and the 9700X)";
+static ZEN4_RECALLED: DeviceFamily =
+    DeviceFamily { clock: Provenance::Recalled, source: FROM_MEMORY, ..ZEN4_FAMILY };
+static ZEN5_RECALLED: DeviceFamily =
+    DeviceFamily { clock: Provenance::Recalled, source: FROM_MEMORY, ..ZEN5_FAMILY };
+static ZEN4: DeviceFamily = ZEN4_FAMILY;
+static ZEN5: DeviceFamily = ZEN5_FAMILY;
+const ZEN5_FAMILY: DeviceFamily = DeviceFamily {
     rates: &[(C::Fp64, 32.0), (C::Fp32, 64.0), (C::Bf16, 128.0), (C::Int8, 256.0)],
     ..RYZEN
 };
@@ -56,6 +64,19 @@ const XEON: DeviceFamily = DeviceFamily {
     ..RYZEN
 };
 static XEON_VNNI: DeviceFamily = XEON;
+/// Broadwell: two 256-bit FMA units, no instructions for products of INT8.
+static XEON_AVX2: DeviceFamily = DeviceFamily {
+    rates: &[(C::Fp64, 16.0), (C::Fp32, 32.0)],
+    notes: "no AVX-512; the clock is the highest of one core",
+    ..XEON
+};
+/// Gracemont cores: half the units of a large core.
+static GRACEMONT: DeviceFamily = DeviceFamily {
+    rates: &[(C::Fp64, 8.0), (C::Fp32, 16.0), (C::Int8, 32.0)],
+    platform: MemoryPlatform::Sockets,
+    notes: "small cores only; one memory channel. No AVX-512",
+    ..XEON
+};
 static XEON_AMX: DeviceFamily = DeviceFamily {
     rates: &[
         (C::Fp64, 32.0),
@@ -81,7 +102,7 @@ static XEON_6: DeviceFamily = DeviceFamily {
     ..XEON
 };
 
-pub(super) static DEVICES: [Device; 34] = [
+pub(super) static DEVICES: [Device; 72] = [
     Row {
         key: "ryzen_9_3950x",
         name: "Ryzen 9 3950X (16C Zen2)",
@@ -93,6 +114,51 @@ pub(super) static DEVICES: [Device; 34] = [
         gb_s: 51.2,
         units: 16,
         mhz: 4700.0,
+        watts: Some(105.0),
+        ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_5_5600x",
+        name: "Ryzen 5 5600X (6C Zen3)",
+        aliases: const { &[text("5600x")] },
+        chip: "Zen3",
+        year: 2020,
+        gib: 128.0,
+        memory_type: "2x DDR4-3200",
+        gb_s: 51.2,
+        units: 6,
+        mhz: 4600.0,
+        watts: Some(65.0),
+        ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_7_5800x",
+        name: "Ryzen 7 5800X (8C Zen3)",
+        aliases: const { &[text("5800x")] },
+        chip: "Zen3",
+        year: 2020,
+        gib: 128.0,
+        memory_type: "2x DDR4-3200",
+        gb_s: 51.2,
+        units: 8,
+        mhz: 4700.0,
+        watts: Some(105.0),
+        ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_9_5900x",
+        name: "Ryzen 9 5900X (12C Zen3)",
+        aliases: const { &[text("5900x")] },
+        chip: "Zen3",
+        year: 2020,
+        gib: 128.0,
+        memory_type: "2x DDR4-3200",
+        gb_s: 51.2,
+        units: 12,
+        mhz: 4800.0,
         watts: Some(105.0),
         ..ZEN3.row()
     }
@@ -125,6 +191,65 @@ pub(super) static DEVICES: [Device; 34] = [
         mhz: 4500.0,
         watts: Some(105.0),
         ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_5_7600",
+        name: "Ryzen 5 7600 (6C Zen4)",
+        chip: "Zen4",
+        year: 2023,
+        gib: 128.0,
+        memory_type: "2x DDR5-5200",
+        gb_s: 83.2,
+        units: 6,
+        mhz: 5100.0,
+        watts: Some(65.0),
+        ..ZEN4.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_7_7700x",
+        name: "Ryzen 7 7700X (8C Zen4)",
+        aliases: const { &[text("7700x")] },
+        chip: "Zen4",
+        year: 2022,
+        gib: 128.0,
+        memory_type: "2x DDR5-5200",
+        gb_s: 83.2,
+        units: 8,
+        mhz: 5400.0,
+        watts: Some(105.0),
+        ..ZEN4.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_9_7900x",
+        name: "Ryzen 9 7900X (12C Zen4)",
+        aliases: const { &[text("7900x")] },
+        chip: "Zen4",
+        year: 2022,
+        gib: 128.0,
+        memory_type: "2x DDR5-5200",
+        gb_s: 83.2,
+        units: 12,
+        mhz: 5600.0,
+        watts: Some(170.0),
+        ..ZEN4.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_9_7950x3d",
+        name: "Ryzen 9 7950X3D (16C Zen4)",
+        aliases: const { &[text("7950x3d")] },
+        chip: "Zen4",
+        year: 2023,
+        gib: 128.0,
+        memory_type: "2x DDR5-5200",
+        gb_s: 83.2,
+        units: 16,
+        mhz: 5700.0,
+        watts: Some(120.0),
+        ..ZEN4.row()
     }
     .device(),
     Row {
@@ -173,6 +298,51 @@ pub(super) static DEVICES: [Device; 34] = [
     }
     .device(),
     Row {
+        key: "ryzen_7_9800x3d",
+        name: "Ryzen 7 9800X3D (8C Zen5)",
+        aliases: const { &[text("9800x3d")] },
+        chip: "Zen5",
+        year: 2024,
+        gib: 192.0,
+        memory_type: "2x DDR5-5600",
+        gb_s: 89.6,
+        units: 8,
+        mhz: 5200.0,
+        watts: Some(120.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_9_9900x",
+        name: "Ryzen 9 9900X (12C Zen5)",
+        aliases: const { &[text("9900x")] },
+        chip: "Zen5",
+        year: 2024,
+        gib: 192.0,
+        memory_type: "2x DDR5-5600",
+        gb_s: 89.6,
+        units: 12,
+        mhz: 5600.0,
+        watts: Some(120.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "ryzen_9_9950x3d",
+        name: "Ryzen 9 9950X3D (16C Zen5)",
+        aliases: const { &[text("9950x3d")] },
+        chip: "Zen5",
+        year: 2025,
+        gib: 192.0,
+        memory_type: "2x DDR5-5600",
+        gb_s: 89.6,
+        units: 16,
+        mhz: 5700.0,
+        watts: Some(170.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
         key: "ryzen_9_9950x",
         name: "Ryzen 9 9950X (16C Zen5)",
         aliases: const { &[text("ryzen_9950x"), text("9950x")] },
@@ -202,6 +372,36 @@ pub(super) static DEVICES: [Device; 34] = [
     }
     .device(),
     Row {
+        key: "threadripper_pro_5965wx",
+        name: "Ryzen Threadripper PRO 5965WX (24C Zen3)",
+        aliases: const { &[text("5965wx")] },
+        chip: "Zen3",
+        year: 2022,
+        gib: 2048.0,
+        memory_type: "8x DDR4-3200",
+        gb_s: 204.8,
+        units: 24,
+        mhz: 4500.0,
+        watts: Some(280.0),
+        ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "threadripper_pro_5975wx",
+        name: "Ryzen Threadripper PRO 5975WX (32C Zen3)",
+        aliases: const { &[text("5975wx")] },
+        chip: "Zen3",
+        year: 2022,
+        gib: 2048.0,
+        memory_type: "8x DDR4-3200",
+        gb_s: 204.8,
+        units: 32,
+        mhz: 4500.0,
+        watts: Some(280.0),
+        ..ZEN3.row()
+    }
+    .device(),
+    Row {
         key: "threadripper_pro_5995wx",
         name: "Ryzen Threadripper PRO 5995WX (64C Zen3)",
         aliases: const { &[text("5995wx")] },
@@ -214,6 +414,66 @@ pub(super) static DEVICES: [Device; 34] = [
         mhz: 4500.0,
         watts: Some(280.0),
         ..ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "threadripper_7970x",
+        name: "Ryzen Threadripper 7970X (32C Zen4)",
+        aliases: const { &[text("7970x")] },
+        chip: "Zen4",
+        year: 2023,
+        gib: 1024.0,
+        memory_type: "4x DDR5-5200",
+        gb_s: 166.4,
+        units: 32,
+        mhz: 5300.0,
+        watts: Some(350.0),
+        ..ZEN4_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "threadripper_7980x",
+        name: "Ryzen Threadripper 7980X (64C Zen4)",
+        aliases: const { &[text("7980x")] },
+        chip: "Zen4",
+        year: 2023,
+        gib: 1024.0,
+        memory_type: "4x DDR5-5200",
+        gb_s: 166.4,
+        units: 64,
+        mhz: 5100.0,
+        watts: Some(350.0),
+        ..ZEN4_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "threadripper_pro_7995wx",
+        name: "Ryzen Threadripper PRO 7995WX (96C Zen4)",
+        aliases: const { &[text("7995wx")] },
+        chip: "Zen4",
+        year: 2023,
+        gib: 2048.0,
+        memory_type: "8x DDR5-5200",
+        gb_s: 332.8,
+        units: 96,
+        mhz: 5100.0,
+        watts: Some(350.0),
+        ..ZEN4_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "threadripper_pro_9995wx",
+        name: "Ryzen Threadripper PRO 9995WX (96C Zen5)",
+        aliases: const { &[text("9995wx")] },
+        chip: "Zen5",
+        year: 2025,
+        gib: 2048.0,
+        memory_type: "8x DDR5-6400",
+        gb_s: 409.6,
+        units: 96,
+        mhz: 5400.0,
+        watts: Some(350.0),
+        ..ZEN5_RECALLED.row()
     }
     .device(),
     Device {
@@ -333,6 +593,230 @@ pub(super) static DEVICES: [Device; 34] = [
             "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
         ),
     },
+    Device {
+        key: text("core_i7_12700k"),
+        name: text("Core i7-12700K (8P+4E)"),
+        aliases: List::Borrowed(const { &[text("12700k")] }),
+        vendor: text("Intel"),
+        architecture: text("Alder Lake"),
+        compute_capability: None,
+        form_factor: text("CPU"),
+        class: DeviceClass::Cpu,
+        release_year: Some(2021),
+        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory_type: text("2x DDR5-4800"),
+        memory_platform: MemoryPlatform::Sockets,
+        bandwidth: Fact::read(BytesPerSec::from_gb(76.8)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(0.7616)))
+            .with(C::Fp32, Fact::derived(tera(1.5232)))
+            .with(C::Int8, Fact::derived(tera(5.6064))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::read(12)),
+        boost_clock: Some(Fact::read(mhz(5000.0))),
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(190.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "Intel's tables as cpu-spec-dataset and intel-processors copy them; peaks: 8 P-cores x 5.0 GHz x 32 + 4 E-cores x 3.8 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
+        ),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
+    },
+    Device {
+        key: text("core_i5_13600k"),
+        name: text("Core i5-13600K (6P+8E)"),
+        aliases: List::Borrowed(const { &[text("13600k")] }),
+        vendor: text("Intel"),
+        architecture: text("Raptor Lake"),
+        compute_capability: None,
+        form_factor: text("CPU"),
+        class: DeviceClass::Cpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory_type: text("2x DDR5-5600"),
+        memory_platform: MemoryPlatform::Sockets,
+        bandwidth: Fact::read(BytesPerSec::from_gb(89.6)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(0.7392)))
+            .with(C::Fp32, Fact::derived(tera(1.4784)))
+            .with(C::Int8, Fact::derived(tera(4.9152))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::read(14)),
+        boost_clock: Some(Fact::read(mhz(5100.0))),
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(181.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "Intel's tables as cpu-spec-dataset and intel-processors copy them; peaks: 6 P-cores x 5.1 GHz x 32 + 8 E-cores x 3.9 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
+        ),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
+    },
+    Device {
+        key: text("core_i7_14700k"),
+        name: text("Core i7-14700K (8P+12E)"),
+        aliases: List::Borrowed(const { &[text("14700k")] }),
+        vendor: text("Intel"),
+        architecture: text("Raptor Lake Refresh"),
+        compute_capability: None,
+        form_factor: text("CPU"),
+        class: DeviceClass::Cpu,
+        release_year: Some(2023),
+        memory: Fact::recalled(Bytes::from_gib(192.0)),
+        memory_type: text("2x DDR5-5600"),
+        memory_platform: MemoryPlatform::Sockets,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(89.6)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(1.1296)))
+            .with(C::Fp32, Fact::derived(tera(2.2592)))
+            .with(C::Int8, Fact::derived(tera(7.3856))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(20)),
+        boost_clock: Some(Fact::recalled(mhz(5600.0))),
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::recalled(Watts::new(253.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "cores, clocks, power and memory from memory, not opened; peaks: 8 P-cores x 5.6 GHz x 32 + 12 E-cores x 4.3 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
+        ),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
+    },
+    Device {
+        key: text("core_i9_14900k"),
+        name: text("Core i9-14900K (8P+16E)"),
+        aliases: List::Borrowed(const { &[text("14900k")] }),
+        vendor: text("Intel"),
+        architecture: text("Raptor Lake Refresh"),
+        compute_capability: None,
+        form_factor: text("CPU"),
+        class: DeviceClass::Cpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(192.0)),
+        memory_type: text("2x DDR5-5600"),
+        memory_platform: MemoryPlatform::Sockets,
+        bandwidth: Fact::read(BytesPerSec::from_gb(89.6)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(1.3312)))
+            .with(C::Fp32, Fact::derived(tera(2.6624)))
+            .with(C::Int8, Fact::derived(tera(8.3968))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::read(24)),
+        boost_clock: Some(Fact::read(mhz(6000.0))),
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::read(Watts::new(253.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "xda-developers.com (cores, highest clocks), au.minisforum.com (memory, power); peaks: 8 P-cores x 6.0 GHz x 32 + 16 E-cores x 4.4 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
+        ),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
+    },
+    Device {
+        key: text("core_ultra_9_285k"),
+        name: text("Core Ultra 9 285K (8P+16E)"),
+        aliases: List::Borrowed(const { &[text("285k")] }),
+        vendor: text("Intel"),
+        architecture: text("Arrow Lake"),
+        compute_capability: None,
+        form_factor: text("CPU"),
+        class: DeviceClass::Cpu,
+        release_year: Some(2024),
+        memory: Fact::recalled(Bytes::from_gib(192.0)),
+        memory_type: text("2x DDR5-6400"),
+        memory_platform: MemoryPlatform::Sockets,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(102.4)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::derived(tera(1.9072)))
+            .with(C::Fp32, Fact::derived(tera(3.8144)))
+            .with(C::Int8, Fact::derived(tera(15.2576))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(24)),
+        boost_clock: Some(Fact::recalled(mhz(5700.0))),
+        tensor_clock: None,
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::recalled(Watts::new(250.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "cores, clocks, power and memory from memory, not opened; each E-core is taken for as wide as a P-core, an upper bound; peaks: 8 P-cores x 5.7 GHz x 32 + 16 E-cores x 4.6 GHz x 32 FP32 FLOP per clock, INT8 128 and 128 (cpufp on an i5-1340P)",
+        ),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
+    },
+    Row {
+        key: "intel_n100",
+        name: "Processor N100 (4E)",
+        aliases: const { &[text("n100")] },
+        chip: "Alder Lake-N",
+        year: 2023,
+        gib: 16.0,
+        memory_type: "1x DDR5-4800",
+        gb_s: 38.4,
+        units: 4,
+        mhz: 3400.0,
+        watts: Some(6.0),
+        ..GRACEMONT.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_7302",
+        name: "EPYC 7302 (16C Zen2)",
+        chip: "Zen2",
+        year: 2019,
+        gib: 4096.0,
+        memory_type: "8x DDR4-3200",
+        gb_s: 204.8,
+        units: 16,
+        mhz: 3300.0,
+        watts: Some(155.0),
+        ..EPYC_ZEN3.row()
+    }
+    .device(),
     Row {
         key: "epyc_7742",
         name: "EPYC 7742 (64C Zen2)",
@@ -343,6 +827,20 @@ pub(super) static DEVICES: [Device; 34] = [
         gb_s: 204.8,
         units: 64,
         mhz: 3400.0,
+        watts: Some(225.0),
+        ..EPYC_ZEN3.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_7543",
+        name: "EPYC 7543 (32C Zen3)",
+        chip: "Zen3",
+        year: 2021,
+        gib: 4096.0,
+        memory_type: "8x DDR4-3200",
+        gb_s: 204.8,
+        units: 32,
+        mhz: 3700.0,
         watts: Some(225.0),
         ..EPYC_ZEN3.row()
     }
@@ -484,6 +982,118 @@ pub(super) static DEVICES: [Device; 34] = [
     }
     .device(),
     Row {
+        key: "epyc_9355",
+        name: "EPYC 9355 (32C Zen5)",
+        chip: "Zen5",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 32,
+        mhz: 4400.0,
+        watts: Some(280.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_9555",
+        name: "EPYC 9555 (64C Zen5)",
+        chip: "Zen5",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 64,
+        mhz: 4400.0,
+        watts: Some(360.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_9575f",
+        name: "EPYC 9575F (64C Zen5)",
+        chip: "Zen5",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 64,
+        mhz: 5000.0,
+        watts: Some(400.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_9655",
+        name: "EPYC 9655 (96C Zen5)",
+        chip: "Zen5",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 96,
+        mhz: 4500.0,
+        watts: Some(400.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_9755",
+        name: "EPYC 9755 (128C Zen5)",
+        chip: "Zen5",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 128,
+        mhz: 4100.0,
+        watts: Some(500.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "epyc_9965",
+        name: "EPYC 9965 (192C Zen5c)",
+        chip: "Zen5c",
+        year: 2024,
+        gib: 6144.0,
+        memory_type: "12x DDR5-6400",
+        gb_s: 614.4,
+        units: 192,
+        mhz: 3700.0,
+        watts: Some(500.0),
+        ..ZEN5_RECALLED.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_e5_2680_v4",
+        name: "Xeon E5-2680 v4 (14C BDW)",
+        chip: "Broadwell",
+        year: 2016,
+        gib: 1536.0,
+        memory_type: "4x DDR4-2400",
+        gb_s: 76.8,
+        units: 14,
+        mhz: 3300.0,
+        watts: Some(120.0),
+        ..XEON_AVX2.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_e5_2690_v4",
+        name: "Xeon E5-2690 v4 (14C BDW)",
+        chip: "Broadwell",
+        year: 2016,
+        gib: 1536.0,
+        memory_type: "4x DDR4-2400",
+        gb_s: 76.8,
+        units: 14,
+        mhz: 3500.0,
+        watts: Some(135.0),
+        ..XEON_AVX2.row()
+    }
+    .device(),
+    Row {
         key: "xeon_8280",
         name: "Xeon Platinum 8280 (28C CLX)",
         chip: "Cascade Lake",
@@ -493,6 +1103,20 @@ pub(super) static DEVICES: [Device; 34] = [
         gb_s: 140.8,
         units: 28,
         mhz: 4000.0,
+        watts: Some(205.0),
+        ..XEON_VNNI.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_6338",
+        name: "Xeon Gold 6338 (32C ICX)",
+        chip: "Ice Lake",
+        year: 2021,
+        gib: 6144.0,
+        memory_type: "8x DDR4-3200",
+        gb_s: 204.8,
+        units: 32,
+        mhz: 3200.0,
         watts: Some(205.0),
         ..XEON_VNNI.row()
     }
@@ -509,6 +1133,78 @@ pub(super) static DEVICES: [Device; 34] = [
         mhz: 3400.0,
         watts: Some(270.0),
         ..XEON_VNNI.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_6430",
+        name: "Xeon Gold 6430 (32C SPR)",
+        chip: "Sapphire Rapids",
+        year: 2023,
+        gib: 4096.0,
+        memory_type: "8x DDR5-4400",
+        gb_s: 281.6,
+        units: 32,
+        mhz: 3400.0,
+        watts: Some(270.0),
+        ..XEON_AMX.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_8468",
+        name: "Xeon Platinum 8468 (48C SPR)",
+        chip: "Sapphire Rapids",
+        year: 2023,
+        gib: 4096.0,
+        memory_type: "8x DDR5-4800",
+        gb_s: 307.2,
+        units: 48,
+        mhz: 3800.0,
+        watts: Some(350.0),
+        ..XEON_AMX.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_8490h",
+        name: "Xeon Platinum 8490H (60C SPR)",
+        chip: "Sapphire Rapids",
+        year: 2023,
+        gib: 4096.0,
+        memory_type: "8x DDR5-4800",
+        gb_s: 307.2,
+        units: 60,
+        mhz: 3500.0,
+        watts: Some(350.0),
+        ..XEON_AMX.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_w5_2465x",
+        name: "Xeon w5-2465X (16C SPR)",
+        aliases: const { &[text("2465x")] },
+        chip: "Sapphire Rapids",
+        year: 2023,
+        gib: 2048.0,
+        memory_type: "4x DDR5-4800",
+        gb_s: 153.6,
+        units: 16,
+        mhz: 4700.0,
+        watts: Some(240.0),
+        ..XEON_AMX.row()
+    }
+    .device(),
+    Row {
+        key: "xeon_w7_3465x",
+        name: "Xeon w7-3465X (28C SPR)",
+        aliases: const { &[text("3465x")] },
+        chip: "Sapphire Rapids",
+        year: 2023,
+        gib: 4096.0,
+        memory_type: "8x DDR5-4800",
+        gb_s: 307.2,
+        units: 28,
+        mhz: 4800.0,
+        watts: Some(360.0),
+        ..XEON_AMX.row()
     }
     .device(),
     Row {

@@ -3,8 +3,8 @@
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::nvidia_family::{
-    GEFORCE_ADA, GEFORCE_AMPERE, GEFORCE_BLACKWELL, GEFORCE_TURING, PCIE_3_X16, PCIE_4_X8,
-    PCIE_4_X16, PCIE_5_X8, PCIE_5_X16,
+    GEFORCE_ADA, GEFORCE_AMPERE, GEFORCE_BLACKWELL, GEFORCE_PASCAL, GEFORCE_TURING,
+    GEFORCE_TURING_16, PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PCIE_5_X8, PCIE_5_X16,
 };
 use super::row::Row;
 use super::{PCIE_4, bridge, mhz, pcie, tera};
@@ -14,7 +14,135 @@ use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 37] = [
+pub(super) static DEVICES: [Device; 46] = [
+    Row {
+        key: "gtx_1060_6gb",
+        name: "GeForce GTX 1060 6GB",
+        chip: "Pascal (GP106)",
+        year: 2016,
+        gib: 6.0,
+        memory_type: "GDDR5",
+        gb_s: 192.2,
+        units: 10,
+        mhz: 1709.0,
+        l2_mib: Some(1.5),
+        watts: Some(120.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1070",
+        name: "GeForce GTX 1070",
+        chip: "Pascal (GP104)",
+        year: 2016,
+        gib: 8.0,
+        memory_type: "GDDR5",
+        gb_s: 256.3,
+        units: 15,
+        mhz: 1683.0,
+        l2_mib: Some(2.0),
+        watts: Some(150.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1080",
+        name: "GeForce GTX 1080",
+        chip: "Pascal (GP104)",
+        year: 2016,
+        gib: 8.0,
+        memory_type: "GDDR5X",
+        gb_s: 320.3,
+        units: 20,
+        mhz: 1733.0,
+        l2_mib: Some(2.0),
+        watts: Some(180.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1080_ti",
+        name: "GeForce GTX 1080 Ti",
+        chip: "Pascal (GP102)",
+        year: 2017,
+        gib: 11.0,
+        memory_type: "GDDR5X",
+        gb_s: 484.4,
+        units: 28,
+        mhz: 1582.0,
+        l2_mib: Some(2.75),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1650",
+        name: "GeForce GTX 1650",
+        chip: "Turing (TU117)",
+        year: 2019,
+        gib: 4.0,
+        memory_type: "GDDR5",
+        gb_s: 128.1,
+        units: 14,
+        mhz: 1665.0,
+        l2_mib: Some(1.0),
+        watts: Some(75.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING_16.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1660",
+        name: "GeForce GTX 1660",
+        chip: "Turing (TU116)",
+        year: 2019,
+        gib: 6.0,
+        memory_type: "GDDR5",
+        gb_s: 192.1,
+        units: 22,
+        mhz: 1785.0,
+        l2_mib: Some(1.5),
+        watts: Some(120.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING_16.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1660_super",
+        name: "GeForce GTX 1660 SUPER",
+        chip: "Turing (TU116)",
+        year: 2019,
+        gib: 6.0,
+        memory_type: "GDDR6",
+        gb_s: 336.0,
+        units: 22,
+        mhz: 1785.0,
+        l2_mib: Some(1.5),
+        watts: Some(125.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING_16.row()
+    }
+    .device(),
+    Row {
+        key: "gtx_1660_ti",
+        name: "GeForce GTX 1660 Ti",
+        chip: "Turing (TU116)",
+        year: 2019,
+        gib: 6.0,
+        memory_type: "GDDR6",
+        gb_s: 288.0,
+        units: 24,
+        mhz: 1770.0,
+        l2_mib: Some(1.5),
+        watts: Some(120.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING_16.row()
+    }
+    .device(),
     Row {
         key: "rtx_2060",
         name: "GeForce RTX 2060 6GB",
@@ -28,6 +156,22 @@ pub(super) static DEVICES: [Device; 37] = [
         mhz: 1680.0,
         l2_mib: Some(3.0),
         watts: Some(160.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_2060_12gb",
+        name: "GeForce RTX 2060 12GB",
+        chip: "Turing (TU106)",
+        year: 2021,
+        gib: 12.0,
+        memory_type: "GDDR6",
+        gb_s: 336.0,
+        units: 34,
+        mhz: 1650.0,
+        l2_mib: Some(3.0),
+        watts: Some(184.0),
         slot: PCIE_3_X16,
         ..GEFORCE_TURING.row()
     }

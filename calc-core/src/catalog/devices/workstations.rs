@@ -1,14 +1,62 @@
 //! NVIDIA workstation cards, and the Titan beside them.
 
 use super::nvidia_family::{
-    PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PCIE_5_X8, PCIE_5_X16, PRO_ADA, PRO_AMPERE, PRO_BLACKWELL,
-    PRO_TURING,
+    GEFORCE_PASCAL, PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PCIE_5_X8, PCIE_5_X16, PRO_ADA, PRO_AMPERE,
+    PRO_BLACKWELL, PRO_TURING, VOLTA,
 };
 use super::row::Row;
 use crate::device::Device;
 use crate::text::text;
 
-pub(super) static DEVICES: [Device; 22] = [
+pub(super) static DEVICES: [Device; 29] = [
+    Row {
+        key: "quadro_p6000",
+        name: "Quadro P6000",
+        chip: "Pascal (GP102)",
+        year: 2016,
+        gib: 24.0,
+        memory_type: "GDDR5X",
+        gb_s: 432.8,
+        units: 30,
+        mhz: 1645.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "titan_xp",
+        name: "Titan Xp",
+        chip: "Pascal (GP102)",
+        year: 2017,
+        gib: 12.0,
+        memory_type: "GDDR5X",
+        gb_s: 547.6,
+        units: 30,
+        mhz: 1582.0,
+        l2_mib: Some(3.0),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..GEFORCE_PASCAL.row()
+    }
+    .device(),
+    Row {
+        key: "titan_v",
+        name: "Titan V",
+        chip: "Volta (GV100)",
+        year: 2017,
+        gib: 12.0,
+        memory_type: "HBM2",
+        gb_s: 651.3,
+        units: 80,
+        mhz: 1455.0,
+        l2_mib: Some(4.5),
+        watts: Some(250.0),
+        slot: PCIE_3_X16,
+        ..VOLTA.row()
+    }
+    .device(),
     Row {
         key: "titan_rtx",
         name: "Titan RTX",
@@ -21,6 +69,38 @@ pub(super) static DEVICES: [Device; 22] = [
         mhz: 1770.0,
         l2_mib: Some(6.0),
         watts: Some(280.0),
+        slot: PCIE_3_X16,
+        ..PRO_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "quadro_rtx_4000",
+        name: "Quadro RTX 4000",
+        chip: "Turing (TU104)",
+        year: 2018,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 416.0,
+        units: 36,
+        mhz: 1545.0,
+        l2_mib: Some(4.0),
+        watts: Some(160.0),
+        slot: PCIE_3_X16,
+        ..PRO_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "quadro_rtx_5000",
+        name: "Quadro RTX 5000",
+        chip: "Turing (TU104)",
+        year: 2018,
+        gib: 16.0,
+        memory_type: "GDDR6",
+        gb_s: 448.0,
+        units: 48,
+        mhz: 1815.0,
+        l2_mib: Some(4.0),
+        watts: Some(230.0),
         slot: PCIE_3_X16,
         ..PRO_TURING.row()
     }
@@ -55,6 +135,22 @@ pub(super) static DEVICES: [Device; 22] = [
         watts: Some(260.0),
         slot: PCIE_3_X16,
         ..PRO_TURING.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_a1000",
+        name: "RTX A1000",
+        chip: "Ampere (GA107)",
+        year: 2024,
+        gib: 8.0,
+        memory_type: "GDDR6",
+        gb_s: 192.0,
+        units: 18,
+        mhz: 1462.0,
+        l2_mib: Some(2.0),
+        watts: Some(50.0),
+        slot: PCIE_4_X8,
+        ..PRO_AMPERE.row()
     }
     .device(),
     Row {
@@ -229,6 +325,22 @@ pub(super) static DEVICES: [Device; 22] = [
         mhz: 2550.0,
         l2_mib: Some(72.0),
         watts: Some(250.0),
+        slot: PCIE_4_X16,
+        ..PRO_ADA.row()
+    }
+    .device(),
+    Row {
+        key: "rtx_5880_ada",
+        name: "RTX 5880 Ada",
+        chip: "Ada (AD102)",
+        year: 2024,
+        gib: 48.0,
+        memory_type: "GDDR6",
+        gb_s: 864.0,
+        units: 110,
+        mhz: 2460.0,
+        l2_mib: Some(72.0),
+        watts: Some(285.0),
         slot: PCIE_4_X16,
         ..PRO_ADA.row()
     }
