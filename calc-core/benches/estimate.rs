@@ -35,6 +35,7 @@ fn request<'a>(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

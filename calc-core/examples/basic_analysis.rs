@@ -51,6 +51,7 @@ fn analyze() -> Result<Roofline, RequestError> {
             engine,
             calibration,
             host: None,
+            cards: None,
         })?;
         let (totals, ridge) = (&answer.prefill.totals, answer.prefill.ridge);
         let intensity = totals.cost.intensity();

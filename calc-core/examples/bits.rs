@@ -84,6 +84,7 @@ fn main() {
                 engine,
                 calibration,
                 host: None,
+                cards: None,
             };
             estimate(request).ok().map(|e| {
                 let energy = e.energy.map_or(0.0, |energy| energy.per_token.get());

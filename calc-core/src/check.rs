@@ -177,10 +177,8 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     let ceilings = Ceilings::sustained(&request.work)?;
     let class = own.path.class;
     let (ideal, expected) = (own.span.ideal, own.span.expected);
-    let share = Shares {
-        of_datasheet: ideal / time,
-        of_sustained: ceilings.time(&request.work, &own)? / time,
-    };
+    let at_ceilings = ceilings.time(&request.work, &own)?;
+    let share = Shares { of_datasheet: ideal / time, of_sustained: at_ceilings / time };
     let pace = pace(time, ideal, &expected);
     let there = own.host.as_ref().map_or(Bytes::ZERO, |host| host.bytes);
     let behind = request.work.model().and_then(|model| model.host);
@@ -200,7 +198,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         class,
         datasheet,
         sustained: Sustained {
-            bandwidth: ceilings.bandwidth,
+            bandwidth: ceilings.bandwidth_of(&request.work, &own),
             peak: ceilings.peaks.get(class).unwrap_or(Fact::assumed(datasheet.peak)),
         },
         implied: Implied {

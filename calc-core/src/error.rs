@@ -92,6 +92,16 @@ pub fn in_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<u6
     Ok(value)
 }
 
+/// Checks that integers are in their ranges: name, value, least and largest.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for the first that is outside.
+pub fn in_ranges(values: &[(&'static str, u64, u64, u64)]) -> Result<(), Error> {
+    values
+        .iter()
+        .try_for_each(|(what, value, min, max)| in_range(what, *value, *min, *max).map(drop))
+}
+
 /// Checks that a real number is in its range; NaN is outside every range.
 ///
 /// # Errors

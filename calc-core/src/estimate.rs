@@ -1,12 +1,14 @@
 //! Estimates a model on a device: prefill, decode, generation, memory, energy. The steps themselves are in `plan`.
 
+use alloc::vec::Vec;
+
 use crate::calibration::{Basis, Chunk};
 use crate::energy::Energy;
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
-use crate::plan::{Chunks, ImageEstimate, MeanToken, Paths, Plan};
+use crate::plan::{CardLoad, Chunks, ImageEstimate, MeanToken, Paths, Plan};
 use crate::precision::Precision;
 use crate::tiers::Placement;
 use crate::units::{BytesPerSec, Seconds, TokensPerSec};
@@ -67,6 +69,8 @@ pub struct Estimate {
     pub link_unknown: bool,
     /// Where the parts of the model lie; `None` without a host.
     pub placement: Option<Placement>,
+    /// The layers, the memory and the time of each of several unlike cards; empty for equal devices.
+    pub cards: Vec<CardLoad>,
 }
 
 /// Estimates a model on a device.
@@ -109,6 +113,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         energy: plan.token_energy(token),
         link_unknown: plan.link_unknown(),
         placement: plan.placement(),
+        cards: plan.card_loads(),
         prefill,
         decode,
         middle,

@@ -2,22 +2,26 @@
 //! Derivation: `docs/theory/memory.md`.
 
 mod cache;
+mod held;
+mod pages;
 mod roles;
 
-use cache::{CacheBytes, cache_bytes};
 pub use cache::{CacheElements, cache_elements};
-pub use roles::WeightRole;
+pub(crate) use held::{HeldPart, input_tables};
+pub use pages::{Pages, pages};
 pub(crate) use roles::weight_roles;
+pub use roles::{WeightRole, parameter_roles};
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
-use crate::model_arch::{Ends, ModelArch};
+use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-use crate::software::{CacheRule, largest_share};
+use crate::software::largest_share;
 use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
+use held::{held_bytes, layer_tables};
 
 pub use crate::tiers::HostMemory;
 use crate::units::Bytes;
@@ -32,11 +36,13 @@ const LOGIT_BYTES: f64 = 4.0;
 pub struct MemoryFootprint {
     /// All weights of the language model on this device, as stored.
     pub weights: Bytes,
+    /// Tables of the input that the engine keeps in the memory of the machine around the card, see [`crate::software::HostTables`]; in no sum.
+    pub tables_on_host: Bytes,
     /// Weights of the towers for images and sound, which are whole on this device.
     pub towers: Bytes,
     /// Keys, values and recurrent state of all sequences, which the model has to keep.
     pub kv_cache: Bytes,
-    /// Bytes that the engine allots beside it, see [`CacheRule`].
+    /// Bytes that the engine allots beside it, see [`crate::software::CacheRule`].
     pub cache_rounding: Bytes,
     /// The largest working set of a single operator of prefill, in the engine's chunks.
     pub activations: Bytes,
@@ -191,34 +197,6 @@ pub fn reserve(class: DeviceClass) -> Bytes {
     }
 }
 
-/// The part of a model on one device: all of it, or a stage of a pipeline.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HeldPart<'a> {
-    /// The tensor-parallel part of the model, from which the rules of an engine follow.
-    pub whole: &'a ModelArch,
-    /// Its layers on this device.
-    pub part: &'a ModelArch,
-    pub ends: Ends,
-}
-
-impl<'a> HeldPart<'a> {
-    /// All layers on one device.
-    pub(crate) const fn all(model: &'a ModelArch) -> Self {
-        Self { whole: model, part: model, ends: Ends::BOTH }
-    }
-
-    /// The KV cache of these layers.
-    pub(crate) fn cache_bytes(
-        &self,
-        precision: &Precision,
-        (engine, device): (Engine, &Device),
-        workload: &Workload,
-    ) -> CacheBytes {
-        let rule = CacheRule::of(engine, device, self.whole);
-        cache_bytes((self.part, precision), &rule, workload)
-    }
-}
-
 /// Memory of one device of the group. `prefill` is the step with the largest activations; `scale` multiplies the weight bytes;
 /// `engine` and `limit` cap what may be used.
 pub(crate) fn footprint(
@@ -234,6 +212,7 @@ pub(crate) fn footprint(
     let PartBytes { embedding, lm_head, .. } = parts;
     MemoryFootprint {
         weights: (parts.layers + parts.experts) + (embedding + lm_head),
+        tables_on_host: Bytes::ZERO,
         towers: held.whole.tower_bytes(),
         kv_cache: cache.kept,
         cache_rounding: cache.rounding,
@@ -249,21 +228,6 @@ pub(crate) fn footprint(
     }
 }
 
-/// [`part_bytes`] of a part of a model. A last stage has a copy of an embedding that is the LM head, too.
-fn held_bytes(held: &HeldPart<'_>, precision: &Precision, expert_parallel: u64) -> PartBytes {
-    let HeldPart { part, ends, .. } = *held;
-    let (embedding, lm_head) = embedding_weights(part, precision);
-    let copied = part.tied_embeddings && ends.last;
-    let embedding = match ends.first {
-        true => embedding,
-        false if copied => tied(part, precision),
-        false => Bytes::ZERO,
-    };
-    let lm_head = if ends.last { lm_head } else { Bytes::ZERO };
-    let (layers, experts) = layer_weights(part, precision, expert_parallel);
-    PartBytes { embedding, lm_head, layers, experts }
-}
-
 /// The bytes that a placement divides. `scale` multiplies the weight bytes; `all` has the sums on one device.
 pub(crate) fn divisible(
     model: &ModelArch,
@@ -273,7 +237,7 @@ pub(crate) fn divisible(
 ) -> Divisible {
     let parts = scaled(&part_bytes(model, precision, 1), scale);
     // One matrix for both is read by the LM head, so the card has it.
-    let tied = if model.tied_embeddings { tied(model, precision) } else { Bytes::ZERO };
+    let tokens = if model.tied_embeddings { Bytes::ZERO } else { tied(model, precision) };
     let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
     model.matrices(&mut |matrix| {
         let (format, scale) = if matrix.expert {
@@ -292,7 +256,7 @@ pub(crate) fn divisible(
     });
     Divisible {
         weights: all.weights,
-        embedding: parts.embedding - tied * scale.embedding,
+        embedding: (tokens + layer_tables(model, precision)) * scale.embedding,
         feed_forward,
         rest: parts.layers + parts.experts - feed_forward,
         largest,

@@ -17,6 +17,7 @@ mod family;
 mod feed_forward;
 mod guess;
 mod layers;
+mod misspelt;
 mod not_decoder;
 mod order;
 mod quantization;
@@ -51,7 +52,7 @@ pub use stated::{Meaning, Stated, UnreadKey};
 pub use tower_fields::TowerConfig;
 pub use unread::Unread;
 
-use crate::model_arch::ModelArch;
+use crate::model_arch::{Attention, DenseLayers, ModelArch};
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
@@ -99,6 +100,8 @@ pub enum AssumedValue {
     Flag(bool),
     /// A word from the file's own vocabulary.
     Word(&'static str),
+    /// The file has this key, and no rule reads it.
+    NotRead,
 }
 
 /// Reason for an assumed value.
@@ -106,6 +109,8 @@ pub enum AssumedValue {
 pub enum AssumedWhy {
     /// The documented default of the family.
     FamilyDefault,
+    /// A size that decides the memory and that the file does not state: the default of its class.
+    ClassSize,
     /// A guess, because the architecture is unknown.
     Guessed,
     /// The upper bound of a key that is not understood.
@@ -121,6 +126,8 @@ pub enum Remark {
     DraftLayersNotCounted {
         /// Number of these layers.
         layers: u64,
+        /// Number of their parameters; `None` where their geometry is not known.
+        parameters: Option<u64>,
     },
     /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers here.
     AttentionUnquantized,
@@ -140,6 +147,13 @@ pub enum Remark {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
+    /// The name of the file or its folder says a format, and the file states no quantization.
+    NameSaysFormat {
+        /// Format by the name.
+        said: &'static QuantFormat,
+        /// Format of the weights here.
+        taken: &'static QuantFormat,
+    },
     /// No catalog format has this block; the nearest in size replaces it.
     FormatRounded {
         /// Bits per element.
@@ -158,6 +172,13 @@ pub enum Remark {
 /// [`ConfigError`] if the file describes another kind of model, misses a size, or has an invalid value.
 pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let text = text_config(config)?;
+    let model = read(config, text, unread);
+    // A misspelt key is the reason for whatever followed from its absence, so its sentence comes first.
+    misspelt::refuse(config, text)?;
+    model
+}
+
+fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let model_type =
         text_of(&text.model_type).or_else(|| text_of(&config.model_type)).unwrap_or_default();
     let architecture =
@@ -169,7 +190,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
     }
     let mut arch = geometry(&mut reader, &rules)?;
     arch.towers = tower::read(&mut reader, arch.hidden_size)?.into();
-    arch.draft_layers = draft_layers(&mut reader);
+    arch.draft_layers = draft_layers(&mut reader, &arch);
     let keys = unread::keys(&reader, &arch);
     let bounded = !keys.is_empty();
     match unread {
@@ -254,6 +275,7 @@ fn rules_for(
 fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigError> {
     let hidden_size = reader.size(HfConfig::hidden, |sizes| sizes.hidden_size)?;
     let n_layers = reader.layers()?;
+    reader.lists_of_layers(n_layers)?;
     let vocab_size = reader.size(HfConfig::vocabulary, |sizes| sizes.vocab_size)?;
     let max_context = reader.context(rules)?;
     let frame = attention::Frame { hidden_size, n_layers, vocab_size, max_context };
@@ -306,15 +328,30 @@ const PLAIN_DRAFTS: [&str; 8] = [
 ];
 
 /// Reads the layers for multi-token prediction: a number if their geometry is known, else a remark.
-fn draft_layers(reader: &mut Reader<'_>) -> u64 {
+fn draft_layers(reader: &mut Reader<'_>, arch: &ModelArch) -> u64 {
     let text = reader.text;
     let field = text.draft_layers();
     let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) else { return 0 };
     let model_type = text.model_type.value().or(reader.outer.model_type.value());
     let model_type = model_type.map(|name| name.trim_end_matches("_text"));
-    if layers == 1 && model_type.is_some_and(|name| PLAIN_DRAFTS.contains(&name)) {
+    if model_type.is_some_and(|name| PLAIN_DRAFTS.contains(&name)) {
         return layers;
     }
-    reader.remarks.push(Remark::DraftLayersNotCounted { layers });
+    let is_step = model_type.is_some_and(|name| STEP_DRAFTS.contains(&name));
+    let parameters = is_step.then(|| step_draft(arch)).flatten();
+    let parameters = parameters.and_then(|one| one.checked_mul(layers));
+    reader.remarks.push(Remark::DraftLayersNotCounted { layers, parameters });
     0
+}
+
+/// Families whose layers for multi-token prediction slide, with the heads of full layers, and have a dense MLP.
+const STEP_DRAFTS: [&str; 2] = ["step3p5", "step3p7"];
+
+/// Number of parameters of a layer for multi-token prediction of Step 3.5, as transformers builds it.
+fn step_draft(arch: &ModelArch) -> Option<u64> {
+    let full = arch.attention.iter().find(|group| group.full_layers > 0)?;
+    let dense = arch.dense.first()?;
+    let attention = Attention { full_layers: 1, windowed_layers: 0, ..*full };
+    let dense = DenseLayers { layers: 1, ..*dense };
+    Some(arch.draft_of(attention, None, Some(dense)).n_params_without_tables())
 }

@@ -1,16 +1,19 @@
 //! A plan: everything that is constant over the steps of a model on a device, and the sums over the operators of a step.
 //! A sweep prepares a [`Plan`] once and evaluates steps with it; evaluating a step does not allocate.
 
+mod cards;
 mod first_token;
 mod generation;
 mod images;
 mod memory;
 mod phase;
+mod place;
 mod request;
 mod series;
 mod tiers;
 mod totals;
 
+pub use cards::{Card, CardLoad, Cards};
 pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use images::ImageEstimate;
@@ -21,8 +24,8 @@ pub use totals::{Limit, Span, StepTotals};
 
 use alloc::vec::Vec;
 
-use crate::calibration::Tuned;
-use crate::calibration::machine::{Kernel, Setting};
+use crate::calibration::machine::Setting;
+use crate::calibration::{Engine, Tuned};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::expected::Expected;
@@ -33,10 +36,11 @@ use crate::op::{OpKind, Path};
 use crate::parallel::{Stage, link_time, stage_layers};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
-use crate::units::{Bytes, Seconds};
+use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
 
+use cards::{Asked, Seats};
 use memory::{StoredDraft, weight_scale};
 use tiers::Tiers;
 use totals::OpTimes;
@@ -49,6 +53,29 @@ pub struct Paths {
     pub lm_head: ComputePath,
     /// Everything without quantized weights.
     pub carrier: ComputePath,
+}
+
+impl Paths {
+    /// The peaks of a device for some formats.
+    fn of(roofs: &Roofs, precision: &Precision) -> Result<Self, Error> {
+        let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
+        Ok(Self {
+            layer: roofs.compute_path(precision.weights, precision.layer_inputs())?,
+            expert: roofs.compute_path(precision.experts, precision.activations)?,
+            lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
+            carrier,
+        })
+    }
+
+    /// The peak that an operator runs on.
+    const fn of_op(&self, path: Path) -> ComputePath {
+        match path {
+            Path::Layer => self.layer,
+            Path::Expert => self.expert,
+            Path::LmHead => self.lm_head,
+            Path::Carrier => self.carrier,
+        }
+    }
 }
 
 /// Everything that is constant over the steps of one request.
@@ -71,6 +98,23 @@ pub struct Plan<'a> {
     pub tuned: Tuned<'a>,
     /// The host, and what lies there.
     tiers: Option<Tiers<'a>>,
+    /// Unlike cards after the own device, where `stages` are those of the cards.
+    seats: Option<Seats<'a>>,
+}
+
+/// A request, as far as several cards depend on it.
+const fn asked<'a>(request: &EstimateRequest<'a>, engine: Engine) -> Asked<'a> {
+    Asked {
+        first: request.device,
+        engine,
+        calibration: request.calibration,
+        parallel: request.workload.parallel,
+        others: [
+            ("host", request.host.is_some()),
+            ("power_mode", request.mode.is_some()),
+            ("draft_model", request.draft.is_some()),
+        ],
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -89,21 +133,15 @@ impl<'a> Plan<'a> {
             .precision
             .filled(Some(engine), device, model, &roofs)
             .resolve_model(model, &roofs);
-        let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
-        let paths = Paths {
-            layer: roofs.compute_path(precision.weights, precision.layer_inputs())?,
-            expert: roofs.compute_path(precision.experts, precision.activations)?,
-            lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
-            carrier,
-        };
+        let paths = Paths::of(&roofs, &precision)?;
         let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let stages = match workload.parallel.pipeline {
             1 => Vec::new(),
-            stages => Stage::of_counts(
-                part.as_ref().unwrap_or(model),
-                &stage_layers(engine, model.n_layers, stages),
-            ),
+            stages => {
+                let counts = stage_layers(engine, model.n_layers, stages);
+                Stage::of_counts(part.as_ref().unwrap_or(model), &counts, counts.len() - 1)
+            }
         };
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
@@ -112,6 +150,9 @@ impl<'a> Plan<'a> {
         let draft = memory::stored_draft(&request, &roofs)?;
         let place = (device, &workload);
         let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;
+        let asked = asked(&request, engine);
+        let seats = request.cards.map(|cards| Seats::of(cards, &asked, (model, &precision)));
+        let seats = seats.transpose()?;
         let mut plan = Self {
             request,
             roofs,
@@ -124,6 +165,7 @@ impl<'a> Plan<'a> {
             link,
             tuned,
             tiers,
+            seats,
         };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
@@ -163,12 +205,7 @@ impl<'a> Plan<'a> {
     }
 
     fn path(&self, path: Path) -> ComputePath {
-        match path {
-            Path::Layer => self.paths.layer,
-            Path::Expert => self.paths.expert,
-            Path::LmHead => self.paths.lm_head,
-            Path::Carrier => self.paths.carrier,
-        }
+        self.paths.of_op(path)
     }
 
     fn times(&self, op: &OpInstances, setting: Setting) -> OpTimes {
@@ -176,17 +213,7 @@ impl<'a> Plan<'a> {
     }
 
     fn times_scaled(&self, op: &OpInstances, setting: Setting, weight_scale: f64) -> OpTimes {
-        let mut cost = op.cost;
-        cost.traffic.weights = cost.traffic.weights * weight_scale;
-        let path = self.path(op.path);
-        let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
-        let time = roofline.op_time(&cost);
-        let kernel =
-            Kernel { shape: &op.shape, cost: &cost, path: &path, time, format: op.format, setting };
-        let factors = self.tuned.factors(op.kind, &kernel);
-        let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        let expected = Expected::of(time, &factors);
-        OpTimes { cost, time, expected, floor, host: Seconds::ZERO, busy: time.ideal(), factors }
+        self.own_place().times(op, setting, weight_scale)
     }
 
     /// Sums over the operators of a step, without the time on links. Does not allocate.
@@ -234,6 +261,9 @@ impl<'a> Plan<'a> {
     fn link_expected(&self, step: Step) -> Expected {
         if let Some(tiers) = &self.tiers {
             return tiers.crossings(self.model(), step);
+        }
+        if let Some(seats) = &self.seats {
+            return self.link_on_seats(seats, step);
         }
         self.link.map_or(Expected::ZERO, |link| {
             let Workload { parallel, .. } = &self.request.workload;

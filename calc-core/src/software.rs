@@ -8,7 +8,7 @@ mod cache;
 mod experts;
 mod kernels;
 
-pub use cache::{CacheRule, WindowRule};
+pub use cache::{CacheRule, PoolRule, StateRule, WindowRule};
 pub use experts::{ExpertKernels, KernelRequest, expert_kernels};
 pub use kernels::{FormatFamily, Kernels};
 
@@ -64,6 +64,29 @@ pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
         Engine::TensorRtLlm | Engine::TensorRtEdgeLlm => is_half || format.key == "fp8_e4m3",
         Engine::ExLlamaV2 => format.key == "fp16",
         Engine::GptFast | Engine::Mlc => is_half,
+    }
+}
+
+/// Tables that an engine keeps in the memory of the machine around a card, however many layers lie on the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostTables {
+    None,
+    /// The embedding of tokens. The card has a copy where the LM head is the same matrix.
+    Tokens,
+    /// Embeddings per layer, too.
+    All,
+}
+
+impl HostTables {
+    /// The tables of an engine on a device. Read in 2026: `dev_input` and `LLM_TENSOR_LAYER_INPUT` of llama.cpp, `createTensor` of
+    /// Ollama, which has embeddings per layer on the card. Where host and device share the memory, no table leaves it.
+    pub const fn of(engine: Engine, device: &Device) -> Self {
+        let is_card = matches!(device.class, DeviceClass::DiscreteGpu);
+        match engine {
+            Engine::LlamaCpp if is_card && !device.memory_platform.is_shared() => Self::All,
+            Engine::Ollama if is_card && !device.memory_platform.is_shared() => Self::Tokens,
+            _ => Self::None,
+        }
     }
 }
 

@@ -2,13 +2,17 @@
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, formats, models};
-use calc_core::footprint::cache_elements;
+use calc_core::footprint::{Pages, cache_elements, pages};
 use calc_core::model_arch::ModelArch;
 use calc_core::plan::{EstimateRequest, Plan};
 use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Roofs;
+use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
-use calc_core::workload::Workload;
+use calc_core::workload::{Speculation, Workload};
 use proptest::prelude::*;
+
+const MIB: f64 = 1_048_576.0;
 
 fn plan(model: &'static ModelArch, engine: Engine, workload: Workload) -> Plan<'static> {
     Plan::new(EstimateRequest {
@@ -23,6 +27,7 @@ fn plan(model: &'static ModelArch, engine: Engine, workload: Workload) -> Plan<'
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     })
     .expect("a valid request")
 }
@@ -41,8 +46,6 @@ fn a_cache_by_hand() {
     let workload = Workload { context: 100_001, ..Workload::new(4, 1000) };
     for (engine, full, windows) in [
         (Engine::IdealKernels, 4 * 100_001, 4 * 1024),
-        // 6,251 blocks of 16; 65 blocks for each window, and a step of 8,192 tokens once.
-        (Engine::Vllm, 4 * 100_016, 4 * 1040 + 8192),
         // 391 blocks of 256; 1,024 + 512 tokens for each sequence.
         (Engine::LlamaCpp, 4 * 100_096, 4 * 1536),
         (Engine::Ollama, 4 * 100_096, 4 * 4096 + 512),
@@ -56,6 +59,80 @@ fn a_cache_by_hand() {
             "{engine:?}: {rounding:?}"
         );
     }
+}
+
+#[test]
+fn groups_of_layers_are_filled_up() {
+    // vLLM has 6 groups of 10 windows for 52 of them, as many as there are layers of all tokens: 6,251 blocks of 16; 65 blocks for
+    // each window, and a step of 8,192 tokens once.
+    let gemma = &catalog::model("gemma-3-27b").expect("catalog key").arch;
+    let row = 16_u64 * (128 + 128) * 2;
+    let workload = Workload { context: 100_001, ..Workload::new(4, 1000) };
+    let (kept, rounding) = cache(gemma, Engine::Vllm, workload);
+    let allotted = (10 * 4 * 100_016 + 60 * (4 * 1040 + 8192)) * row;
+    assert!(((kept + rounding).get() - allotted as f64).abs() < 0.5, "{rounding:?}");
+    // 12 layers of each kind in GPT-OSS 20B need no padding.
+    let paged = |key: &str| {
+        let model = &catalog::model(key).expect("catalog key").arch;
+        paged(model, PrecisionChoice::weights(&formats::BF16)).map(|one| (one.group, one.padding()))
+    };
+    assert_eq!(paged("gemma-3-27b"), Some((10, 8)));
+    assert_eq!(paged("gpt-oss-20b"), Some((12, 0)));
+    assert_eq!(
+        (paged("llama-3.1-8b"), paged("mistral-7b-v0.1")),
+        (None, None),
+        "one kind of layer"
+    );
+    assert_eq!(paged("deepseek-v3"), None);
+}
+
+/// The pages of a model in vLLM.
+fn paged(model: &'static ModelArch, precision: PrecisionChoice) -> Option<Pages> {
+    let plan = plan(model, Engine::Vllm, Workload::new(1, 1));
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    let roofs = Roofs::new(device, None).expect("a mode");
+    let rule = CacheRule::of(Engine::Vllm, device, plan.model());
+    pages(plan.model(), &precision.resolve_model(model, &roofs), &rule)
+}
+
+/// Lines of logs of vLLM 0.28 and of a NVFP4 file of Nemotron with an FP8 cache, which people published.
+#[test]
+fn pages_of_recurrent_layers_are_those_of_published_logs() {
+    // "Setting attention block size to 784 tokens", and 1.14 requests of 262,144 tokens in 18.61 GiB: 335 pages and two states in
+    // each of 3 groups of 16 layers.
+    let qwen = &catalog::model("qwen3.5-27b").expect("catalog key").arch;
+    let own = paged(qwen, PrecisionChoice::weights(&formats::BF16)).expect("pages");
+    assert_eq!((own.block, own.group, own.padding()), (784, 16, 0));
+    let (kept, rounding) = cache(qwen, Engine::Vllm, Workload::new(1, 262_144));
+    assert!(((kept + rounding).get() - (335.0 + 6.0) * 16.0 * own.page.get()).abs() < 0.5);
+    let requests = Bytes::from_gib(18.61) / (kept + rounding);
+    assert!((requests - 1.14).abs() < 0.005, "{requests}");
+    // "Setting attention block size to 4176 tokens", with an FP8 cache.
+    let nemotron = &catalog::model("nemotron-3-nano-30b-a3b").expect("catalog key").arch;
+    let cache = PrecisionChoice {
+        kv_cache: Some(&formats::FP8_E4M3),
+        ..PrecisionChoice::weights(&formats::BF16)
+    };
+    assert_eq!(paged(nemotron, cache).map(|pages| pages.block), Some(4176));
+}
+
+#[test]
+fn engines_keep_several_states() {
+    let qwen = &catalog::model("qwen3.5-27b").expect("catalog key").arch;
+    let at = |engine, speculation| {
+        cache(qwen, engine, Workload { speculation, ..Workload::new(1, 256) })
+    };
+    // Keys and values of 256 tokens in 16 layers.
+    let keys = Bytes::new(16.0 * MIB);
+    // llama.cpp prints 149.62 MiB for one sequence, and 448.88 MiB with two draft tokens.
+    let drafts = Speculation { draft_tokens: 2, acceptance: 0.5, own_layers: false };
+    for (speculation, states) in [(None, 149.62), (Some(drafts), 448.88)] {
+        let (kept, rounding) = at(Engine::LlamaCpp, speculation);
+        let printed = (kept + rounding - keys) / Bytes::new(MIB);
+        assert!((printed - states).abs() < 0.01, "{printed}");
+    }
+    let (kept, rounding) = at(Engine::Sglang, None);
+    assert!((rounding - (kept - keys) * 2.0).get().abs() < 0.5, "three states: {rounding:?}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn asked(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

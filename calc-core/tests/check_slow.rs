@@ -26,6 +26,7 @@ fn a_claim_far_slower_than_expected_is_explained() {
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         });
         let own = work.span().expect("valid").expected.time;
         let claim = Claim::Time(own * 3.3);
@@ -66,6 +67,7 @@ fn request<'a>(
         engine,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

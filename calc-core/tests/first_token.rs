@@ -26,6 +26,7 @@ fn request<'a>(device: &'a Device, model: &str, workload: Workload) -> EstimateR
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

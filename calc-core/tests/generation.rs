@@ -43,6 +43,7 @@ fn random_request(random: &mut Random) -> EstimateRequest<'static> {
         engine: usize::try_from(engine).ok().and_then(|n| all.get(n)).map(|(_, engine)| *engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

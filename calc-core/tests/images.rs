@@ -33,13 +33,18 @@ fn of(
         weight_size: None,
         draft: draft.map(|model| Draft { model, files: None }),
         host: None,
+        cards: None,
         engine: None,
         calibration: &Calibration::FITTED,
     })
 }
 
+/// Models with a tower for images whose layers are known; that of Gemma 3n is a convolutional network, of which only the
+/// parameters are.
 fn with_tower() -> Vec<&'static ModelArch> {
-    models::all().map(|model| &model.arch).filter(|arch| arch.vision_tower().is_some()).collect()
+    let has_layers =
+        |arch: &&ModelArch| arch.vision_tower().is_some_and(|tower| !tower.layers.is_empty());
+    models::all().map(|model| &model.arch).filter(has_layers).collect()
 }
 
 fn images(count: u64, width: u32, height: u32) -> AskedImages {
@@ -110,6 +115,25 @@ fn own_layers_draft_without_tables_of_their_own() {
     assert_eq!(shared.tpot, apart.tpot, "the head is read in any case");
     let alone = of(device, model, None, Workload::new(1, 1024)).expect("valid");
     assert!(shared.tpot.time < alone.tpot.time);
+}
+
+#[test]
+fn several_own_layers_take_memory_each_and_time_one_by_one() {
+    let device = catalog::device("b200").expect("catalog key");
+    let one = catalog::model("glm-5.2").expect("catalog key").arch.clone();
+    let three = ModelArch { draft_layers: 3, ..one.clone() };
+    let speculation = Some(Speculation { draft_tokens: 3, acceptance: 0.8, own_layers: true });
+    let drafted = |model: &ModelArch| {
+        let own = model.own_draft().expect("a draft layer");
+        let workload = Workload { speculation, ..Workload::new(1, 1024) };
+        of(device, model, Some(&own), workload).expect("valid")
+    };
+    let (of_one, of_three) = (drafted(&one), drafted(&three));
+    let draft = |answer: &Estimate| answer.memory.draft.expect("a draft");
+    assert_eq!(draft(&of_three).weights, draft(&of_one).weights * 3.0);
+    assert_eq!(draft(&of_three).kv_cache, draft(&of_one).kv_cache * 3.0);
+    assert_eq!(of_three.tpot, of_one.tpot, "a drafted token comes from one layer");
+    assert_eq!(three.n_draft_params(), one.n_draft_params().map(|params| 3 * params));
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn asked<'a>(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 
@@ -147,7 +148,7 @@ proptest! {
         let answer = estimate(EstimateRequest {
             device, mode: None, memory_limit: None, model, precision: PrecisionChoice::weights(weights), workload,
             weight_size: Some(WeightSize::Total(Bytes::new(size))),
-            draft: Some(Draft { model, files: None }), engine: None, calibration: &Calibration::FITTED, host: None,
+            draft: Some(Draft { model, files: None }), engine: None, calibration: &Calibration::FITTED, host: None, cards: None,
         });
         if let Ok(answer) = answer {
             prop_assert!(answer.end_to_end.high.get().is_finite() && answer.memory.total().get().is_finite());
@@ -321,6 +322,7 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     };
     let ideal = estimate(request(Engine::IdealKernels, None)).expect("valid");
     let (time, roof) = (ideal.decode.totals.expected, ideal.decode.totals.ideal);

@@ -22,6 +22,7 @@ fn activations(model: &ModelArch, kind: OpKind) -> f64 {
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     })
     .expect("a valid request");
     let rows = answer.decode.operators.iter().filter(|row| row.kind == kind);

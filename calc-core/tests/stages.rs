@@ -29,6 +29,7 @@ fn request(model: &ModelArch, engine: Engine, stages: u64) -> EstimateRequest<'_
         engine: Some(engine),
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 
@@ -64,7 +65,7 @@ fn stages_of_all_models_add_up_to_the_model() {
             for ways in 2..=8.min(arch.n_layers) {
                 let counts = stage_layers(engine, arch.n_layers, ways);
                 assert_eq!((counts.len() as u64, counts.iter().sum()), (ways, arch.n_layers));
-                let stages = Stage::of_counts(arch, &counts);
+                let stages = Stage::of_counts(arch, &counts, counts.len() - 1);
                 let sum: u64 = stages.iter().map(params).sum();
                 assert_eq!(sum + tables, arch.n_params(), "{} {engine:?} {ways}", model.key);
                 let all = cache_elements(arch, 3000);
@@ -78,7 +79,7 @@ fn stages_of_all_models_add_up_to_the_model() {
 }
 
 #[test]
-fn the_fullest_stage_is_no_smaller_than_the_mean_and_more_stages_need_no_more() {
+fn the_fullest_stage_is_no_smaller_than_the_mean_and_more_stages_need_at_most_a_cache_more() {
     let mut checked = 0;
     for model in models::all() {
         let arch = &model.arch;
@@ -86,12 +87,17 @@ fn the_fullest_stage_is_no_smaller_than_the_mean_and_more_stages_need_no_more() 
             let Ok(one) = Plan::new(request(arch, engine, 1)) else { continue };
             let whole = one.footprint();
             let mut before = whole.total();
+            // Where a cut moves, one more layer with a cache may fall into a stage of as many layers.
+            let cached = arch.attention.iter().filter(|group| group.cache_row() > 0);
+            let layers =
+                cached.map(calc_core::model_arch::Attention::layers).min().unwrap_or(1).max(1);
+            let cache = whole.allotted_cache() / layers as f64;
             for ways in 2..=8.min(arch.n_layers) {
                 let fullest = memory(arch, engine, ways);
                 let name = format!("{} {engine:?} {ways}", model.key);
                 let mean = (whole.weights + whole.kv_cache) / ways as f64;
                 assert!(fullest.total() - fullest.reserve >= mean * (1.0 - 1e-12), "{name}");
-                assert!(fullest.total() <= before, "{name}: {fullest:?} {before:?}");
+                assert!(fullest.total() <= before + cache, "{name}: {fullest:?} {before:?}");
                 before = fullest.total();
                 checked += 1;
             }

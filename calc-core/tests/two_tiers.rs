@@ -55,6 +55,7 @@ fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Behind) -> Esti
         engine: Some(Engine::LlamaCpp),
         calibration: &Calibration::FITTED,
         host: Some(host),
+        cards: None,
     }
 }
 

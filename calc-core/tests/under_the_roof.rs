@@ -41,6 +41,7 @@ fn request<'a>(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

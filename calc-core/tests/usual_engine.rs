@@ -28,6 +28,7 @@ fn request<'a>(
         engine: None,
         calibration: &Calibration::FITTED,
         host: None,
+        cards: None,
     }
 }
 

@@ -338,7 +338,7 @@ fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
                 "{name}"
             );
         }
-        let error = find("mistralai/Mistral-Nemo-Instruct-2407").expect_err("not here").to_string();
+        let error = find("mistralai/Mistral-Large-2411").expect_err("not here").to_string();
         assert!(
             error.contains("is not in the catalog") && error.contains("config.json"),
             "{error}"

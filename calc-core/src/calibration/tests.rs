@@ -175,6 +175,7 @@ fn integer_kernels_do_not_limit_one_sequence_on_a_chip_without_int8_tensor_units
                 engine: Some(engine),
                 calibration: &Calibration::FITTED,
                 host: None,
+                cards: None,
             };
             estimate(request).expect("an estimate").throughput
         };

@@ -3,14 +3,27 @@
 mod gemma;
 mod groups;
 mod llama;
+mod mistral;
+mod mixtures;
 mod others;
 mod qwen;
+mod recurrent;
 mod towers;
 
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::{ComputeClass, QuantFormat};
+
+/// Source of rows whose configuration was read.
+const SOURCE: &str = "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)";
+/// Source of rows that a table of configurations has.
+const LITGPT: &str = "litgpt 0.5.13 config.py (PyPI, read)";
+/// Source of rows that a script for training has.
+const SLIME: &str = "scripts/models of THUDM/slime, whose repository was read; context from memory";
+/// Source of rows whose configuration nobody opened for this catalog.
+const NOT_OPENED: &str =
+    "recalled (HF config.json); parameters and cache as transformers 5.23.0 computes them from it";
 
 /// Storage formats of a published model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,5 +92,8 @@ pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
         .chain(&qwen::MODELS)
         .chain(&gemma::MODELS)
         .chain(&groups::MODELS)
+        .chain(&recurrent::MODELS)
+        .chain(&mixtures::MODELS)
+        .chain(&mistral::MODELS)
         .chain(&others::MODELS)
 }

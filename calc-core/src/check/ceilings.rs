@@ -63,6 +63,18 @@ impl Ceilings {
         Ok(Self { bandwidth, peaks })
     }
 
+    /// The sustained bandwidth of some work. Of unlike cards the first one's share of its roof applies to all.
+    pub(super) fn bandwidth_of(&self, work: &Work<'_>, own: &Measure) -> Fact<BytesPerSec> {
+        let roof = work.device().bandwidth.value;
+        match work.model().and_then(|model| model.cards) {
+            None => self.bandwidth,
+            Some(_) => Fact {
+                value: own.roofs.bandwidth * (self.bandwidth.value / roof),
+                provenance: self.bandwidth.provenance,
+            },
+        }
+    }
+
     /// The time of some work at these ceilings instead of the datasheet's.
     pub(super) fn time(&self, work: &Work<'_>, own: &Measure) -> Result<Seconds, Error> {
         let device = Device {
@@ -71,6 +83,10 @@ impl Ceilings {
             power_modes: List::Borrowed(&[]),
             ..work.device().clone()
         };
+        if work.model().is_some_and(|model| model.cards.is_some()) {
+            let sustained = self.bandwidth_of(work, own).value;
+            return Ok(own.span.ideal * (own.roofs.bandwidth / sustained).max(1.0));
+        }
         let work = work.with_fixed(&own.precision);
         let work = work.on(&device, None);
         let span = own.host.as_ref().map_or_else(|| work.span(), |host| work.span_behind(host));

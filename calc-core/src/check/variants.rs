@@ -180,6 +180,7 @@ mod tests {
                 engine,
                 calibration: &Calibration::FITTED,
                 host: None,
+                cards: None,
             });
             let own = work.measure().expect("valid");
             let others = stored(&work, &own);

@@ -2,7 +2,7 @@
 
 mod sums;
 
-use sums::{answer_sums, token_sums};
+use sums::{Sums, answer_sums, token_sums};
 
 use crate::analysis::{AnalyzeRequest, analyze};
 use crate::calibration::Engine;
@@ -275,11 +275,20 @@ impl<'a> Work<'a> {
                             bytes: sums.there,
                         },
                     ),
-                    roofs: plan.roofs,
+                    roofs: roofs(&plan, request, &sums),
                 })
             }
         }
     }
+}
+
+/// The roofs of the device. Those of several unlike cards have the bandwidth of one device that takes the same ideal time.
+fn roofs(plan: &Plan<'_>, request: &EstimateRequest<'_>, sums: &Sums) -> Roofs {
+    let mut roofs = plan.roofs.clone();
+    if request.cards.is_some() {
+        roofs.bandwidth = sums.cost.traffic.total() / sums.time.memory;
+    }
+    roofs
 }
 
 /// The plans of a model and its draft model.

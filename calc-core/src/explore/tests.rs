@@ -34,6 +34,7 @@ fn task_of(
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         },
         model.stored.choice(),
     ))

@@ -1,7 +1,8 @@
 //! Elements and bytes of the KV cache: those that a model keeps, and those that an engine allots.
 
+use super::pages::pages;
 use crate::cost::compression::STATE_BYTES;
-use crate::model_arch::{Compression, ModelArch};
+use crate::model_arch::{Attention, Compression, ModelArch, Recurrent};
 use crate::precision::Precision;
 use crate::software::CacheRule;
 use crate::units::Bytes;
@@ -47,9 +48,7 @@ fn elements(model: &ModelArch, tokens: u64, windowed: &impl Fn(u64) -> u64) -> C
         let waiting = |one: Option<Compression>, width| one.map_or(0, |c| c.state_elements(width));
         sum.compression += group.layers() * waiting(group.compression, keys);
         if let Some(index) = group.indexer {
-            let width = index.head_dim;
-            let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
-            sum.attention += index.layers * keys;
+            sum.attention += index_keys(group, tokens);
             sum.compression += index.layers * waiting(index.compression, index.head_dim);
         }
     }
@@ -58,6 +57,15 @@ fn elements(model: &ModelArch, tokens: u64, windowed: &impl Fn(u64) -> u64) -> C
         sum.convolution += group.layers() * group.conv_elements();
     }
     sum
+}
+
+/// Number of elements of the keys of a group's indexers.
+fn index_keys(group: &Attention, tokens: u64) -> u64 {
+    group.indexer.map_or(0, |index| {
+        let width = index.head_dim;
+        let keys = index.compression.map_or(width * tokens, |one| one.kept(width, tokens));
+        index.layers * keys
+    })
 }
 
 /// Bytes of KV cache and recurrent state.
@@ -87,7 +95,10 @@ impl core::ops::Mul<f64> for CacheBytes {
 ///
 /// ```text
 /// allotted = B (a sequence in whole blocks, with the tokens of its own in each window) + tokens that all sequences share
+///          + B (its states)
 /// ```
+///
+/// In [`super::Pages`], keys, values and states are allotted by the page.
 pub(crate) fn cache_bytes(
     (model, precision): (&ModelArch, &Precision),
     rule: &CacheRule,
@@ -95,17 +106,41 @@ pub(crate) fn cache_bytes(
 ) -> CacheBytes {
     let (batch, tokens) = (workload.batch, workload.longest());
     let kept = cache_elements(model, tokens);
-    let own = elements(model, rule.rounded(tokens), &|window| rule.own(window, tokens));
-    // Only windows share: a sequence without tokens has nothing else.
-    let shared = elements(model, 0, &|window| rule.shared(window, batch, tokens));
-    let state: f64 = model
-        .recurrent
-        .iter()
-        .map(|group| group.layers() as f64 * group.state_bytes(precision.carrier).get())
-        .sum();
     let element = precision.kv_cache.row_bytes_per_element();
     let waiting = kept.compression as f64 * STATE_BYTES;
-    let sequence = kept.attention as f64 * element + state + waiting;
-    let more = (own.attention - kept.attention) as f64 * batch as f64 + shared.attention as f64;
-    CacheBytes { kept: Bytes::new(batch as f64 * sequence), rounding: Bytes::new(more * element) }
+    let states = state_bytes(model, |group| group.state_bytes(precision.carrier));
+    let sequence = kept.attention as f64 * element + states + waiting;
+    let kept = Bytes::new(batch as f64 * sequence);
+    let drafts = workload.speculation.map_or(0, |speculation| speculation.draft_tokens);
+    let allotted = if let Some(pages) = pages(model, precision, rule) {
+        let indexers: u64 = model.attention.iter().map(|one| index_keys(one, tokens)).sum();
+        let beside = indexers as f64 * element;
+        pages.bytes(rule, workload, drafts) + Bytes::new(batch as f64 * beside)
+    } else {
+        let own = elements(model, rule.rounded(tokens), &|window| rule.own(window, tokens));
+        // Only windows share: a sequence without tokens has nothing else.
+        let shared = elements(model, 0, &|window| rule.shared(window, batch, tokens));
+        let copies = rule.states.states(drafts) as f64;
+        let states = copies * allotted_states(model, precision, rule);
+        let one = own.attention as f64 * element + states + waiting;
+        Bytes::new(batch as f64 * one + shared.attention as f64 * element)
+    };
+    CacheBytes { kept, rounding: (allotted - kept).max(Bytes::ZERO) }
+}
+
+/// Bytes of one state of every recurrent layer as the engine allots it.
+fn allotted_states(model: &ModelArch, precision: &Precision, rule: &CacheRule) -> f64 {
+    let wide = |group: &Recurrent| group.state_elements() + group.conv_elements();
+    state_bytes(model, |group| {
+        let bytes = group.state_bytes(precision.carrier);
+        if rule.states.wide {
+            bytes.max(Bytes::new(wide(group) as f64 * STATE_BYTES))
+        } else {
+            bytes
+        }
+    })
+}
+
+fn state_bytes(model: &ModelArch, of: impl Fn(&Recurrent) -> Bytes) -> f64 {
+    model.recurrent.iter().map(|group| group.layers() as f64 * of(group).get()).sum()
 }

@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{HeldPart, held_bytes, scaled};
-use crate::model_arch::LayerGroup;
+use super::held::{HeldPart, held_bytes};
+use super::scaled;
+use crate::model_arch::{LayerGroup, ModelArch};
 use crate::precision::Precision;
+use crate::software::HostTables;
 use crate::units::Bytes;
 use crate::weight_size::WeightScale;
 
@@ -69,6 +71,23 @@ impl WeightRole {
     }
 }
 
+/// Parameters of a model by role, without roles that it lacks; towers and layers that draft are no part of them.
+pub fn parameter_roles(model: &ModelArch) -> Vec<(WeightRole, u64)> {
+    let mut sums = [0; WeightRole::ALL.len()];
+    let mut add = |role: WeightRole, count: u64| sums[role as usize] += count;
+    let embedding = model.vocab_size * model.hidden_size;
+    add(WeightRole::Embedding, embedding);
+    add(WeightRole::LmHead, if model.tied_embeddings { 0 } else { embedding });
+    for table in model.tables.iter() {
+        add(WeightRole::Embedding, table.rows * table.cols);
+    }
+    add(WeightRole::Vectors, model.n_vector_params());
+    model.matrices(&mut |matrix| {
+        add(WeightRole::of(matrix.group, matrix.expert), matrix.count * matrix.rows * matrix.cols);
+    });
+    WeightRole::ALL.into_iter().zip(sums).filter(|(_, count)| *count > 0).collect()
+}
+
 /// Bytes of the weights of a part of a model by role, without roles that it lacks. The sum is that of the footprint.
 pub(crate) fn weight_roles(
     held: &HeldPart<'_>,
@@ -80,8 +99,11 @@ pub(crate) fn weight_roles(
     let mut add = |role: WeightRole, bytes: Bytes| sums[role as usize] += bytes;
     let model = held.part;
     let tables = scaled(&held_bytes(held, precision, expert_parallel), scale);
-    add(WeightRole::Embedding, tables.embedding);
-    add(WeightRole::LmHead, tables.lm_head);
+    // A card has the matrix of an embedding beside it as its LM head.
+    let beside = held.host_tables != HostTables::None;
+    let head = if beside { held.copied_head(precision) } else { Bytes::ZERO } * scale.embedding;
+    add(WeightRole::Embedding, tables.embedding - head);
+    add(WeightRole::LmHead, tables.lm_head + head);
     let share = 1.0 / expert_parallel as f64;
     let small = model.n_vector_params() as f64 - model.n_expert_biases() as f64 * (1.0 - share);
     add(
@@ -100,4 +122,19 @@ pub(crate) fn weight_roles(
     });
     let roles = WeightRole::ALL.into_iter().zip(sums);
     roles.filter(|(_, bytes)| *bytes > Bytes::ZERO).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::models;
+
+    #[test]
+    fn roles_hold_all_parameters() {
+        for model in models::all() {
+            let roles = parameter_roles(&model.arch);
+            let sum: u64 = roles.iter().map(|(_, count)| count).sum();
+            assert_eq!(sum, model.arch.n_params(), "{}", model.key);
+        }
+    }
 }

@@ -40,6 +40,10 @@ const WINDOW_FIELDS: [&str; 5] = [
     "hidden_sliding_window_pattern",
 ];
 
+/// Sizes of latent attention.
+const LATENT_FIELDS: [&str; 5] =
+    ["q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"];
+
 /// Reads the softmax attention of the model.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -99,7 +103,7 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
         KvHeads::NotGrouped => Ok(n_heads),
         // `null` means as many as query heads, whatever the default for an absent field.
         KvHeads::Default(default) if matches!(field.entry, Entry::Absent) => {
-            reader.count_or(&field, default)
+            reader.size_or(&field, default)
         }
         KvHeads::AsHeads | KvHeads::Default(_) => reader.count_or(&field, n_heads),
         KvHeads::Falcon(new) => {
@@ -109,6 +113,10 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
             }
             // The old architecture ignores `num_kv_heads`; falcon-7b states 71 and has 1.
             multi_query(reader, true, n_heads)
+        }
+        KvHeads::Switched => {
+            let flag = reader.text.multi_query_flag();
+            if reader.flag_or(&flag, false)? { reader.size_or(&field, 2) } else { Ok(n_heads) }
         }
         KvHeads::MultiQuery(default) => multi_query(reader, default, n_heads),
     }
@@ -131,7 +139,7 @@ fn head_dim(
         return Ok(size);
     }
     if let Some(default) = rules.head_dim {
-        return reader.count_or(&field, default);
+        return reader.size_or(&field, default);
     }
     if !hidden.is_multiple_of(n_heads) {
         let by = reader.text.heads().name;
@@ -268,12 +276,14 @@ fn switched(
     n_layers: u64,
 ) -> Result<Windowed, ConfigError> {
     reader.text.settle(&WINDOW_FIELDS);
+    // A list of kinds must hold even where no layer has a window.
+    let listed = listed(reader, n_layers)?;
     let Some(window) = window(reader, None)? else { return Ok(NO_WINDOW) };
     let field = reader.text.named("use_sliding_window", &reader.text.use_sliding_window);
     if !reader.flag_or(&field, false)? {
         return Ok(NO_WINDOW);
     }
-    if let Some(layers) = listed(reader, n_layers)? {
+    if let Some(layers) = listed {
         return Ok(Windowed { layers, window });
     }
     let layers = match rule {
@@ -324,6 +334,11 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
 fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, ConfigError> {
     let Some(defaults) = &rules.latent else { return Ok(None) };
     let text = reader.text;
+    // DeepSeek-OCR has plain heads under the model type of DeepSeek V2.
+    if Reader::flag(&text.named("use_mla", &text.use_mla))? == Some(false) {
+        text.settle(&LATENT_FIELDS);
+        return Ok(None);
+    }
     let rank = text.named("q_lora_rank", &text.q_lora_rank);
     let q_lora_rank = match (rank.entry, defaults.query_rank) {
         (Entry::Absent, Some(default)) => Some(reader.count_or(&rank, default)?),
@@ -335,7 +350,7 @@ fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<(Mla, u64)>, 
     let mla = Mla {
         q_lora_rank,
         kv_lora_rank: reader
-            .count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), defaults.rank)?,
+            .size_or(&text.named("kv_lora_rank", &text.kv_lora_rank), defaults.rank)?,
         rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, defaults.rope)?,
         nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, defaults.nope)?,
     };

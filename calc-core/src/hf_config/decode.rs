@@ -231,11 +231,12 @@ impl<'de> Visitor<'de> for WholeFile {
 
 /// Reads the fields of an object, and its other keys that look like geometry.
 fn config<'de, A: MapAccess<'de>>(items: A, nested: bool) -> Result<HfConfig, A::Error> {
-    let mut unknown = Vec::new();
+    let (mut unknown, mut others) = (Vec::new(), Vec::new());
     // The derived function visits a map with the names of all fields.
-    let object = Object { items, nested, fields: &[], unknown: &mut unknown };
+    let object = Object { items, nested, fields: &[], unknown: &mut unknown, others: &mut others };
     let mut config = HfConfig::deserialize(object)?;
     config.unknown = unknown;
+    config.others = others;
     Ok(config)
 }
 
@@ -245,6 +246,7 @@ struct Object<'u, A> {
     nested: bool,
     fields: &'static [&'static str],
     unknown: &'u mut Vec<UnknownKey>,
+    others: &'u mut Vec<String>,
 }
 
 impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
@@ -271,7 +273,7 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Object<'_, A> {
-    /// Keeps an unknown key that looks like geometry, or an object with such a key, and skips any other.
+    /// Keeps an unknown key that looks like geometry, or an object with such a key, and the name of any other.
     fn keep(&mut self, key: &str) -> Result<(), A::Error> {
         let is_named = looks_like_geometry(key);
         let is_other = !is_named && OTHER_CONFIGS.contains(&key);
@@ -281,6 +283,8 @@ impl<'de, A: MapAccess<'de>> Object<'_, A> {
         let stated = self.items.next_value::<Entry<Stated>>()?.states();
         if is_named || !stated.inner.is_empty() {
             self.unknown.push(UnknownKey { name: clipped(key).into(), stated });
+        } else if self.others.len() < MAX_UNKNOWN {
+            self.others.push(clipped(key).into());
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ macro_rules! families {
 }
 
 families! {
-    Llama = LLAMA: ["llama" "exaone"] ["LlamaForCausalLM"];
+    Llama = LLAMA: ["llama" "exaone" "aquila" "xverse"] ["LlamaForCausalLM"];
     Mistral = MISTRAL: ["mistral"] ["MistralForCausalLM"];
     Mixtral = MIXTRAL: ["mixtral"] ["MixtralForCausalLM"];
     Qwen2 = QWEN2: ["qwen2" "mimo"] ["Qwen2ForCausalLM"];
@@ -42,7 +42,7 @@ families! {
     Gemma2 = GEMMA2: ["gemma2"] ["Gemma2ForCausalLM"];
     Gemma3 = GEMMA3: ["gemma3_text" "gemma3"] ["Gemma3ForCausalLM" "Gemma3ForConditionalGeneration"];
     Phi = PHI: ["phi" "phi_msft" "mixformer_sequential"] ["PhiForCausalLM"];
-    Phi3 = PHI3: ["phi3"] ["Phi3ForCausalLM"];
+    Phi3 = PHI3: ["phi3" "phi4_multimodal"] ["Phi3ForCausalLM"];
     Gpt2 = GPT2: ["gpt2"] ["GPT2LMHeadModel"];
     Opt = OPT: ["opt"] ["OPTForCausalLM"];
     Falcon = FALCON: ["falcon" "refinedweb" "refinedwebmodel"] ["FalconForCausalLM" "RWForCausalLM"];
@@ -51,7 +51,7 @@ families! {
     Starcoder2 = STARCODER2: ["starcoder2"] ["Starcoder2ForCausalLM"];
     Olmo = OLMO: ["olmo"] ["OlmoForCausalLM"];
     Olmo2 = OLMO2: ["olmo2"] ["Olmo2ForCausalLM"];
-    Granite = GRANITE: ["granite"] ["GraniteForCausalLM"];
+    Granite = GRANITE: ["granite" "granite_docling_text" "granite_docling"] ["GraniteForCausalLM"];
     GraniteMoe = GRANITE_MOE: ["granitemoe" "granitemoeshared"] ["GraniteMoeForCausalLM" "GraniteMoeSharedForCausalLM"];
     DeepseekV2 = DEEPSEEK_V2: ["deepseek_v2"] ["DeepseekV2ForCausalLM"];
     DeepseekV3 = DEEPSEEK_V3: ["deepseek_v3" "kimi_k2"] ["DeepseekV3ForCausalLM"];
@@ -61,7 +61,7 @@ families! {
     GptBigCode = GPT_BIGCODE: ["gpt_bigcode"] ["GPTBigCodeForCausalLM"];
     Cohere = COHERE: ["cohere"] ["CohereForCausalLM"];
     Cohere2 = COHERE2: ["cohere2"] ["Cohere2ForCausalLM"];
-    Ernie = ERNIE: ["ernie4_5"] ["Ernie4_5ForCausalLM"];
+    Ernie = ERNIE: ["ernie4_5" "paddleocr_vl_text"] ["Ernie4_5ForCausalLM"];
     ErnieMoe = ERNIE_MOE: ["ernie4_5_moe"] ["Ernie4_5_MoeForCausalLM"];
     Qwen3Next = QWEN3_NEXT: ["qwen3_next"] ["Qwen3NextForCausalLM"];
     Qwen35 = QWEN3_5: ["qwen3_5_text" "qwen3_5"] ["Qwen3_5ForConditionalGeneration"];
@@ -130,7 +130,7 @@ families! {
     DiffLlama = DIFFLLAMA: ["diffllama"] ["DiffLlamaForCausalLM"];
     Doge = DOGE: ["doge"] ["DogeForCausalLM"];
     Dots3Note = DOTS3_NOTE: ["dots3_note_text" "dots3_note"] ["Dots3NoteForConditionalGeneration"];
-    ErnieVl = ERNIE_VL: ["ernie4_5_vl_moe_text" "ernie4_5_vl_moe"] ["Ernie4_5_VLMoeForConditionalGeneration"];
+    ErnieVl = ERNIE_VL: ["ernie4_5_vl_moe_text" "ernie4_5_vl_moe" "ernie4_5_moe_vl"] ["Ernie4_5_VLMoeForConditionalGeneration"];
     Flint = FLINT: ["flint"] ["FlintForCausalLM"];
     Glm5Next = GLM5_NEXT: ["glm5_next_text" "glm5_next"] ["Glm5NextForConditionalGeneration"];
     GptJ = GPTJ: ["gptj" "codegen"] ["GPTJForCausalLM" "CodeGenForCausalLM"];
@@ -147,6 +147,23 @@ families! {
     OlmoHybrid = OLMO_HYBRID: ["olmo_hybrid"] ["OlmoHybridForCausalLM"];
     Persimmon = PERSIMMON: ["persimmon"] ["PersimmonForCausalLM"];
     Xglm = XGLM: ["xglm"] ["XGLMForCausalLM"];
+    InternLm2 = INTERNLM2: ["internlm2"] ["InternLM2ForCausalLM"];
+    Baichuan = BAICHUAN: ["baichuan"] ["BaichuanForCausalLM" "BaiChuanForCausalLM"];
+    ChatGlm = CHATGLM: ["chatglm"] ["ChatGLMModel" "ChatGLMForConditionalGeneration"];
+    Qwen1 = QWEN1: ["qwen"] ["QWenLMHeadModel"];
+    Orion = ORION: ["orion"] ["OrionForCausalLM"];
+    DeepseekMoe = DEEPSEEK_MOE: ["deepseek"] ["DeepseekForCausalLM"];
+    BailingMoe = BAILING_MOE: ["bailing_moe" "bailing_moe_v2"] ["BailingMoeForCausalLM" "BailingMoeV2ForCausalLM"];
+    MiniCpm = MINICPM: ["minicpm"] ["MiniCPMForCausalLM"];
+    MiniCpm3 = MINICPM3: ["minicpm3"] ["MiniCPM3ForCausalLM"];
+    Youtu = YOUTU: ["youtu"] ["YoutuForCausalLM"];
+    Cwm = CWM: ["cwm"] ["CwmForCausalLM"];
+    VaultGemma = VAULTGEMMA: ["vaultgemma"] ["VaultGemmaForCausalLM"];
+    Jais2 = JAIS2: ["jais2"] ["Jais2ForCausalLM"];
+    Cosmos3Edge = COSMOS3_EDGE: ["cosmos3_edge_text" "cosmos3_edge"] ["Cosmos3EdgeForConditionalGeneration"];
+    Aria = ARIA: ["aria_text" "aria"] ["AriaForConditionalGeneration"];
+    Arctic = ARCTIC: ["arctic"] ["ArcticForCausalLM"];
+    Step3Text = STEP3_TEXT: ["step3_text" "step3_vl"] ["Step3TextForCausalLM" "Step3VLForConditionalGeneration"];
 }
 
 impl Family {

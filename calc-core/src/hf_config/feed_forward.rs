@@ -3,7 +3,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::AssumedValue;
 use super::attention::Frame;
 use super::entry::{Allowed, Entry, Found, PerLayer};
 use super::fields::HfConfig;
@@ -71,7 +70,7 @@ pub(super) fn mixture_of(
     width: Option<u64>,
 ) -> Result<Option<Moe>, ConfigError> {
     let count = reader.text.experts();
-    let n_experts = reader.count_or(&count, rules.count)?;
+    let n_experts = reader.size_or(&count, rules.count)?;
     if n_experts == 0 {
         return Ok(None);
     }
@@ -83,7 +82,7 @@ pub(super) fn mixture_of(
     }
     let used = reader.text.experts_used();
     let experts_per_token = match rules.per_token {
-        Some(default) => reader.count_or(&used, default)?,
+        Some(default) => reader.size_or(&used, default)?,
         None => reader.size(HfConfig::experts_used, |_| 0)?,
     };
     let expert_width = match (width, rules.width) {
@@ -121,7 +120,7 @@ fn expert_width(reader: &mut Reader<'_>, default: u64) -> Result<u64, ConfigErro
             })?
         }
         None => {
-            reader.assume(field.name, AssumedValue::Count(default));
+            reader.assume_size(field.name, default);
             default
         }
     };
@@ -264,7 +263,12 @@ fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<Vec<boo
     let end = text.named("moe_layer_end_index", &text.moe_layer_end_index);
     let end = match end.entry {
         Entry::Wrong(Found::Number(number)) if *number < 0.0 => None,
-        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&end)?,
+        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => match value(&end)? {
+            // Experts for text and for images end at layers of their own.
+            Some(PerLayer::Each(ends)) => ends.iter().max().copied(),
+            Some(PerLayer::All(end)) => Some(*end),
+            None => None,
+        },
     };
     let end = end.map_or(n_layers, |last| last.saturating_add(1));
     let every = text.named("moe_layer_interval", &text.moe_layer_interval);

@@ -20,7 +20,7 @@ use super::tower_fields::TowerConfig;
 /// Defines the struct and a visitor of its fields by name, which finds fields that no rule has read, whatever their type.
 macro_rules! config {
     ($($(#[$meta:meta])* pub $field:ident: $type:ty,)+) => {
-        /// The fields of a config.json that the import uses. Of all other keys only those that look like geometry are kept.
+        /// The fields of a config.json that the import uses. Of all other keys it keeps those that look like geometry, and the names of the rest.
         #[derive(Debug, Clone, PartialEq, Default)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default, remote = "Self"))]
         #[expect(missing_docs, reason = "the names are those of config.json")]
@@ -29,6 +29,9 @@ macro_rules! config {
             /// Keys that look like geometry and have no field here.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub unknown: Vec<UnknownKey>,
+            /// Names of all other keys that have no field here.
+            #[cfg_attr(feature = "serde", serde(skip))]
+            pub others: Vec<String>,
             /// Names of the fields that a rule has read.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub(super) read: RefCell<Vec<&'static str>>,
@@ -128,6 +131,8 @@ config! {
     pub hidden_sliding_window_pattern: Entry<u64>,
     pub layer_switch: Entry<u64>,
     pub layer_types: Entry<Vec<String>>,
+    pub share_q_dim: Entry<u64>,
+    pub use_mla: Entry<bool>,
     pub qk_layernorm: Entry<bool>,
     pub use_qk_norm: Entry<bool>,
     pub multi_query: Entry<bool>,
@@ -139,6 +144,7 @@ config! {
     pub v_head_dim: Entry<u64>,
     // Norms and the order of a layer.
     pub parallel_attn: Entry<bool>,
+    pub parallel_attn_mlp_res: Entry<bool>,
     pub new_decoder_architecture: Entry<bool>,
     pub num_ln_in_parallel_attn: Entry<u64>,
     pub use_parallel_residual: Entry<bool>,
@@ -174,7 +180,7 @@ config! {
     pub mlp_only_layers: Entry<Vec<u64>>,
     pub mlp_layer_types: Entry<Vec<String>>,
     pub moe_layer_start_index: Entry<u64>,
-    pub moe_layer_end_index: Entry<u64>,
+    pub moe_layer_end_index: Entry<PerLayer>,
     pub moe_layer_interval: Entry<u64>,
     pub topk_method: Entry<String>,
     pub num_nextn_predict_layers: Entry<u64>,

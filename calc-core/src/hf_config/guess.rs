@@ -1,15 +1,17 @@
 //! Rules for an unknown architecture: the most common ones, adjusted to the file's fields, with every assumption listed.
 
-use super::AssumedValue::Word;
+use super::AssumedValue::{NotRead, Word};
 use super::fields::{HfConfig, Named};
 use super::reader::Reader;
 use super::rule_table::{LATENT, LLAMA};
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Switch, Windows};
-use super::stated::States;
+use super::stated::{OTHER_THINGS, States, words};
+use super::{AssumedField, AssumedWhy};
 use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
+use crate::text::Text;
 
 /// `model_type`s of decoders without rules here whose classes in transformers 5.23.0 tie embedding and LM head by default.
-const TIED: [&str; 13] = [
+const TIED: [&str; 10] = [
     "biogpt",
     "bloom",
     "cohere2_moe",
@@ -18,15 +20,13 @@ const TIED: [&str; 13] = [
     "gpt_neo",
     "gpt_neox_japanese",
     "granite_swa",
-    "minicpm3",
     "mpt",
-    "vaultgemma",
     "xglm",
-    "youtu",
 ];
 
 /// The guessed rules: those of Llama, except where fields suggest otherwise.
 pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
+    settle_absent(text);
     let multi_query = is_multi_query(text);
     let plain = text.activation().entry.value().is_some_and(|name| is_plain(name));
     let layer_norm = !text.rms_norm_eps.is_given()
@@ -45,6 +45,23 @@ pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
         tied: TIED.contains(&model_type),
         experts: experts(text),
         ..LLAMA
+    }
+}
+
+/// Marks the absent fields that decide which rules are guessed as looked for: a misspelt one is found by that.
+fn settle_absent(text: &HfConfig) {
+    let given = [
+        ("kv_lora_rank", text.kv_lora_rank.is_given()),
+        ("q_lora_rank", text.q_lora_rank.is_given()),
+        ("moe_intermediate_size", text.moe_intermediate_size.is_given()),
+        ("first_k_dense_replace", text.first_k_dense_replace.is_given()),
+        ("moe_layer_start_index", text.moe_layer_start_index.is_given()),
+        ("parallel_attn", text.parallel_attn.is_given()),
+        ("qkv_bias", text.qkv_bias.is_given()),
+        ("hidden_act", text.hidden_act.is_given()),
+    ];
+    for (name, _) in given.iter().filter(|(_, given)| !given) {
+        text.settle(&[name]);
     }
 }
 
@@ -125,4 +142,54 @@ pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
     if rules.experts.is_some_and(|experts| experts.width.is_none()) {
         reader.assume("width of an expert", Word("as a dense MLP"));
     }
+    let why = AssumedWhy::Guessed;
+    let unread = text.others.iter().filter(|key| may_matter(key));
+    reader.assumed.extend(unread.map(|key| AssumedField {
+        field: Text::Owned(key.clone()),
+        value: NotRead,
+        why,
+    }));
+}
+
+/// Words of keys that all classes have, and that say how to run or sample, not what the model is.
+const OF_EVERY_MODEL: [&str; 32] = [
+    "architectures",
+    "auto",
+    "beam",
+    "beams",
+    "cache",
+    "decoder",
+    "dist",
+    "implementation",
+    "length",
+    "map",
+    "max",
+    "method",
+    "mode",
+    "name",
+    "norm",
+    "output",
+    "path",
+    "penalty",
+    "prefix",
+    "pretraining",
+    "problem",
+    "pruned",
+    "return",
+    "sample",
+    "stopping",
+    "task",
+    "temperature",
+    "tf",
+    "token",
+    "tokenizer",
+    "top",
+    "version",
+];
+
+/// True for a key that may say what a model is, by its words.
+fn may_matter(key: &str) -> bool {
+    let words = words(key);
+    let none_of = |list: &[&str]| !words.iter().any(|word| list.contains(&&**word));
+    none_of(&OF_EVERY_MODEL) && none_of(&OTHER_THINGS)
 }

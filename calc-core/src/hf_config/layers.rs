@@ -98,6 +98,9 @@ pub(super) fn read(
     let read = match rules.layers {
         LayerRule::Regular => regular,
         LayerRule::Blocks => blocks::read,
+        LayerRule::Arctic => early::arctic,
+        LayerRule::Qwen1 => early::qwen1,
+        LayerRule::Step3Text => early::step3_text,
         LayerRule::Afmoe => heads::afmoe,
         LayerRule::Bamba => hybrid::bamba,
         LayerRule::DeepseekSparse => sparse::deepseek_sparse,

@@ -61,6 +61,33 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Records the value assumed for a size that decides the memory, before all that does not.
+    pub(super) fn assume_size(&mut self, field: &'static str, size: u64) {
+        if self.why != AssumedWhy::FamilyDefault || size == 0 {
+            return self.assume(field, AssumedValue::Count(size));
+        }
+        let is_size = |known: &AssumedField| known.why == AssumedWhy::ClassSize;
+        if self.assumed.iter().any(|known| known.field == field) {
+            return;
+        }
+        let place = self.assumed.iter().take_while(|known| is_size(known)).count();
+        let (value, why) = (AssumedValue::Count(size), AssumedWhy::ClassSize);
+        self.assumed.insert(place, AssumedField { field: Text::Borrowed(field), value, why });
+    }
+
+    /// Reads a size that decides the memory, with the default of its class.
+    pub(super) fn size_or(
+        &mut self,
+        field: &Named<'_, u64>,
+        default: u64,
+    ) -> Result<u64, ConfigError> {
+        if let Some(value) = Self::count(field)? {
+            return Ok(value);
+        }
+        self.assume_size(field.name, default);
+        Ok(default)
+    }
+
     /// Records it first in the list, for the field with the largest effect.
     pub(super) fn assume_first(&mut self, field: &'static str, value: AssumedValue) {
         let field = Text::Borrowed(field);
@@ -98,7 +125,7 @@ impl<'a> Reader<'a> {
             (Some(value), _) => {
                 in_range(field.name, value, 1, MAX_WIDTH).map_err(ConfigError::Value)
             }
-            (None, Some(default)) => self.count_or(&field, default),
+            (None, Some(default)) => self.size_or(&field, default),
             (None, None) => Err(ConfigError::Missing { field: field.name }),
         }
     }
@@ -152,6 +179,36 @@ impl<'a> Reader<'a> {
             return Ok(Some(list));
         }
         Err(ConfigError::ListLength { field: field.name, entries, layers })
+    }
+
+    /// Refuses lists of kinds that have other lengths than the model has layers, whether the family reads them or not.
+    pub(super) fn lists_of_layers(&self, layers: u64) -> Result<(), ConfigError> {
+        let text = self.text;
+        let drafts = text.draft_layers().entry.value().copied().unwrap_or(0);
+        if !text.layer_types.is_given() {
+            text.settle(&["layer_types"]);
+        }
+        let words = [
+            ("layer_types", &text.layer_types),
+            ("mlp_layer_types", &text.mlp_layer_types),
+            ("indexer_types", &text.indexer_types),
+            ("layers_block_type", &text.layers_block_type),
+        ];
+        let counts = [
+            ("attn_type_list", &text.attn_type_list),
+            ("hybrid_layer_pattern", &text.hybrid_layer_pattern),
+            ("num_attention_heads_per_layer", &text.num_attention_heads_per_layer),
+        ];
+        let words = words.map(|(name, entry)| (name, entry.value().map(Vec::len)));
+        let counts = counts.map(|(name, entry)| (name, entry.value().map(Vec::len)));
+        for (field, entries) in words.into_iter().chain(counts) {
+            let Some(entries) = entries.map(|entries| entries as u64) else { continue };
+            // Some lists go on with the layers that draft further tokens; an empty one says nothing.
+            if entries != layers && entries != layers.saturating_add(drafts) && entries > 0 {
+                return Err(ConfigError::ListLength { field, entries, layers });
+            }
+        }
+        Ok(())
     }
 
     /// Evaluates a bias or another switch of the family.

@@ -60,6 +60,12 @@ pub enum ConfigError {
         /// `model_type` or architecture, as in the file.
         model: String,
     },
+    /// A key that nobody reads has nearly the name of one that the file lacks.
+    Misspelt {
+        /// Name in the file.
+        found: String,
+        meant: &'static str,
+    },
     /// `torch_dtype` is not a float format of the catalog.
     UnknownDtype {
         /// The value in the file.

@@ -1150,3 +1150,130 @@ pub(super) const MODERNBERT: Rules = Rules {
     lm_head_bias: Switch::Field(field!(decoder_bias), true),
     ..LLAMA
 };
+
+/// Biases of all projections of attention, under another name.
+pub(super) const INTERNLM2: Rules =
+    Rules { attention_bias: Switch::Field(field!(bias), false), mlp_bias: Switch::Never, ..LLAMA };
+
+pub(super) const BAICHUAN: Rules = Rules {
+    kv_heads: KvHeads::NotGrouped,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    ..LLAMA
+};
+
+/// Key and value heads by `multi_query_attention`.
+pub(super) const CHATGLM: Rules = Rules {
+    kv_heads: KvHeads::Switched,
+    attention_bias: Switch::Field(field!(add_qkv_bias), false),
+    bias_kind: AttentionBias::Qkv,
+    mlp_bias: Switch::Never,
+    ..LLAMA
+};
+
+/// The first Qwen: gate and up projection share the stated width.
+pub(super) const QWEN1: Rules = Rules {
+    kv_heads: KvHeads::NotGrouped,
+    attention_bias: Switch::Always,
+    bias_kind: AttentionBias::Qkv,
+    layers: LayerRule::Qwen1,
+    mlp_bias: Switch::Never,
+    ..LLAMA
+};
+
+/// `LayerNorm` with weight and bias.
+pub(super) const ORION: Rules = Rules { norm: NormKind::LayerNorm, ..LLAMA };
+
+/// `DeepSeek` `MoE`, before latent attention.
+pub(super) const DEEPSEEK_MOE: Rules = Rules {
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(6),
+        width: Some(1408),
+        shared: Shared::Count(2),
+        dense: DenseWhere::First(0),
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+/// Ling and Ring, 1.5 and 2.0.
+pub(super) const BAILING_MOE: Rules = Rules {
+    attention_bias: Switch::Field(field!(use_qkv_bias), false),
+    bias_kind: AttentionBias::Qkv,
+    windows: Windows::Switched,
+    qk_layernorm: Some(QkNorm::Head),
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(6),
+        width: Some(1408),
+        shared: Shared::Count(0),
+        dense: DenseWhere::First(0),
+        ..EXPERTS
+    }),
+    ..LLAMA
+};
+
+pub(super) const MINICPM: Rules = Rules { tied: true, mlp_bias: Switch::Never, ..LLAMA };
+
+pub(super) const MINICPM3: Rules = Rules {
+    latent: Some(Latent { query_rank: Some(768), rank: 256, rope: 32, nope: 64, value: 64 }),
+    ..MINICPM
+};
+
+pub(super) const YOUTU: Rules =
+    Rules { tied: true, latent: Some(LATENT), mlp_bias: Switch::Never, ..LLAMA };
+
+/// A window counts where `layer_types` names it.
+pub(super) const CWM: Rules = Rules {
+    kv_heads: KvHeads::Default(8),
+    head_dim: Some(128),
+    attention_bias: Switch::Never,
+    windows: Windows::Listed,
+    ..LLAMA
+};
+
+/// Norms before attention and before the MLP only.
+pub(super) const VAULTGEMMA: Rules =
+    Rules { norms: Norms::Two, windows: Windows::Even(512), ..GEMMA2 };
+
+/// Plain MLP with squared ReLU; `LayerNorm` with weight and bias, biases everywhere.
+pub(super) const JAIS2: Rules = Rules {
+    attention_bias: Switch::Field(field!(attention_bias), true),
+    mlp_bias: Switch::Field(field!(mlp_bias), true),
+    ..NEMOTRON
+};
+
+pub(super) const COSMOS3_EDGE: Rules = Rules { mlp: MlpKind::Plain, ..LLAMA };
+
+pub(super) const ARIA: Rules =
+    Rules { experts: Some(Experts { shared: Shared::Count(2), ..EXPERTS }), ..LLAMA };
+
+/// Experts beside a dense MLP of the hidden size.
+pub(super) const ARCTIC: Rules = Rules {
+    layers: LayerRule::Arctic,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    experts: Some(EXPERTS),
+    ..LLAMA
+};
+
+/// Low-rank queries, and one head of keys and values.
+pub(super) const STEP3_TEXT: Rules = Rules {
+    kv_heads: KvHeads::Default(1),
+    head_dim: Some(256),
+    layers: LayerRule::Step3Text,
+    attention_bias: Switch::Never,
+    mlp_bias: Switch::Never,
+    experts: Some(Experts {
+        count: 48,
+        per_token: Some(3),
+        width: Some(5120),
+        shared: Shared::Width(5120),
+        dense: DenseWhere::First(4),
+        ..EXPERTS
+    }),
+    ..LLAMA
+};

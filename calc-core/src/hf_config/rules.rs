@@ -21,6 +21,8 @@ pub(super) enum KvHeads {
     Default(u64),
     /// By `multi_query` and `new_decoder_architecture`; the value is the default of the latter.
     Falcon(bool),
+    /// The stated number with `multi_query_attention`, otherwise as many as query heads.
+    Switched,
     /// One with `multi_query`, otherwise as many as query heads; the value is the default of the field.
     MultiQuery(bool),
 }
@@ -212,6 +214,12 @@ pub(super) enum LayerRule {
     NemotronH,
     /// Blocks of differing widths, some without attention.
     Blocks,
+    /// Experts beside a dense MLP of the hidden size, with a norm of its own.
+    Arctic,
+    /// An MLP of half the stated width.
+    Qwen1,
+    /// Low-rank queries of plain attention.
+    Step3Text,
     /// A gated delta net in all but every n-th layer.
     QwenNext,
     /// Sliding layers with more heads, and gates.

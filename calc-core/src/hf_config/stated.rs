@@ -189,7 +189,7 @@ const WORDS: [(Meaning, &[&str]); 7] = [
 ];
 
 /// Words of keys about other subjects: training, numerics, positions, tokens, towers.
-const OTHER_THINGS: [&str; 63] = [
+pub(super) const OTHER_THINGS: [&str; 63] = [
     "act",
     "activation",
     "alpha",

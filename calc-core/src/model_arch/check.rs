@@ -5,7 +5,7 @@ use super::{
     Attention, Compression, GroupedOutput, Indexer, Mla, ModelArch, Moe, Recurrent, Tower,
     TowerLayers,
 };
-use crate::error::{Error, in_range};
+use crate::error::{Error, in_range, in_ranges};
 use crate::text::Text;
 
 /// Largest width: hidden, intermediate, vocabulary, window.
@@ -23,11 +23,13 @@ impl ModelArch {
     /// # Errors
     /// [`Error::OutOfRange`] with the first dimension that is outside.
     pub fn check(&self) -> Result<(), Error> {
-        in_range("hidden_size", self.hidden_size, 1, MAX_WIDTH)?;
-        in_range("num_hidden_layers", self.n_layers, 1, MAX_COUNT)?;
-        in_range("vocab_size", self.vocab_size, 1, MAX_WIDTH)?;
-        in_range("max_position_embeddings", self.position_rows, 0, MAX_WIDTH)?;
-        in_range("num_nextn_predict_layers", self.draft_layers, 0, MAX_COUNT)?;
+        in_ranges(&[
+            ("hidden_size", self.hidden_size, 1, MAX_WIDTH),
+            ("num_hidden_layers", self.n_layers, 1, MAX_COUNT),
+            ("vocab_size", self.vocab_size, 1, MAX_WIDTH),
+            ("max_position_embeddings", self.position_rows, 0, MAX_WIDTH),
+            ("num_nextn_predict_layers", self.draft_layers, 0, MAX_COUNT),
+        ])?;
         self.check_counts()?;
         for group in self.attention.iter() {
             group.check()?;
@@ -42,13 +44,17 @@ impl ModelArch {
             group.check()?;
         }
         for matrix in self.projections.iter() {
-            in_range("rows of a projection", matrix.rows, 1, MAX_WIDTH)?;
-            in_range("columns of a projection", matrix.cols, 1, MAX_WIDTH)?;
-            in_range("residual streams", matrix.streams, 0, matrix.cols)?;
+            in_ranges(&[
+                ("rows of a projection", matrix.rows, 1, MAX_WIDTH),
+                ("columns of a projection", matrix.cols, 1, MAX_WIDTH),
+                ("residual streams", matrix.streams, 0, matrix.cols),
+            ])?;
         }
         for table in self.tables.iter() {
-            in_range("rows of a table", table.rows, 1, MAX_WIDTH)?;
-            in_range("columns of a table", table.cols, 1, MAX_WIDTH)?;
+            in_ranges(&[
+                ("rows of a table", table.rows, 1, MAX_WIDTH),
+                ("columns of a table", table.cols, 1, MAX_WIDTH),
+            ])?;
         }
         in_range("small parameters", self.other_vectors, 0, MAX_WIDTH)?;
         self.towers.iter().try_for_each(Tower::check)?;
@@ -87,12 +93,16 @@ impl ModelArch {
 impl Attention {
     fn check(&self) -> Result<(), Error> {
         if self.layers() > 0 {
-            in_range("num_attention_heads", self.n_heads, 1, MAX_COUNT)?;
-            in_range("num_key_value_heads", self.n_kv_heads, 1, self.n_heads)?;
+            in_ranges(&[
+                ("num_attention_heads", self.n_heads, 1, MAX_COUNT),
+                ("num_key_value_heads", self.n_kv_heads, 1, self.n_heads),
+            ])?;
             shares("num_key_value_heads", self.n_kv_heads, self.n_heads)?;
-            in_range("head_dim", self.head_dim, 1, MAX_HEAD)?;
-            in_range("v_head_dim", self.v_head_dim, 1, MAX_HEAD)?;
-            in_range("gate of attention", self.gate_outputs, 0, MAX_WIDTH)?;
+            in_ranges(&[
+                ("head_dim", self.head_dim, 1, MAX_HEAD),
+                ("v_head_dim", self.v_head_dim, 1, MAX_HEAD),
+                ("gate of attention", self.gate_outputs, 0, MAX_WIDTH),
+            ])?;
         }
         if self.windowed_layers > 0 {
             in_range("sliding_window", self.window, 1, MAX_WIDTH)?;
@@ -117,48 +127,53 @@ impl Compression {
 
 impl Indexer {
     fn check(&self) -> Result<(), Error> {
-        in_range("index_n_heads", self.n_heads, 1, MAX_COUNT)?;
-        in_range("index_head_dim", self.head_dim, 1, MAX_HEAD)?;
-        in_range("index_topk", self.top_k, 1, MAX_WIDTH)?;
-        in_range("q_lora_rank", self.query_inputs, 1, MAX_WIDTH)?;
+        in_ranges(&[
+            ("index_n_heads", self.n_heads, 1, MAX_COUNT),
+            ("index_head_dim", self.head_dim, 1, MAX_HEAD),
+            ("index_topk", self.top_k, 1, MAX_WIDTH),
+            ("q_lora_rank", self.query_inputs, 1, MAX_WIDTH),
+        ])?;
         self.compression.as_ref().map_or(Ok(()), Compression::check)
     }
 }
 
 impl Moe {
     fn check(&self) -> Result<(), Error> {
-        in_range("num_experts", self.n_experts, 1, MAX_COUNT)?;
-        in_range("num_experts_per_tok", self.experts_per_token, 1, self.n_experts)?;
-        in_range("zero_expert_num", self.idle_choices, 0, MAX_COUNT)?;
-        in_range("moe_latent_size", self.latent.unwrap_or(1), 1, MAX_WIDTH)?;
-        in_range("moe_intermediate_size", self.expert_width, 1, MAX_WIDTH)?;
-        in_range("shared_expert_intermediate_size", self.shared_width, 0, MAX_WIDTH)?;
-        Ok(())
+        in_ranges(&[
+            ("num_experts", self.n_experts, 1, MAX_COUNT),
+            ("num_experts_per_tok", self.experts_per_token, 1, self.n_experts),
+            ("zero_expert_num", self.idle_choices, 0, MAX_COUNT),
+            ("moe_latent_size", self.latent.unwrap_or(1), 1, MAX_WIDTH),
+            ("moe_intermediate_size", self.expert_width, 1, MAX_WIDTH),
+            ("shared_expert_intermediate_size", self.shared_width, 0, MAX_WIDTH),
+        ])
     }
 }
 
 impl Mla {
     fn check(&self) -> Result<(), Error> {
-        in_range("kv_lora_rank", self.kv_lora_rank, 1, MAX_HEAD)?;
-        in_range("q_lora_rank", self.q_lora_rank.unwrap_or(1), 1, MAX_HEAD)?;
-        in_range("qk_rope_head_dim", self.rope_dim, 0, MAX_HEAD)?;
-        in_range("qk_nope_head_dim", self.nope_dim, 1, MAX_HEAD)?;
-        Ok(())
+        in_ranges(&[
+            ("kv_lora_rank", self.kv_lora_rank, 1, MAX_HEAD),
+            ("q_lora_rank", self.q_lora_rank.unwrap_or(1), 1, MAX_HEAD),
+            ("qk_rope_head_dim", self.rope_dim, 0, MAX_HEAD),
+            ("qk_nope_head_dim", self.nope_dim, 1, MAX_HEAD),
+        ])
     }
 }
 
 impl TowerLayers {
     fn check(&self) -> Result<(), Error> {
-        in_range("layers of a tower", self.layers, 0, MAX_COUNT)?;
-        in_range("hidden size of a tower", self.hidden_size, 1, MAX_WIDTH)?;
-        in_range("heads of a tower", self.n_heads, 0, MAX_COUNT)?;
-        in_range("heads of keys of a tower", self.n_kv_heads, 0, self.n_heads)?;
-        in_range("head size of a tower", self.head_dim, 1, MAX_HEAD)?;
-        in_range("intermediate size of a tower", self.width, 1, MAX_WIDTH)?;
-        in_range("window of a tower", self.window.unwrap_or(1), 1, MAX_WIDTH)?;
-        in_range("further matrices of a tower", self.other_matrices, 0, MAX_WIDTH)?;
-        in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
-        Ok(())
+        in_ranges(&[
+            ("layers of a tower", self.layers, 0, MAX_COUNT),
+            ("hidden size of a tower", self.hidden_size, 1, MAX_WIDTH),
+            ("heads of a tower", self.n_heads, 0, MAX_COUNT),
+            ("heads of keys of a tower", self.n_kv_heads, 0, self.n_heads),
+            ("head size of a tower", self.head_dim, 1, MAX_HEAD),
+            ("intermediate size of a tower", self.width, 1, MAX_WIDTH),
+            ("window of a tower", self.window.unwrap_or(1), 1, MAX_WIDTH),
+            ("further matrices of a tower", self.other_matrices, 0, MAX_WIDTH),
+            ("biases and norms of a tower", self.vectors, 0, MAX_WIDTH),
+        ])
     }
 }
 
@@ -166,9 +181,11 @@ impl Tower {
     fn check(&self) -> Result<(), Error> {
         self.layers.iter().try_for_each(TowerLayers::check)?;
         for end in self.ends.iter() {
-            in_range("rows of a projector", end.rows, 1, MAX_WIDTH)?;
-            in_range("columns of a projector", end.cols, 1, MAX_WIDTH)?;
-            in_range("positions of a projector", end.merge, 1, MAX_WIDTH)?;
+            in_ranges(&[
+                ("rows of a projector", end.rows, 1, MAX_WIDTH),
+                ("columns of a projector", end.cols, 1, MAX_WIDTH),
+                ("positions of a projector", end.merge, 1, MAX_WIDTH),
+            ])?;
         }
         in_range("biases and norms of a tower", self.vectors, 0, MAX_WIDTH)?;
         self.images.check()
@@ -179,32 +196,40 @@ impl Recurrent {
     fn check(&self) -> Result<(), Error> {
         match self {
             Self::Mamba1(m) => {
-                in_range("mamba_expand", m.inner, 1, MAX_WIDTH)?;
-                in_range("state_size", m.state, 1, MAX_HEAD)?;
-                in_range("time_step_rank", m.dt_rank, 1, MAX_HEAD)?;
-                in_range("conv_kernel", m.conv_kernel, 1, MAX_HEAD)?;
+                in_ranges(&[
+                    ("mamba_expand", m.inner, 1, MAX_WIDTH),
+                    ("state_size", m.state, 1, MAX_HEAD),
+                    ("time_step_rank", m.dt_rank, 1, MAX_HEAD),
+                    ("conv_kernel", m.conv_kernel, 1, MAX_HEAD),
+                ])?;
             }
             Self::Mamba2(m) => {
-                in_range("mamba_num_heads", m.n_heads, 1, MAX_COUNT)?;
-                in_range("mamba_head_dim", m.head_dim, 1, MAX_HEAD)?;
-                in_range("ssm_state_size", m.state, 1, MAX_HEAD)?;
-                in_range("n_groups", m.n_groups, 1, MAX_COUNT)?;
-                in_range("conv_kernel", m.conv_kernel, 1, MAX_HEAD)?;
+                in_ranges(&[
+                    ("mamba_num_heads", m.n_heads, 1, MAX_COUNT),
+                    ("mamba_head_dim", m.head_dim, 1, MAX_HEAD),
+                    ("ssm_state_size", m.state, 1, MAX_HEAD),
+                    ("n_groups", m.n_groups, 1, MAX_COUNT),
+                    ("conv_kernel", m.conv_kernel, 1, MAX_HEAD),
+                ])?;
             }
             Self::DeltaNet(d) => {
-                in_range("linear_num_key_heads", d.key_heads, 1, MAX_COUNT)?;
-                in_range("linear_num_value_heads", d.value_heads, 1, MAX_COUNT)?;
-                in_range("linear_key_head_dim", d.key_dim, 1, MAX_HEAD)?;
-                in_range("linear_value_head_dim", d.value_dim, 1, MAX_HEAD)?;
-                in_range("linear_conv_kernel_dim", d.conv_kernel, 0, MAX_HEAD)?;
+                in_ranges(&[
+                    ("linear_num_key_heads", d.key_heads, 1, MAX_COUNT),
+                    ("linear_num_value_heads", d.value_heads, 1, MAX_COUNT),
+                    ("linear_key_head_dim", d.key_dim, 1, MAX_HEAD),
+                    ("linear_value_head_dim", d.value_dim, 1, MAX_HEAD),
+                    ("linear_conv_kernel_dim", d.conv_kernel, 0, MAX_HEAD),
+                ])?;
                 if let Decay::PerChannel { rank, full_gate } = d.decay {
                     // A gate of low rank has the rank of the decay.
                     in_range("rank of the decay", rank, u64::from(!full_gate), MAX_HEAD)?;
                 }
             }
             Self::ShortConv(c) => {
-                in_range("conv_dim", c.channels, 1, MAX_WIDTH)?;
-                in_range("conv_L_cache", c.conv_kernel, 1, MAX_HEAD)?;
+                in_ranges(&[
+                    ("conv_dim", c.channels, 1, MAX_WIDTH),
+                    ("conv_L_cache", c.conv_kernel, 1, MAX_HEAD),
+                ])?;
             }
         }
         Ok(())

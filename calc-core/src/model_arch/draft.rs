@@ -10,19 +10,30 @@ use crate::text::List;
 const NORMS: u64 = 5;
 
 impl ModelArch {
-    /// The layer for multi-token prediction as a model that shares embedding and LM head: a decoder layer with full attention and
-    /// the last kind of MLP, after a projection of hidden state and embedding. `None` without such a layer, or with several.
+    /// A layer for multi-token prediction as a model that shares embedding and LM head: a decoder layer with full attention and
+    /// the last kind of MLP, after a projection of hidden state and embedding. `None` without such a layer. Its `draft_layers`
+    /// says how many there are: the n-th drafted token comes from the n-th of them, and each has a cache of its own.
     pub fn own_draft(&self) -> Option<Self> {
-        let attention = self.main_full_attention().filter(|_| self.draft_layers == 1)?;
+        let attention = self.main_full_attention().filter(|_| self.draft_layers > 0)?;
         let indexer = attention.indexer.map(|indexer| super::Indexer { layers: 1, ..indexer });
         let attention = Attention { full_layers: 1, windowed_layers: 0, indexer, ..*attention };
         let moe = self.moe.iter().filter(|moe| moe.layers > 0).max_by_key(|moe| moe.layers);
         let moe: Option<Moe> = moe.map(|moe| Moe { layers: 1, ..*moe });
         let dense = self.dense.iter().filter(|_| moe.is_none()).max_by_key(|dense| dense.layers);
         let dense = dense.map(|dense| DenseLayers { layers: 1, ..*dense });
+        Some(self.draft_of(attention, moe, dense))
+    }
+
+    /// A layer for multi-token prediction with this attention and MLP.
+    pub(crate) fn draft_of(
+        &self,
+        attention: Attention,
+        moe: Option<Moe>,
+        dense: Option<DenseLayers>,
+    ) -> Self {
         let joined =
             Projection { rows: self.hidden_size, cols: 2 * self.hidden_size, ..Projection::PLAIN };
-        Some(Self {
+        Self {
             n_layers: 1,
             attention: vec![attention].into(),
             recurrent: List::Borrowed(&[]),
@@ -36,16 +47,19 @@ impl ModelArch {
             final_norm: true,
             position_rows: 0,
             towers: List::Borrowed(&[]),
-            draft_layers: 0,
             ..self.clone()
-        })
+        }
     }
 
     /// Number of parameters of the own layers for multi-token prediction; `None` if their geometry is not known.
     pub fn n_draft_params(&self) -> Option<u64> {
-        let draft = self.own_draft()?;
+        Some(self.own_draft()?.n_params_without_tables() * self.draft_layers)
+    }
+
+    /// Number of parameters without embedding and LM head.
+    pub(crate) fn n_params_without_tables(&self) -> u64 {
         let matrices = if self.tied_embeddings { 1 } else { 2 };
-        Some(draft.n_params() - matrices * self.vocab_size * self.hidden_size)
+        self.n_params() - matrices * self.vocab_size * self.hidden_size
     }
 
     /// The group with the most layers of full attention.

@@ -136,6 +136,18 @@ impl ModelArch {
         let fits = parts.iter().all(|(part, layers)| count(*part) == *layers) && all(&sections);
         fits.then_some(sections)
     }
+
+    /// The parts of each layer in their order; `None` if the order is unknown or does not name each layer.
+    pub fn layers_in_order(&self) -> Option<Vec<Vec<LayerPart>>> {
+        let sections = self.sections()?;
+        let mut layers = Vec::new();
+        for section in &sections {
+            for run in (0..section.repeat).flat_map(|_| &section.runs) {
+                layers.extend((0..run.count).map(|_| run.parts.clone()));
+            }
+        }
+        (layers.len() as u64 == self.n_layers).then_some(layers)
+    }
 }
 
 /// Reads the text of an order; `None` if it is not one, or has more layers than a model may.

@@ -18,17 +18,22 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stages of a model with a number of layers each. The number of stages decides the ends: one without layers has the
-    /// LM head, too, where it is the last.
-    pub fn of_counts(model: &ModelArch, counts: &[u64]) -> Vec<Self> {
+    /// The stages of a model with a number of layers each; `head` is the index of the one with the LM head, which llama.cpp may
+    /// leave without layers.
+    pub fn of_counts(model: &ModelArch, counts: &[u64], head: usize) -> Vec<Self> {
         let mut start = 0;
         let stage = |(index, count): (usize, &u64)| {
             let layers = start..(start + count).min(model.n_layers);
             start = layers.end;
-            let ends = Ends { first: index == 0, last: index + 1 == counts.len() };
+            let ends = Ends { first: layers.start == 0 && !layers.is_empty(), last: index == head };
             Self { part: model.stage(layers.clone(), ends), layers, ends }
         };
         counts.iter().enumerate().map(stage).collect()
+    }
+
+    /// True for a device without any part of the model.
+    pub fn is_idle(&self) -> bool {
+        self.layers.is_empty() && !self.ends.last
     }
 }
 

@@ -105,10 +105,14 @@ impl Plan<'_> {
     }
 
     /// Energy of a token that takes the given time.
-    pub fn token_energy(&self, Span { ideal, expected }: Span) -> Option<Energy> {
+    pub fn token_energy(&self, token: Span) -> Option<Energy> {
         let EstimateRequest { device, mode, workload, .. } = self.request;
-        let busy = self.busy(ideal);
-        let power = mean_power((device, mode), &workload.parallel, busy, expected.time)?;
+        let Span { ideal, expected } = token;
+        let power = if let Some(seats) = &self.seats {
+            self.power_on_seats(seats, token)?
+        } else {
+            mean_power((device, mode), &workload.parallel, self.busy(ideal), expected.time)?
+        };
         Some(Energy::of_token(power, expected.time, workload.batch))
     }
 

@@ -3,17 +3,20 @@
 use alloc::vec::Vec;
 
 use super::Plan;
+use super::place::Place;
 use super::request::EstimateRequest;
 use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, part_bytes, table_bytes,
-    weight_bytes, weight_roles,
+    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, input_tables, part_bytes,
+    table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
+use crate::parallel::Stage;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
+use crate::software::HostTables;
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -36,36 +39,65 @@ impl Plan<'_> {
         weight_roles(&held, &self.precision, workload.parallel.expert, &self.weight_scale)
     }
 
-    /// The parts of the model on the devices of a pipeline; all of it without one.
-    fn held(&self) -> impl Iterator<Item = HeldPart<'_>> {
-        let whole = self.model();
-        let all = self.stages.is_empty().then(|| HeldPart::all(whole));
-        let stages = self.stages.iter();
-        all.into_iter().chain(stages.map(move |stage| HeldPart {
-            whole,
-            part: &stage.part,
-            ends: stage.ends,
-        }))
+    /// The parts of the model on the devices of a pipeline, each with the index of its stage; all of it without one.
+    fn held(&self) -> impl Iterator<Item = (usize, HeldPart<'_>)> {
+        let all = || (0, HeldPart::all(self.model(), self.host_tables()));
+        let all = self.stages.is_empty().then(all);
+        let stages = (0..self.stages.len()).filter_map(|index| Some((index, self.held_at(index)?)));
+        all.into_iter().chain(stages)
     }
 
-    /// The part of the model that needs the most memory, and its memory without a draft model.
+    /// The part of the model that a stage has; `None` for one without layers.
+    pub(super) fn held_at(&self, stage: usize) -> Option<HeldPart<'_>> {
+        let Stage { part, ends, .. } = self.stages.get(stage).filter(|stage| !stage.is_idle())?;
+        let (whole, host_tables) = (self.model(), self.host_tables());
+        Some(HeldPart { whole, part, ends: *ends, host_tables })
+    }
+
+    /// The tables that lie beside the card. With a host, a placement divides them.
+    pub(super) fn host_tables(&self) -> HostTables {
+        if self.tiers.is_some() {
+            return HostTables::None;
+        }
+        HostTables::of(self.tuned.engine, self.request.device)
+    }
+
+    /// Bytes of the tables beside the cards of the group, of model and draft model.
+    fn tables_on_host(&self) -> Bytes {
+        let tables = self.host_tables();
+        let own = input_tables(self.model(), &self.precision, tables) * self.weight_scale.embedding;
+        let draft = self.draft.filter(|_| !self.has_own_drafts());
+        let draft = draft.map_or(Bytes::ZERO, |draft| {
+            input_tables(draft.model, &draft.precision, tables) * draft.scale.embedding
+        });
+        own * self.request.workload.parallel.tensor as f64 + draft
+    }
+
+    /// The part of the model with the least memory to spare on its device, and its memory without a draft model.
     fn fullest(&self, workload: &Workload) -> (HeldPart<'_>, MemoryFootprint) {
-        let all = self.held().map(|held| (held, self.memory_of_part(&held, workload)));
-        let fullest = all.reduce(|a, b| if b.1.total() > a.1.total() { b } else { a });
-        fullest.expect("a model has a part: the stages are all of it where there are none")
+        let short = |footprint: &MemoryFootprint| footprint.total() - footprint.usable.bytes;
+        let all = self
+            .held()
+            .map(|(stage, held)| (held, self.memory_on(&held, workload, &self.place_of(stage))));
+        let fullest = all.reduce(|a, b| if short(&b.1) > short(&a.1) { b } else { a });
+        fullest.expect("a model has layers, and some device has them")
     }
 
-    /// Memory of a part of the model without a draft model.
-    fn memory_of_part(&self, held: &HeldPart<'_>, workload: &Workload) -> MemoryFootprint {
-        let EstimateRequest { device, memory_limit, .. } = self.request;
-        let place = (device, self.tuned.engine, memory_limit);
+    /// Memory of a part of the model on a device, without a draft model.
+    pub(super) fn memory_on(
+        &self,
+        held: &HeldPart<'_>,
+        workload: &Workload,
+        place: &Place<'_>,
+    ) -> MemoryFootprint {
+        let own = (place.device, self.tuned.engine, place.memory_limit);
         let largest = (self.largest_step(workload), &self.weight_scale);
-        let own = footprint(place, held, &self.precision, workload, largest);
+        let footprint = footprint(own, held, &self.precision, workload, largest);
         let encoder = || self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
         let first = if held.ends.first { encoder() } else { Bytes::ZERO };
-        let logits = || micro_batch_logits(place, held.whole, workload);
+        let logits = || micro_batch_logits(own, held.whole, workload);
         let last = if held.ends.last { logits() } else { Bytes::ZERO };
-        MemoryFootprint { activations: own.activations.max(first).max(last), ..own }
+        MemoryFootprint { activations: footprint.activations.max(first).max(last), ..footprint }
     }
 
     /// Memory of one device of the group if all of the model lies on it.
@@ -76,14 +108,23 @@ impl Plan<'_> {
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
+            let (tables, shared) = if self.has_own_drafts() {
+                (HostTables::None, table_bytes(model, &precision))
+            } else {
+                (self.host_tables(), Bytes::ZERO)
+            };
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
-                footprint(place, &HeldPart::all(model), &precision, &workload, largest);
-            let shared =
-                if self.has_own_drafts() { table_bytes(model, &precision) } else { Bytes::ZERO };
+                footprint(place, &HeldPart::all(model, tables), &precision, &workload, largest);
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            DraftMemory { weights: weights - shared, kv_cache, cache_rounding, activations }
+            let layers = self.draft_layers(model);
+            DraftMemory {
+                weights: (weights - shared) * layers,
+                kv_cache: kv_cache * layers,
+                cache_rounding: cache_rounding * layers,
+                activations,
+            }
         });
-        MemoryFootprint { draft, ..own }
+        MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own }
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
@@ -94,11 +135,19 @@ impl Plan<'_> {
         let bytes = |held: &HeldPart<'_>, precision: &Precision| {
             held.cache_bytes(precision, place, &workload).total()
         };
-        let own = self.held().map(|held| bytes(&held, &self.precision));
+        let own = self.held().map(|(_, held)| bytes(&held, &self.precision));
         let own = own.fold(Bytes::ZERO, Bytes::max);
         let draft = self.draft.as_ref();
-        own + draft
-            .map_or(Bytes::ZERO, |draft| bytes(&HeldPart::all(draft.model), &draft.precision))
+        own + draft.map_or(Bytes::ZERO, |draft| {
+            let held = HeldPart::all(draft.model, HostTables::None);
+            bytes(&held, &draft.precision) * self.draft_layers(draft.model)
+        })
+    }
+
+    /// Number of times that a draft model is in memory: each of several own layers has weights and a cache of its own, and a drafted
+    /// token comes from one of them.
+    fn draft_layers(&self, draft: &ModelArch) -> f64 {
+        if self.has_own_drafts() { draft.draft_layers.max(1) as f64 } else { 1.0 }
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

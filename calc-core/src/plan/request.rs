@@ -1,5 +1,6 @@
 //! The question about a model: device, model, formats, workload, engine.
 
+use super::cards::Cards;
 use super::tiers::Behind;
 use crate::calibration::{Calibration, Engine};
 use crate::catalog::formats::FP16;
@@ -32,6 +33,8 @@ pub struct EstimateRequest<'a> {
     pub calibration: &'a Calibration,
     /// The machine around the card, whose memory takes what the card does not hold; `None` for the card alone.
     pub host: Option<&'a Behind>,
+    /// Further cards beside the device, each with layers of its own; `None` for equal devices.
+    pub cards: Option<&'a Cards>,
 }
 
 /// A draft model.
@@ -54,6 +57,7 @@ impl EstimateRequest<'_> {
             draft: None,
             weight_size,
             host: None,
+            cards: None,
             ..*self
         })
     }

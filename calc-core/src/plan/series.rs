@@ -176,6 +176,7 @@ mod tests {
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use kinds::{kinds, split};
 
 use super::Plan;
-use super::totals::OpTimes;
+use super::totals::{OpTimes, Unlike};
 use crate::calibration::{Engine, Factors};
 use crate::device::Device;
 use crate::error::Error;
@@ -149,7 +149,7 @@ impl<'a> Tiers<'a> {
         let expected = computed.then(self.ssd_time(from_ssd));
         let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let (host, busy) = (expected.time, Seconds::ZERO);
-        OpTimes { cost: card.cost, time, expected, floor, host, busy, factors }
+        OpTimes { cost: card.cost, time, expected, floor, host, busy, factors, unlike: Unlike::OWN }
     }
 
     /// The weights go over the link, and then the card computes.
@@ -175,6 +175,7 @@ impl<'a> Tiers<'a> {
             host: moving.time,
             busy: card.busy,
             factors: card.factors,
+            unlike: Unlike::OWN,
         }
     }
 
@@ -227,6 +228,9 @@ impl Plan<'_> {
         step: Step,
         visit: &mut impl FnMut(&OpTimes, f64),
     ) {
+        if let Some(seats) = &self.seats {
+            return self.on_seats((op, step), seats, visit);
+        }
         let card = self.times(op, step.setting());
         let count = op.count as f64;
         let Some(tiers) = &self.tiers else { return visit(&card, count) };
@@ -292,8 +296,9 @@ impl Plan<'_> {
         self.set_placement(chosen);
     }
 
-    /// Places the model where it has a host.
+    /// Places the model where it has a host or several cards.
     pub(super) fn place(&mut self) {
+        self.cut();
         if let Some(tiers) = self.tiers {
             (tiers.work.place)(self);
         }
@@ -321,9 +326,10 @@ impl Plan<'_> {
 
     /// The memory of a workload on the card, and on its host where it has one.
     pub(super) fn memory_of(&self, workload: &Workload) -> MemoryFootprint {
-        match &self.tiers {
-            Some(tiers) => (tiers.work.memory)(self, workload),
-            None => self.on_card(workload),
+        match (&self.tiers, &self.seats) {
+            (Some(tiers), _) => (tiers.work.memory)(self, workload),
+            (None, Some(seats)) => self.memory_on_seats(seats, workload),
+            (None, None) => self.on_card(workload),
         }
     }
 

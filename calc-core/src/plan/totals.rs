@@ -200,17 +200,35 @@ pub(super) struct OpTimes {
     /// Ideal time of the device; none where the host computes.
     pub(super) busy: Seconds,
     pub(super) factors: Factors,
+    pub(super) unlike: Unlike,
+}
+
+/// Factors that make the bytes and the FLOP of another card those that the plan's own device would move and compute in the same
+/// ideal time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unlike {
+    pub(super) bytes: f64,
+    pub(super) flops: f64,
+}
+
+impl Unlike {
+    /// The own device.
+    pub(super) const OWN: Self = Self { bytes: 1.0, flops: 1.0 };
 }
 
 impl OpTimes {
     /// Bytes of weights and KV cache that the device reads.
     pub(super) fn streamed(&self) -> Bytes {
         let Traffic { weights, kv_cache, .. } = self.cost.traffic;
-        if self.busy > Seconds::ZERO { weights + kv_cache } else { Bytes::ZERO }
+        if self.busy > Seconds::ZERO {
+            (weights + kv_cache) * self.unlike.bytes
+        } else {
+            Bytes::ZERO
+        }
     }
 
     /// Work of the device.
     pub(super) fn computed(&self) -> Flops {
-        if self.busy > Seconds::ZERO { self.cost.flops } else { Flops::ZERO }
+        if self.busy > Seconds::ZERO { self.cost.flops * self.unlike.flops } else { Flops::ZERO }
     }
 }

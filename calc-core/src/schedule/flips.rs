@@ -181,6 +181,7 @@ mod tests {
                 engine: None,
                 calibration: &Calibration::FITTED,
                 host: None,
+                cards: None,
             },
             model.stored.choice(),
         );

@@ -11,6 +11,38 @@ pub struct CacheRule {
     /// Number of tokens per block: a sequence has whole blocks.
     pub block: u64,
     pub windows: WindowRule,
+    pub pool: PoolRule,
+    pub states: StateRule,
+}
+
+/// How layers of different kinds share the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolRule {
+    /// Each layer has its own.
+    Apart,
+    /// In pages of one size, which belong to groups of equally many layers of a kind.
+    EqualGroups,
+}
+
+/// States of a recurrent layer that each sequence has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateRule {
+    /// Number of states without speculative decoding.
+    pub copies: u64,
+    /// One more for each draft token, so that a rejected one can be undone.
+    pub per_draft: bool,
+    /// All in FP32, whatever the carrier.
+    pub wide: bool,
+}
+
+impl StateRule {
+    /// The present state alone.
+    const ONE: Self = Self { copies: 1, per_draft: false, wide: false };
+
+    /// Number of states of a sequence with `drafts` draft tokens per round.
+    pub const fn states(&self, drafts: u64) -> u64 {
+        if self.per_draft { self.copies + drafts } else { self.copies }
+    }
 }
 
 /// Tokens of a layer with a window or with chunks.
@@ -46,7 +78,12 @@ const OLLAMA_LEAST: u64 = 4096;
 
 impl CacheRule {
     /// Whole tokens, and no more than the window: what a model has to keep, whatever the engine.
-    pub const IDEAL: Self = Self { block: 1, windows: WindowRule::Alone };
+    pub const IDEAL: Self = Self {
+        block: 1,
+        windows: WindowRule::Alone,
+        pool: PoolRule::Apart,
+        states: StateRule::ONE,
+    };
 
     /// The rule of an engine with its default settings.
     ///
@@ -54,22 +91,14 @@ impl CacheRule {
     /// Ollama, `BlockManager` and `tokens_per_block` of TensorRT-LLM, `swa_full_tokens_ratio` of SGLang, `setup_caches` of gpt-fast.
     /// Recalled: the blocks of SGLang, `ExLlamaV2` and MLC, and 128 tokens in vLLM with latent attention. Assumed: that engines about which nothing is known keep all tokens.
     pub fn of(engine: Engine, device: &Device, model: &ModelArch) -> Self {
-        let step = engine.chunk(device).tokens.unwrap_or(0);
-        let latent = model.is_latent();
-        let all = |block| Self { block, windows: WindowRule::AllTokens };
-        match engine {
-            Engine::IdealKernels => Self::IDEAL,
+        let all = |block| Self { block, windows: WindowRule::AllTokens, ..Self::IDEAL };
+        let rule = match engine {
+            Engine::IdealKernels => return Self::IDEAL,
             Engine::Vllm => {
-                let block = if latent { VLLM_LATENT_BLOCK } else { VLLM_BLOCK };
-                Self { block, windows: WindowRule::SharedStep { step, least: 0, spare: block } }
+                let block = if model.is_latent() { VLLM_LATENT_BLOCK } else { VLLM_BLOCK };
+                Self { pool: PoolRule::EqualGroups, ..all(block) }
             }
-            // They read no window of models whose layers all have one: Phi-3, the first Mistral, StarCoder2.
-            Engine::LlamaCpp | Engine::Ollama if only_windows(model) => all(GGML_BLOCK),
-            Engine::LlamaCpp => Self { block: GGML_BLOCK, windows: WindowRule::WithStep { step } },
-            Engine::Ollama => {
-                let windows = WindowRule::SharedStep { step, least: OLLAMA_LEAST, spare: 0 };
-                Self { block: GGML_BLOCK, windows }
-            }
+            Engine::LlamaCpp | Engine::Ollama => all(GGML_BLOCK),
             // 0.8 of all tokens for some families, all of them for the others.
             Engine::Sglang => all(64),
             Engine::TensorRtLlm => all(32),
@@ -77,7 +106,22 @@ impl CacheRule {
             Engine::ExLlamaV2 => all(256),
             Engine::Mlc => all(16),
             Engine::TensorRtEdgeLlm => all(1),
-        }
+        };
+        let step = engine.chunk(device).tokens.unwrap_or(0);
+        let (windows, states) = (window_rule(engine, step, model, rule.block), state_rule(engine));
+        Self { windows, states, ..rule }
+    }
+
+    /// The rule with blocks of another size.
+    #[must_use]
+    pub fn with_block(self, block: u64) -> Self {
+        let windows = match self.windows {
+            WindowRule::SharedStep { step, least, spare } if spare > 0 => {
+                WindowRule::SharedStep { step, least, spare: block }
+            }
+            other => other,
+        };
+        Self { block, windows, ..self }
     }
 
     /// Number of tokens in whole blocks.
@@ -93,7 +137,8 @@ impl CacheRule {
     ///
     /// ```
     /// use calc_core::software::{CacheRule, WindowRule};
-    /// let rule = CacheRule { block: 256, windows: WindowRule::WithStep { step: 512 } };
+    /// let windows = WindowRule::WithStep { step: 512 };
+    /// let rule = CacheRule { block: 256, windows, ..CacheRule::IDEAL };
     /// assert_eq!(rule.own(1024, 131_072), 1536); // llama.cpp with Gemma 3
     /// assert_eq!(rule.own(1024, 1000), 1024); // 4 blocks for 1,000 tokens
     /// ```
@@ -121,6 +166,41 @@ impl CacheRule {
         }
         let lacking = self.rounded(tokens) - self.own(window, tokens);
         self.rounded(step).min(lacking.saturating_mul(batch))
+    }
+}
+
+fn window_rule(engine: Engine, step: u64, model: &ModelArch, block: u64) -> WindowRule {
+    match engine {
+        Engine::Vllm => WindowRule::SharedStep { step, least: 0, spare: block },
+        // They read no window of models whose layers all have one: Phi-3, the first Mistral, StarCoder2.
+        Engine::LlamaCpp | Engine::Ollama if only_windows(model) => WindowRule::AllTokens,
+        Engine::LlamaCpp => WindowRule::WithStep { step },
+        Engine::Ollama => WindowRule::SharedStep { step, least: OLLAMA_LEAST, spare: 0 },
+        Engine::IdealKernels => WindowRule::Alone,
+        Engine::Sglang
+        | Engine::TensorRtLlm
+        | Engine::TensorRtEdgeLlm
+        | Engine::GptFast
+        | Engine::ExLlamaV2
+        | Engine::Mlc => WindowRule::AllTokens,
+    }
+}
+
+/// Read in 2026: `MambaSpec` of vLLM in its mode `align`, which prefix caching sets and which keeps the state at the last block
+/// beside the present one; `llama_memory_recurrent` of llama.cpp, all in FP32; `MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO` of
+/// SGLang with its radix cache. Assumed: one state in the other engines.
+const fn state_rule(engine: Engine) -> StateRule {
+    let drafting = StateRule { per_draft: true, ..StateRule::ONE };
+    match engine {
+        Engine::IdealKernels => StateRule::ONE,
+        Engine::Vllm => StateRule { copies: 2, ..drafting },
+        Engine::Sglang => StateRule { copies: 3, ..drafting },
+        Engine::LlamaCpp | Engine::Ollama => StateRule { wide: true, ..drafting },
+        Engine::TensorRtLlm
+        | Engine::TensorRtEdgeLlm
+        | Engine::GptFast
+        | Engine::ExLlamaV2
+        | Engine::Mlc => drafting,
     }
 }
 

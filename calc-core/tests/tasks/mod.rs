@@ -28,6 +28,7 @@ pub(crate) fn model_task(
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         },
         model.stored.choice(),
     ))

@@ -138,7 +138,13 @@ pub(super) fn explain(given: Given, library: &Library<'_>) -> Told {
     };
     let line = |step: &report::output::verdict::explain::Explanation| {
         let origin = step.provenance.key();
-        format!("{}: {} = {} ({origin}: {}).", step.title, step.formula, step.values, step.source)
+        format!(
+            "{}: {} = {} ({origin}: {}).",
+            step.title,
+            step.formula,
+            step.values,
+            step.source.text()
+        )
     };
     let mut lines: Vec<String> = steps.iter().map(line).collect();
     if !operators.is_empty() {

@@ -206,6 +206,8 @@ fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
                 OBJECT,
                 "What lies on the host, and the options of llama.cpp that put it there",
             ),
+            ("cards", LIST, "Unlike cards that share the model: layers, memory, time of each"),
+            ("cards_options", LIST, "Options of the engine that put the layers on these cards"),
             (
                 "fits_with",
                 LIST,

@@ -41,7 +41,11 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 
 /// All flags. A sweep iterates over them in this order, the last one fastest.
 static FLAGS: &[Flag] = &[
-    flag("hardware", Kind::Hardware, "Device: key or alias of `hardware`, or a device file"),
+    flag(
+        "hardware",
+        Kind::Hardware,
+        "Device: key or alias of `hardware`, a device file, or several cards: \"4090 + 2x 3090\"",
+    ),
     flag("power_mode", Kind::Word, "Power mode of the device; default: the device's own peaks"),
     flag("memory_gb", Kind::Number, "Installed memory in GB as sold (2^30 bytes)"),
     flag(

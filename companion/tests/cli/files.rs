@@ -44,7 +44,7 @@ fn a_folder_stands_for_its_config_json() {
     let text = fs::read(model_file()).expect("the example model");
     folder.file("tiny/config.json", text);
     assert!(answer(&estimate("l4", &folder.path("tiny"))).contains("token/s"));
-    assert!(answer(&format!("models {}", folder.path("tiny"))).contains("num_hidden_layers"));
+    assert!(answer(&format!("models {}", folder.path("tiny"))).contains("of hidden size"));
     refused(
         &estimate("l4", &folder.path("")),
         "it is a folder, and for its config.json: no such file",

@@ -57,7 +57,7 @@ pub fn ExplanationPopover() -> impl IntoView {
                 </p>
                 <p class="formula">{explanation.formula}</p>
                 <p class="values">{explanation.values}</p>
-                <p class="source">{explanation.source}</p>
+                <p class="source">{explanation.source.text()}</p>
             </div>
         }
     };

@@ -73,7 +73,7 @@ pub fn explain(session: Session, owner: &str, explanation: Explanation) -> impl 
         <h2>{title} " " {badge}</h2>
         <p class="formula">{formula}</p>
         <p>{values}</p>
-        <p class="source">{source}</p>
+        <p class="source">{source.text()}</p>
         <p class="source">"Learn: " <a href=lesson.address()>{lesson.title}</a></p>
     }
 }

@@ -197,7 +197,7 @@ fn facts(
                 formula: "expected time in 16 bits ÷ expected time".to_owned(),
                 values: format!("{} ÷ {}", text::time(base), text::time(now)),
                 provenance: now_provenance(first),
-                source: "both expected times of this workload".to_owned(),
+                source: "both expected times of this workload".into(),
                 lesson: lesson::EXPECTED,
             },
         },
@@ -240,7 +240,7 @@ fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) ->
                     text::bytes(base.memory)
                 ),
                 provenance: Provenance::Derived,
-                source: "the formats and the shapes; the reserve is assumed".to_owned(),
+                source: "the formats and the shapes; the reserve is assumed".into(),
                 lesson: lesson::MEMORY,
             },
         },
@@ -255,7 +255,7 @@ fn loss(row: &Ranked) -> Cell {
             formula: String::new(),
             values: "a range for the size of the model; larger models lose less".to_owned(),
             provenance: row.quality.provenance,
-            source: row.quality.source.to_owned(),
+            source: row.quality.source.into(),
             lesson: lesson::SCHEMES,
         },
     }

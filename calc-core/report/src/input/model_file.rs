@@ -7,7 +7,7 @@ mod remarks;
 pub mod word;
 
 pub use modelopt::with_quantization;
-pub use remarks::{assumed_text, data_type_field, import_notes, remark_text};
+pub use remarks::{assumed_text, data_type_field, first_notes, import_notes, remark_text};
 
 use core::fmt;
 
@@ -179,6 +179,10 @@ fn config_error(error: &ConfigError) -> String {
         ),
         ConfigError::Unsupported { part, model } => format!("`{model}` {}", unsupported(*part)),
         ConfigError::Unread { keys, model } => unread_keys(keys, model),
+        ConfigError::Misspelt { found, meant } => format!(
+            "`{found}` is no key of this model; did you mean {meant}, which the file lacks? Correct the name, or take the \
+             key out if it changes nothing"
+        ),
         ConfigError::UnknownDtype { found } => {
             format!("torch_dtype must be bfloat16, float16, float32, float64 or float8_e4m3fn; got `{found}`")
         }

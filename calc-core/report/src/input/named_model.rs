@@ -113,7 +113,12 @@ impl NamedModel {
     /// # Errors
     /// [`ModelFileError`], whose sentence does not name the file.
     pub fn of_config(path: &str, text: &str, unread: Unread) -> Result<Self, ModelFileError> {
-        let imported = model_file::parse_with(text, unread)?;
+        let mut imported = model_file::parse_with(text, unread)?;
+        let taken = imported.stored.weights;
+        let is_plain = is_half(&imported.stored) && taken == imported.unquantized;
+        if let Some(said) = format_in_name(path).filter(|_| is_plain) {
+            imported.remarks.push(Remark::NameSaysFormat { said, taken });
+        }
         Ok(Self::of_import(path, imported))
     }
 
@@ -187,6 +192,16 @@ impl NamedModel {
 pub fn is_half(stored: &PrecisionChoice) -> bool {
     let is_carrier = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
     is_carrier(stored.weights) && stored.experts.is_none_or(is_carrier)
+}
+
+/// The quantized format that the name of a file or of its folder says: `DeepSeek-V3.1-NVFP4/config.json`.
+fn format_in_name(path: &str) -> Option<&'static QuantFormat> {
+    let names = path.rsplit(['/', '\\']).take(2);
+    let words = names.flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()));
+    let is_quantized = |format: &&QuantFormat| {
+        format.file.is_none() && !format.class.is_some_and(ComputeClass::is_carrier)
+    };
+    words.filter_map(|word| catalog::format(word).ok()).find(is_quantized)
 }
 
 /// Folder of a model's config.json; `MODEL` for other files.

@@ -3,6 +3,7 @@
 
 mod analyze;
 pub mod beside;
+mod cards;
 mod check;
 mod device_count;
 mod estimate;
@@ -15,11 +16,12 @@ mod memory;
 mod recommend;
 mod remedy;
 mod scenarios;
+mod workload;
 
 pub use super::error::RequestError;
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
-pub use estimate::{EstimateInputs, OWN_LAYERS, USUAL_VALUES, UsualValue};
+pub use estimate::{EstimateInputs, OWN_LAYERS};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
@@ -27,6 +29,7 @@ pub use host::DESKTOP_WORD;
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
 pub use remedy::{HOST_MEMORY, Remedy, remedies};
 pub use scenarios::{SCENARIOS, Scenario, ScenariosInputs};
+pub use workload::{USUAL_VALUES, UsualValue};
 
 use std::borrow::Cow;
 use std::sync::Arc;

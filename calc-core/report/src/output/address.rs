@@ -238,7 +238,13 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         (key::PIPELINE_PARALLEL, w.parallel.pipeline),
         (key::EXPERT_PARALLEL, w.parallel.expert),
     ];
-    pairs.extend(split.into_iter().filter(|(_, ways)| *ways > 1).map(|(k, n)| (k, n.to_string())));
+    if inputs.cards.is_some() {
+        // The page has one kind of device.
+        lacks.push("hardware");
+    } else {
+        let split = split.into_iter().filter(|(_, ways)| *ways > 1);
+        pairs.extend(split.map(|(key, ways)| (key, ways.to_string())));
+    }
     let limit = inputs.stated_limit();
     pairs.extend(limit.map(|limit| (key::MEMORY_LIMIT, number(limit.get() / 1e9))));
     match inputs.weight_size {

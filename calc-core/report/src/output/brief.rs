@@ -78,7 +78,7 @@ fn place(device: &str, mode: Option<&str>) -> String {
 
 /// The model, its weights and its place: `Llama-3.1 8B in BF16 on H100 SXM5 80GB`.
 fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let place = place(&inputs.device.name, inputs.power_mode.as_deref());
+    let place = place(&inputs.hardware_name(), inputs.power_mode.as_deref());
     let experts = Some(answer.precision.experts)
         .filter(|format| inputs.model.arch.has_experts() && *format != answer.precision.weights);
     let experts =
@@ -88,7 +88,7 @@ fn subject(inputs: &EstimateInputs, answer: &Estimate) -> String {
 
 /// An estimate: fit, rate and first token.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
-    let fit = memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    let fit = memory::fit_of(inputs, answer);
     let speed =
         if answer.memory.verdict().may_fit() { speed(inputs, answer) } else { String::new() };
     let mut lines = vec![format!(
@@ -101,6 +101,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
         lines.extend(latencies(inputs, answer));
     }
     lines.push(format!("Model: {}; device: {}.", inputs.model.source, inputs.device.source));
+    if !answer.cards.is_empty() {
+        lines.push(words::cards::sentence(inputs, answer));
+    }
     if let (Some(host), Some(placement)) = (answer.memory.host, answer.placement) {
         let arch = &inputs.model.arch;
         let options = words::placement::options(&placement, arch, &inputs.workload);
@@ -187,7 +190,7 @@ pub fn operator(inputs: &AnalyzeInputs, answer: &Analysis) -> Brief {
 
 /// A judged claim.
 pub fn check(inputs: &CheckInputs, answer: &Check) -> Brief {
-    let place = place(&inputs.device().name, inputs.power_mode());
+    let place = place(&inputs.hardware_name(), inputs.power_mode());
     let sentence = format!(
         "{} on {place}: {} Claimed {}; expected {}, {} at the roof (derived).",
         summary::checked(inputs),

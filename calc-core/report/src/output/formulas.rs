@@ -28,9 +28,9 @@ pub fn operator(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<Explanation> {
             values: format!("{values} = {}", step.text),
             provenance: Provenance::Derived,
             source: if AT_THE_ROOF.contains(&step.symbol) {
-                format!("the roofs of {}", inputs.device.name)
+                format!("the roofs of {}", inputs.device.name).into()
             } else {
-                "the shape and the formats of the operator".to_owned()
+                "the shape and the formats of the operator".into()
             },
             lesson: lesson::ROOFLINE,
         }
@@ -127,7 +127,7 @@ mod tests {
         told.extend(operators(&answer));
         assert!(told.len() > 30, "{}", told.len());
         for step in told {
-            assert!(!step.values.is_empty() && !step.source.is_empty(), "{step:?}");
+            assert!(!step.values.is_empty() && !step.source.text().is_empty(), "{step:?}");
         }
     }
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod analyze;
 pub mod bench;
+mod cards;
 pub mod catalog;
 pub mod check;
 pub mod compare;

@@ -5,18 +5,22 @@ mod bench;
 mod catalog;
 mod check;
 mod compare;
+mod device;
 mod estimate;
 mod inspect;
+mod model;
 mod recommend;
 mod tiling;
 
 pub use analyze::{analyze, shape as operator_name};
 pub use bench::{Difference, bench, bench_difference};
-pub use catalog::{device, devices, format, formats, model, models, named_model};
+pub use catalog::{devices, format, formats, models};
 pub use check::{check, claimed, what as checked};
 pub use compare::compare;
+pub use device::device;
 pub use estimate::estimate;
 pub use inspect::inspect;
+pub use model::{model, named_model};
 pub use recommend::{devices as device_choices, recommendation, schedule};
 pub use tiling::{best_tile, tiling_table, tilings};
 
@@ -29,6 +33,45 @@ pub enum Block {
     Line(String),
     Table(Table),
     Notes(Vec<String>),
+}
+
+/// Largest number of characters in a line of a catalog row.
+const LINE: usize = 118;
+
+/// The text in lines of at most `width` characters, divided at spaces.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut().filter(|_| line == 0 || line + 1 + word.chars().count() <= width) {
+            Some(last) if line == 0 => last.push_str(word),
+            Some(last) => *last = format!("{last} {word}"),
+            None => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+/// A line of a catalog row: what it says and the text, further lines below the text.
+fn labeled(label: &str, text: &str) -> String {
+    const LABEL: usize = 13;
+    let lines = folded(text, LINE - LABEL).join(&format!("\n{}", " ".repeat(LABEL)));
+    format!("{label:<LABEL$}{lines}")
+}
+
+/// A note of a catalog row, folded.
+fn folded_note(text: &str) -> String {
+    folded(text, LINE - 4).join("\n    ")
+}
+
+/// Adds a row whose last cell is folded; its further lines are rows that have nothing else.
+fn push_folded(table: &mut Table, mut cells: Vec<String>, last: &str, width: usize) {
+    for line in folded(last, width) {
+        let blank = vec![String::new(); cells.len()];
+        let mut row = core::mem::replace(&mut cells, blank);
+        row.push(line);
+        table.push(row);
+    }
 }
 
 /// Answer for people, as a sequence of blocks.

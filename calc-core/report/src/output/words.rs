@@ -4,6 +4,7 @@ pub mod advice;
 pub mod apply;
 mod basis;
 mod bench;
+pub mod cards;
 pub mod catalog;
 pub mod check;
 pub mod layers;

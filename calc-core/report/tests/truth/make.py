@@ -43,8 +43,18 @@ TOKENS = (512, 8192)
 # and fields that are the same in all files of this type.
 BUILT_AS = {
     "bailing_moe": (
-        "glm4_moe", {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts"}, {"attention_bias": False},
+        "glm4_moe", {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts"},
+        {"attention_bias": False, "sliding_window": None},
     ),
+    "baichuan": ("llama", {}, {}),
+    "chatglm": (
+        "qwen2",
+        {"num_layers": "num_hidden_layers", "ffn_hidden_size": "intermediate_size", "padded_vocab_size": "vocab_size",
+         "multi_query_group_num": "num_key_value_heads", "layernorm_epsilon": "rms_norm_eps",
+         "seq_length": "max_position_embeddings"},
+        {},
+    ),
+    "deepseek": ("glm4_moe", {}, {}),
     "exaone": ("llama", {"num_layers": "num_hidden_layers"}, {}),
     "internlm2": ("llama", {}, {}),
     "kimi_k2": ("deepseek_v3", {}, {}),
@@ -52,6 +62,8 @@ BUILT_AS = {
     "minicpm": ("llama", {}, {}),
     "minimax_text_01": ("minimax", {}, {}),
     "nemotron-nas": ("llama", {}, {}),
+    "orion": ("stablelm", {}, {}),
+    "qwen": ("qwen2", {}, {}),
     "step3p5": ("step3p7", {}, {}),
 }
 
@@ -209,6 +221,8 @@ def config_of(raw):
     fields = {names.get(key, key): value for key, value in fields.items() if value is not None} | same | {"model_type": built_as}
     if "attn_type_list" in fields:
         fields["layer_types"] = ["full_attention" if full else "linear_attention" for full in fields.pop("attn_type_list")]
+    if model_type == "qwen":  # Gate and up projection share the stated width.
+        fields["intermediate_size"] //= 2
     if built_as == "step3p7":  # The language model of a class with an image tower.
         fields = {"model_type": built_as, "text_config": fields | {"model_type": model_type}}
     return CONFIG_MAPPING[built_as].from_dict(fields), built_as

@@ -27,7 +27,7 @@ static TIER: DeviceFamily = DeviceFamily {
     shared_kib: None,
     registers: None,
     source: "GPU cores: docs.cellmapper.net (M1), a list of dies on GitHub (M3: 30 or 40 cores with 24 or 32 memory controllers), names of sellers (M4 Pro), M2 from memory, not opened; bandwidth, clock and largest memory of the chip with all cores, but 300 GB/s and 96 GB for the M3 Max with 30 cores and 256 GB for the M3 Ultra with 60, from memory, not opened; peaks: cores x clock x 256",
-    notes: "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks). sm_count = GPU cores. No INT8/INT4 matrix hardware on the GPU before M5",
+    notes: "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks). No INT8/INT4 matrix hardware on the GPU before M5",
 };
 static M5: DeviceFamily = DeviceFamily {
     bandwidth: Provenance::Read,
@@ -35,7 +35,7 @@ static M5: DeviceFamily = DeviceFamily {
     clock: Provenance::Assumed,
     rates: &[(C::Fp32, 256.0), (C::Fp16, 1024.0), (C::Int8, 1857.0)],
     source: "memory and bandwidth: Apple's announcement (lowyat.net, applemagazine.com), for the M5 michaelstinkerings.org; peaks: T. Zakharko's benchmark of the neural accelerators, which estimates 18 in FP32, 70 in FP16 and 130 TOPS in INT8 for 40 cores at 1750 MHz",
-    notes: "The clock is an estimate. FP16 products run on the neural accelerator of each GPU core, with FP16 or FP32 accumulation. sm_count = GPU cores",
+    notes: "The clock is an estimate. FP16 products run on the neural accelerator of each GPU core, with FP16 or FP32 accumulation",
     ..TIER
 };
 
@@ -75,7 +75,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -127,7 +127,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -179,7 +179,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -231,7 +231,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -282,7 +282,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -334,7 +334,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -385,7 +385,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -436,7 +436,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -487,7 +487,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Device {
@@ -525,7 +525,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -576,7 +576,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -627,7 +627,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -678,7 +678,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Device {
@@ -716,7 +716,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {
@@ -767,7 +767,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth: llama.cpp on GitHub (1642), Ars/wccftech; FP32: huggingface.js on GitHub (1044), hmc-tech",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Device {
@@ -805,7 +805,7 @@ pub(super) static DEVICES: [Device; 31] = [
             "bandwidth, memory, cores: sellers' specifications of the MacBook Pro and Mac Studio with the 14-core CPU and 32-core GPU; FP32: 32/40 of the 40-core chip",
         ),
         notes: text(
-            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
         ),
     },
     Row {

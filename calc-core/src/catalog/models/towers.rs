@@ -63,9 +63,221 @@ macro_rules! qwen3_5 {
     };
 }
 
+qwen3_5!(QWEN3_5_9B, 4096);
 qwen3_5!(QWEN3_5_27B, 5120);
 qwen3_5!(QWEN3_5_35B, 2048);
 qwen3_5!(QWEN3_5_122B, 3072);
+
+/// Layers of an encoder with the biases and norms of `SigLIP`: layers, hidden size, heads, width.
+const fn plain([layers, hidden_size, n_heads, width]: [u64; 4]) -> TowerLayers {
+    TowerLayers {
+        layers,
+        hidden_size,
+        n_heads,
+        n_kv_heads: n_heads,
+        head_dim: hidden_size / n_heads,
+        width,
+        vectors: 9 * hidden_size + width,
+        ..SO400M
+    }
+}
+
+const LAYERS_24: TowerLayers = plain([24, 1024, 16, 4096]);
+
+/// The tower of a smaller Qwen3.5: its layers, and the hidden size of the language model.
+macro_rules! qwen3_5_small {
+    ($name:ident, $layers:expr, $text:literal) => {
+        pub(super) static $name: [Tower; 1] = [{
+            let hidden = $layers.hidden_size;
+            Tower {
+                kind: TowerKind::Vision,
+                layers: List::Borrowed(const { &[$layers] }),
+                ends: List::Borrowed(
+                    const {
+                        &[
+                            end($layers.hidden_size, 3 * 2 * 16 * 16, 1),
+                            end(4 * $layers.hidden_size, 4 * $layers.hidden_size, 4),
+                            end($text, 4 * $layers.hidden_size, 4),
+                        ]
+                    },
+                ),
+                vectors: (1 + 2304 + 2 + 4) * hidden + $text,
+                images: ImageRule::Area { patch: 16, merge: 2, least: 65_536, most: 16_777_216 },
+                stored: None,
+            }
+        }];
+    };
+}
+
+qwen3_5_small!(QWEN3_5_0_8B, plain([12, 768, 12, 3072]), 1024);
+qwen3_5_small!(QWEN3_5_2B, LAYERS_24, 2048);
+qwen3_5_small!(QWEN3_5_4B, LAYERS_24, 2560);
+
+/// The tower of Qwen3-VL: as that of Qwen3.5, with three more projectors, which feed the first layers of the language model.
+macro_rules! qwen3_vl {
+    ($name:ident, $layers:expr, $text:literal) => {
+        pub(super) static $name: [Tower; 1] = [{
+            const IN: u64 = 4 * $layers.hidden_size;
+            Tower {
+                kind: TowerKind::Vision,
+                layers: List::Borrowed(const { &[$layers] }),
+                ends: List::Borrowed(&[
+                    end(IN / 4, 3 * 2 * 16 * 16, 1),
+                    end(IN, IN, 4),
+                    end($text, IN, 4),
+                    end(IN, IN, 4),
+                    end($text, IN, 4),
+                    end(IN, IN, 4),
+                    end($text, IN, 4),
+                    end(IN, IN, 4),
+                    end($text, IN, 4),
+                ]),
+                vectors: (1 + 2304 + 2) * IN / 4 + 4 * (IN + $text) + 3 * 2 * IN,
+                images: ImageRule::Area { patch: 16, merge: 2, least: 65_536, most: 16_777_216 },
+                stored: None,
+            }
+        }];
+    };
+}
+
+qwen3_vl!(QWEN3_VL_4B, LAYERS_24, 2560);
+qwen3_vl!(QWEN3_VL_8B, SO400M, 4096);
+qwen3_vl!(QWEN3_VL_30B, SO400M, 2048);
+qwen3_vl!(QWEN3_VL_32B, SO400M, 5120);
+
+/// The tower of Qwen2.5-VL with this width and a language model of this hidden size: patches of 14 pixels, four of which are a
+/// token; four of 32 layers see the whole image.
+macro_rules! qwen2_5_vl {
+    ($name:ident, $width:literal, $text:literal) => {
+        pub(super) static $name: [Tower; 1] = [{
+            const LAYERS: TowerLayers = TowerLayers {
+                layers: 28,
+                mlp: MlpKind::Gated,
+                window: Some(64),
+                vectors: 7 * 1280 + 2 * $width,
+                ..plain([0, 1280, 16, $width])
+            };
+            Tower {
+                kind: TowerKind::Vision,
+                layers: List::Borrowed(&[
+                    LAYERS,
+                    TowerLayers { layers: 4, window: None, ..LAYERS },
+                ]),
+                ends: List::Borrowed(&[
+                    end(1280, 3 * 2 * 14 * 14, 1),
+                    end(5120, 5120, 4),
+                    end($text, 5120, 4),
+                ]),
+                vectors: 1280 + 5120 + $text,
+                images: ImageRule::Area { patch: 14, merge: 2, least: 3136, most: 12_845_056 },
+                stored: None,
+            }
+        }];
+    };
+}
+
+qwen2_5_vl!(QWEN2_5_VL_7B, 3420, 3584);
+qwen2_5_vl!(QWEN2_5_VL_72B, 3456, 8192);
+
+/// The tower of Mistral with a language model of this hidden size: patches of 14 pixels, four of which are a token.
+macro_rules! pixtral {
+    ($name:ident, $text:literal) => {
+        pub(super) static $name: [Tower; 1] = [Tower {
+            kind: TowerKind::Vision,
+            layers: List::Borrowed(
+                const { &[TowerLayers { mlp: MlpKind::Gated, vectors: 2 * 1024, ..LAYERS_24 }] },
+            ),
+            ends: List::Borrowed(&[
+                end(1024, 3 * 14 * 14, 1),
+                end(1024, 4 * 1024, 4),
+                end($text, 1024, 4),
+                end($text, $text, 4),
+            ]),
+            vectors: 2 * 1024,
+            images: ImageRule::Rows { patch: 14, merge: 2, longest: 1540 },
+            stored: None,
+        }];
+    };
+}
+
+pixtral!(PIXTRAL_3B, 3072);
+pixtral!(PIXTRAL_8B, 4096);
+pixtral!(PIXTRAL_24B, 5120);
+
+/// The towers of Gemma 3n. That for images is a convolutional network, whose parameters are counted among the vectors.
+pub(super) static GEMMA_3N: [Tower; 2] = [
+    Tower {
+        kind: TowerKind::Vision,
+        layers: List::Borrowed(&[]),
+        ends: List::Borrowed(&[end(128, 2048, 1), end(2048, 2048, 1)]),
+        vectors: 294_131_008,
+        images: ImageRule::Fixed { tile: ImageTile { positions: 256, tokens: 256 }, separators: 4 },
+        stored: None,
+    },
+    Tower {
+        kind: TowerKind::Audio,
+        layers: List::Borrowed(
+            const {
+                &[TowerLayers {
+                    other_matrices: 28_311_552,
+                    vectors: 21_696,
+                    ..plain([12, 1536, 8, 6144])
+                }]
+            },
+        ),
+        ends: List::Borrowed(&[end(1536, 1024, 1), end(128, 1536, 1), end(2048, 1536, 1)]),
+        vectors: 41_248,
+        images: ImageRule::Unknown { merge: 1 },
+        stored: None,
+    },
+];
+
+/// The towers of the small Gemma 4 with a language model of this hidden size: images as in the larger one, and sound.
+macro_rules! gemma4_small {
+    ($name:ident, $text:literal) => {
+        pub(super) static $name: [Tower; 2] = [
+            Tower {
+                kind: TowerKind::Vision,
+                layers: List::Borrowed(
+                    const {
+                        &[TowerLayers {
+                            mlp: MlpKind::Gated,
+                            vectors: 4 * 768 + 2 * 64,
+                            ..plain([16, 768, 12, 3072])
+                        }]
+                    },
+                ),
+                ends: List::Borrowed(&[end(768, 3 * 16 * 16, 1), end($text, 768, 9)]),
+                vectors: 2 * 10_240 * 768,
+                images: ImageRule::Budget { patch: 16, merge: 3, most: 280 },
+                stored: None,
+            },
+            Tower {
+                kind: TowerKind::Audio,
+                layers: List::Borrowed(
+                    const {
+                        &[TowerLayers {
+                            other_matrices: 12_582_912,
+                            vectors: 14_464,
+                            ..plain([12, 1024, 8, 4096])
+                        }]
+                    },
+                ),
+                ends: List::Borrowed(&[
+                    end(1024, 1024, 1),
+                    end(1536, 1024, 1),
+                    end($text, 1536, 1),
+                ]),
+                vectors: 39_712,
+                images: ImageRule::Unknown { merge: 1 },
+                stored: None,
+            },
+        ];
+    };
+}
+
+gemma4_small!(GEMMA_4_E2B, 1536);
+gemma4_small!(GEMMA_4_E4B, 2560);
 
 /// The tower of the larger Gemma 4 with a language model of this hidden size: patches of 16 pixels, nine of which are a token.
 macro_rules! gemma4 {
@@ -136,5 +348,31 @@ pub(super) static KIMI_K3: [Tower; 1] = [Tower {
     ends: List::Borrowed(&[end(1024, 3 * 14 * 14, 1), end(4096, 4096, 4), end(7168, 4096, 4)]),
     vectors: (64 * 64 + 1) * 1024 + 7168,
     images: ImageRule::Padded { patch: 14, merge: 2, most: 16_384 },
+    stored: None,
+}];
+
+/// The tower of Kimi K2.5: patches of 14 pixels, four of which are a token.
+pub(super) static KIMI_K2_5: [Tower; 1] = [Tower {
+    kind: TowerKind::Vision,
+    layers: List::Borrowed(&[SO400M]),
+    ends: List::Borrowed(&[end(1152, 3 * 14 * 14, 1), end(4608, 4608, 4), end(7168, 4608, 4)]),
+    vectors: (64 * 64 + 5) * 1152 + 4608 + 7168,
+    images: ImageRule::Padded { patch: 14, merge: 2, most: 16_384 },
+    stored: None,
+}];
+
+/// The tower of `MiniMax`-M3: patches of 14 pixels, four of which are a token.
+pub(super) static MINIMAX_M3: [Tower; 1] = [Tower {
+    kind: TowerKind::Vision,
+    layers: List::Borrowed(const { &[plain([32, 1280, 16, 5120])] }),
+    ends: List::Borrowed(&[
+        end(1280, 3 * 2 * 14 * 14, 1),
+        end(6144, 1280, 1),
+        end(6144, 6144, 1),
+        end(6144, 4 * 6144, 4),
+        end(6144, 6144, 4),
+    ]),
+    vectors: 2 * 1280 + 4 * 6144,
+    images: ImageRule::Area { patch: 14, merge: 2, least: 3136, most: 451_584 },
     stored: None,
 }];

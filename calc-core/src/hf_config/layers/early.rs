@@ -10,7 +10,7 @@ use super::super::refusal::{ConfigError, Unsupported};
 use super::super::rules::Rules;
 use super::{Layers, count_of};
 use crate::error::in_range;
-use crate::model_arch::{Attention, DenseLayers, MAX_COUNT, Moe, Projection};
+use crate::model_arch::{Attention, DenseLayers, MAX_COUNT, MAX_HEAD, Moe, Projection};
 
 /// Layers with the same heads and MLPs, by the rules.
 fn equal(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Layers, ConfigError> {
@@ -149,4 +149,49 @@ pub(super) fn axk1(
     let sparse: u64 = layers.feed_forward.moe.iter().map(|moe| moe.layers).sum();
     let norms = super::NormCount::Total { add: 2 * frame.n_layers, post: sparse };
     Ok(Layers { norms, ..layers })
+}
+
+/// Arctic: in every layer experts, and beside them a dense MLP of the hidden size after a norm of its own.
+pub(super) fn arctic(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    if !flag!(reader, parallel_attn_mlp_res, false)? {
+        return equal(reader, rules, frame);
+    }
+    let mut layers = equal(reader, rules, frame)?;
+    for moe in &mut layers.feed_forward.moe {
+        moe.shared_width = frame.hidden_size;
+    }
+    let norms = super::NormCount::Total { add: 3 * frame.n_layers, post: 0 };
+    Ok(Layers { norms, ..layers })
+}
+
+/// The first Qwen: an MLP of half the stated width.
+pub(super) fn qwen1(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let mut layers = equal(reader, rules, frame)?;
+    for dense in &mut layers.feed_forward.dense {
+        dense.width /= 2;
+    }
+    Ok(layers)
+}
+
+/// Step3: queries through a vector of `share_q_dim`, which is normed.
+pub(super) fn step3_text(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let rank = count!(reader, share_q_dim, 2048)?;
+    let rank = in_range("share_q_dim", rank, 1, MAX_HEAD).map_err(ConfigError::Value)?;
+    let mut layers = equal(reader, rules, frame)?;
+    for group in &mut layers.attention {
+        group.query_rank = rank;
+    }
+    Ok(layers)
 }

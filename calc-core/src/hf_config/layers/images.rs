@@ -8,7 +8,7 @@ use super::super::entry::PerLayer;
 use super::super::feed_forward;
 use super::super::reader::{Reader, value};
 use super::super::refusal::ConfigError;
-use super::super::rules::Rules;
+use super::super::rules::{DenseWhere, Experts, Rules};
 use super::Layers;
 use crate::model_arch::{Attention, KvSource, Moe, QkNorm};
 
@@ -73,7 +73,13 @@ pub(super) fn ernie_vl(
     };
     let attention = attention::read(reader, rules, frame)?;
     let moe = match &rules.experts {
-        Some(experts) => feed_forward::mixture_of(reader, experts, frame.n_layers, Some(width))?,
+        Some(experts) => {
+            // Published files state the first layer with experts, those of transformers list all.
+            let starts = text.moe_layer_start_index.is_given();
+            let dense = if starts { DenseWhere::Outside(1) } else { experts.dense };
+            let experts = Experts { dense, ..*experts };
+            feed_forward::mixture_of(reader, &experts, frame.n_layers, Some(width))?
+        }
         None => None,
     };
     let mut feed_forward = feed_forward::beside(reader, rules, frame, moe)?;

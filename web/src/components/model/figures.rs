@@ -31,13 +31,14 @@ pub fn Figures() -> impl IntoView {
     });
     // Nobody can click on paper: there the formula of every figure is written out.
     let on_paper = block(move || {
-        let mut explained = figures.with(|figures| {
+        let explained = figures.with(|figures| {
             figures.iter().map(|figure| figure.expected.explanation.clone()).collect::<Vec<_>>()
         });
         let mut sources: Vec<String> = Vec::new();
-        for Explanation { source, .. } in &mut explained {
-            if !sources.contains(source) {
-                sources.push(core::mem::take(source));
+        for Explanation { source, .. } in &explained {
+            let source = source.text();
+            if !sources.contains(&source) {
+                sources.push(source);
             }
         }
         let formulas = explained.into_iter().map(|Explanation { title, formula, values, .. }| {

@@ -158,6 +158,7 @@ mod tests {
                 engine: None,
                 calibration: &Calibration::FITTED,
                 host: None,
+                cards: None,
             },
             model.stored.choice(),
         ));

@@ -70,7 +70,7 @@ impl MeasuredRow {
                 formula: reasons,
                 values: self.grade.meaning().to_owned(),
                 provenance: Provenance::Measured,
-                source: "the repetitions of this measurement".to_owned(),
+                source: "the repetitions of this measurement".into(),
                 lesson: lesson::MEASURING,
             },
         }

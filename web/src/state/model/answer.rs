@@ -151,6 +151,7 @@ pub fn estimate_inputs(
         engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
         host: beside.and_then(|beside| beside.machine.host.clone()),
+        cards: None,
         reserve: beside.and_then(|beside| beside.machine.reserve),
         told: inputs.beside.as_deref().map_or_else(Vec::new, told),
         usual: Vec::new(),

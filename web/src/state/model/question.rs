@@ -164,6 +164,7 @@ impl<'a> ModelQuestion<'a> {
             engine: self.engine,
             calibration: self.place.calibration(),
             host: self.beside.as_ref().and_then(Erased::host),
+            cards: None,
         }
     }
 

@@ -5,8 +5,8 @@ use calc_core::provenance::Provenance;
 use calc_core::recommend::{Outcome, RecommendRequest, Recommendation};
 use report::number_text as text;
 use report::output::lesson;
-use report::output::verdict::explain::Explanation;
-use report::output::words::{advice, factors_source, memory};
+use report::output::verdict::explain::{Explanation, NumberSource};
+use report::output::words::{advice, memory};
 
 use super::{CardOutcome, batch, loss_parts, rate, workload};
 use crate::state::derived::Cell;
@@ -60,7 +60,7 @@ fn fits(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAns
                 formula: "weights + KV cache + activations + reserve".to_owned(),
                 values: format!("{} of {} usable", text::bytes(needs), text::bytes(usable.bytes)),
                 provenance: Provenance::Derived,
-                source: "the formats and the shapes; the reserve is assumed".to_owned(),
+                source: "the formats and the shapes; the reserve is assumed".into(),
                 lesson: lesson::MEMORY,
             },
         },
@@ -95,7 +95,7 @@ fn speed(request: &RecommendRequest<'_>, seen: &CardOutcome<'_>, model: &ModelAn
                     advice::expected(&token.expected)
                 ),
                 provenance: token.expected.provenance,
-                source: factors_source(token.expected.provenance, &model.estimate.basis),
+                source: NumberSource::Factors(token.expected.provenance, model.estimate.basis),
                 lesson: lesson::EXPECTED,
             },
         },
@@ -125,7 +125,7 @@ fn quality(answer: &Recommendation, seen: &CardOutcome<'_>) -> Card {
                 formula: String::new(),
                 values: "a range for the size of the model; larger models lose less".to_owned(),
                 provenance: seen.quality.provenance,
-                source: seen.quality.source.to_owned(),
+                source: seen.quality.source.into(),
                 lesson: lesson::SCHEMES,
             },
         },

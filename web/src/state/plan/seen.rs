@@ -100,7 +100,7 @@ fn explained_drop(row: &Dropped) -> Explanation {
         formula: advice::capital(&advice::dropped(&row.reason, &row.quality)),
         values,
         provenance: row.quality.provenance,
-        source: row.quality.source.to_owned(),
+        source: row.quality.source.into(),
         lesson: lesson::SCHEMES,
     }
 }

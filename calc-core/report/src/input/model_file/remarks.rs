@@ -2,12 +2,48 @@
 
 use calc_core::hf_config::{AssumedField, AssumedValue, AssumedWhy, Remark};
 
+use crate::number_text;
+
 /// Names of the field that holds the data type of the stored weights.
 const DATA_TYPE: [&str; 2] = ["torch_dtype", "dtype"];
 
 /// The assumed data type of the stored weights, if the file names none.
 pub fn data_type_field(assumed: &[AssumedField]) -> Option<&AssumedField> {
     assumed.iter().find(|field| DATA_TYPE.contains(&&*field.field))
+}
+
+/// Number of names in a note; a file with more of them says how many.
+const NAMED: usize = 6;
+
+/// Notes that come before all others: what may make the memory of an import wrong.
+pub fn first_notes(source: &str, assumed: &[AssumedField]) -> Vec<String> {
+    let of = |why| assumed.iter().filter(move |field| field.why == why);
+    let sizes: Vec<String> = of(AssumedWhy::ClassSize)
+        .map(|field| format!("{} ({})", field.field, value_text(field.value)))
+        .collect();
+    let sizes = (!sizes.is_empty()).then(|| {
+        format!(
+            "the model file does not state {}: these are the defaults of its class, and a file that lost the keys is of \
+             another model",
+            listed(&sizes)
+        )
+    });
+    let guess = of(AssumedWhy::Guessed).next().map(|_| {
+        let unread = assumed.iter().filter(|field| field.value == AssumedValue::NotRead);
+        let unread: Vec<String> = unread.map(|field| field.field.to_string()).collect();
+        let unread =
+            if unread.is_empty() { String::new() } else { format!("; not read: {}", listed(&unread)) };
+        format!(
+            "{source} is of no family that is known here: its layers are guessed, and memory and times may be wrong{unread}"
+        )
+    });
+    guess.into_iter().chain(sizes).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let first = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
 /// Notes on the fields that an import assumed, left out or rounded.
@@ -17,17 +53,22 @@ pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String>
 
 /// One assumed field: "head_dim = 128 (default of the family)".
 pub fn assumed_text(field: &AssumedField) -> String {
-    let value = match field.value {
-        AssumedValue::Count(count) => count.to_string(),
-        AssumedValue::Flag(flag) => flag.to_string(),
-        AssumedValue::Word(word) => word.into(),
-    };
     let why = match field.why {
         AssumedWhy::FamilyDefault => "default of the family",
+        AssumedWhy::ClassSize => "not in the file: default of its class",
         AssumedWhy::Guessed => "a guess: the architecture is unknown",
         AssumedWhy::UpperBound => "upper bound",
     };
-    format!("{} = {value} ({why})", field.field)
+    format!("{} = {} ({why})", field.field, value_text(field.value))
+}
+
+fn value_text(value: AssumedValue) -> String {
+    match value {
+        AssumedValue::Count(count) => count.to_string(),
+        AssumedValue::Flag(flag) => flag.to_string(),
+        AssumedValue::Word(word) => word.into(),
+        AssumedValue::NotRead => "not read".into(),
+    }
 }
 
 /// One sentence about a part of the file that an import leaves out or rounds.
@@ -38,9 +79,13 @@ pub fn remark_text(remark: &Remark) -> String {
              known: the memory is a lower bound"
                 .into()
         }
-        Remark::DraftLayersNotCounted { layers } => {
+        Remark::DraftLayersNotCounted { layers, parameters } => {
+            let of = parameters.map_or_else(String::new, |parameters| {
+                format!(", {} parameters,", number_text::count(parameters))
+            });
             format!(
-                "{layers} extra layers for multi-token prediction are not counted: engines load them only for speculative decoding"
+                "{layers} extra layers for multi-token prediction{of} are not counted: engines load them only for speculative \
+                 decoding"
             )
         }
         Remark::AttentionUnquantized => {
@@ -59,6 +104,11 @@ pub fn remark_text(remark: &Remark) -> String {
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }
+        Remark::NameSaysFormat { said, taken } => format!(
+            "the name says {}, and the file states no quantization: the weights are taken as {}; name weights {}, or put \
+             hf_quant_config.json beside the file",
+            said.key, taken.key, said.key
+        ),
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
             format!("{bits} bits with {group} have no format of their own; {} is used instead", format.key)

@@ -16,7 +16,7 @@ use calc_core::quant_format::QuantFormat;
 use geometry::{geometry, read_geometry};
 pub use weights::{FileWeights, RoleSum, read_file_weights};
 
-use super::import_notes;
+use super::{first_notes, import_notes};
 use crate::input::named_model::NamedModel;
 
 /// Separator of the formats of the stored roles.
@@ -76,7 +76,7 @@ impl FileModel {
     /// The parts of an imported model; `None` where no word can hold the geometry.
     pub fn of(model: &NamedModel) -> Option<Self> {
         let one_line = |text: &str| text.replace(char::is_control, " ");
-        let notes = import_notes(&model.assumed, &model.remarks);
+        let notes = notes(model);
         Some(Self {
             name: one_line(&model.name),
             source: one_line(&model.source),
@@ -87,6 +87,13 @@ impl FileModel {
             weights: None,
         })
     }
+}
+
+/// All notes on an import, those that come before others first.
+fn notes(model: &NamedModel) -> Vec<String> {
+    let mut notes = first_notes(&model.source, &model.assumed);
+    notes.extend(import_notes(&model.assumed, &model.remarks));
+    notes
 }
 
 /// Writes the formats of the stored roles as one word.
@@ -152,7 +159,7 @@ mod tests {
         let back = FileModel::of(&named).expect("a geometry");
         assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored));
         assert_eq!((back.geometry.arch(), back.stored), (&*named.arch, named.stored));
-        assert_eq!(back.notes, import_notes(&named.assumed, &named.remarks));
+        assert_eq!(back.notes, notes(&named));
         assert_eq!(back.name, "mine and yours.json");
     }
 

@@ -60,6 +60,14 @@ impl CheckInputs {
         }
     }
 
+    /// Name of the device, or of several cards.
+    pub fn hardware_name(&self) -> String {
+        match &self.done {
+            Done::Operator(inputs) => inputs.device.name.to_string(),
+            Done::Token(inputs) | Done::Answer(inputs) => inputs.hardware_name(),
+        }
+    }
+
     /// Name of the device's power mode.
     pub fn power_mode(&self) -> Option<&str> {
         match &self.done {

@@ -6,43 +6,32 @@ use std::sync::Arc;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
 use calc_core::device::Device;
-use calc_core::error::{Error, in_range, real_in_range};
+use calc_core::error::{Error, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
 use calc_core::footprint::WeightRole;
 use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
-use calc_core::lowering::Images;
-use calc_core::parallel::Parallel;
-use calc_core::plan::{Behind, Plan};
+use calc_core::plan::{Behind, Cards, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
 use calc_core::scheme::{FormatFamily, NoKernel};
 use calc_core::units::Bytes;
-use calc_core::workload::{Speculation, Workload};
+use calc_core::workload::Workload;
 
 use serde_json::Value;
 
 use super::beside::{self, Machine, Pictures, ToldField};
+use super::cards::{ListedCards, SharedCards};
 use super::device_count;
 use super::link::ChosenLink;
+use super::workload::{USUAL_VALUES, UsualValue, workload};
 use super::{
     Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
     host, in_force, link, memory, power_mode, precision_fields, unread_field,
 };
-
-/// Default of a field that a request leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsualValue {
-    pub key: &'static str,
-    pub value: u64,
-}
-
-/// Defaults of batch and prompt.
-pub const USUAL_VALUES: [UsualValue; 2] =
-    [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
 
 /// Fields that state the size of the weights.
 pub(super) const WEIGHT_SIZES: [&str; 3] = ["weight_gb", "weight_bits", "streamed_gb"];
@@ -75,6 +64,8 @@ pub struct EstimateInputs {
     pub calibration: Option<Arc<Calibration>>,
     /// Machine around the card, whose memory takes what the card does not hold.
     pub host: Option<Behind>,
+    /// Further cards beside the device, which share the model by layers.
+    pub cards: Option<Cards>,
     /// Memory that other programs take: of the host, or of the device where there is none.
     pub reserve: Option<Bytes>,
     /// The fields about host, other programs and images as the request has them, for the address of the page.
@@ -96,6 +87,7 @@ impl EstimateInputs {
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let all = fields.clone();
+        let several = ListedCards::take(&mut fields, library)?;
         host::from_device_name(&mut fields)?;
         let counted = device_count::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
@@ -122,10 +114,22 @@ impl EstimateInputs {
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let mut workload = workload(&mut fields, pictures.images)?;
+        let shared =
+            several.map(|listed| listed.shared(device.clone(), &mut workload.parallel, limit));
+        let (device, cards, listed) = match shared.transpose()? {
+            None => (device, None, Vec::new()),
+            Some(SharedCards { first, others, said }) => (first, others, said),
+        };
         let counted = counted.map(|counted| counted.said(&workload.parallel)).transpose()?;
         let (device, link) = link::device(&mut fields, device, &workload.parallel)?;
         let said = link.as_ref().map(ChosenLink::said);
-        let taken = counted.into_iter().chain(open).chain(taken).chain(said).chain(machine.said);
+        let taken = counted
+            .into_iter()
+            .chain(listed)
+            .chain(open)
+            .chain(taken)
+            .chain(said)
+            .chain(machine.said);
         let taken = taken.collect();
         let draft = draft_field(&mut fields, library, (&model, unread))?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -158,6 +162,7 @@ impl EstimateInputs {
             engine,
             calibration,
             host: machine.host,
+            cards,
             reserve: machine.reserve,
             told,
             usual,
@@ -165,6 +170,13 @@ impl EstimateInputs {
             link,
             fields: Some(all),
         })
+    }
+
+    /// Name of the hardware: `GeForce RTX 4090 + GeForce RTX 3090`.
+    pub fn hardware_name(&self) -> String {
+        let others = self.cards.iter().flat_map(|cards| &cards.others);
+        let names = [&*self.device.name].into_iter().chain(others.map(|card| &*card.device.name));
+        names.collect::<Vec<_>>().join(" + ")
     }
 
     /// Whether a field of the request has this text.
@@ -247,6 +259,7 @@ impl EstimateInputs {
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
             host: self.host.as_ref(),
+            cards: self.cards.as_ref(),
         })
     }
 
@@ -294,65 +307,10 @@ fn draft_field(
         input: "draft_model mtp",
         part: "a model without a layer for multi-token prediction whose geometry is known",
     })?;
-    let name = format!("the layer for multi-token prediction of {}", model.name);
+    let layers = if arch.draft_layers > 1 { "layers" } else { "layer" };
+    let name = format!("the {layers} for multi-token prediction of {}", model.name);
     let key = OWN_LAYERS.into();
     Ok(Some(NamedModel { key, name, arch: Cow::Owned(arch), weight_bytes: None, ..model.clone() }))
-}
-
-/// Reads the workload; the tokens of images are added to the prompt.
-fn workload(fields: &mut Fields, images: Option<Images>) -> Result<Workload, RequestError> {
-    let [batch, prompt] = USUAL_VALUES;
-    let batch = fields.count(batch.key)?.unwrap_or(batch.value);
-    let text = fields.count(prompt.key)?.unwrap_or(prompt.value);
-    let in_images = images.map_or(0, |images| images.tokens());
-    let prompt = text.saturating_add(in_images);
-    let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
-    let inner_chunk = fields.flag("inner_chunk")?;
-    let context = fields.count("context")?;
-    if let Some(context) = context {
-        in_range("cached_prefix", cached_prefix, 0, context)?;
-    }
-    let context = context.unwrap_or(prompt.saturating_add(cached_prefix));
-    let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
-    let parallel = Parallel {
-        tensor: fields.count("tensor_parallel")?.unwrap_or(1),
-        pipeline: fields.count("pipeline_parallel")?.unwrap_or(1),
-        expert: fields.count("expert_parallel")?.unwrap_or(1),
-    };
-    let speculation = match (fields.count("draft_tokens")?, fields.real("acceptance")?) {
-        (None, None) => None,
-        (Some(draft_tokens), Some(acceptance)) => {
-            Some(Speculation { draft_tokens, acceptance, own_layers: false })
-        }
-        (Some(_), None) => {
-            return Err(Error::Conflict {
-                first: "draft_tokens",
-                second: "acceptance",
-                needs: true,
-            }
-            .into());
-        }
-        (None, Some(_)) => {
-            return Err(Error::Conflict {
-                first: "acceptance",
-                second: "draft_tokens",
-                needs: true,
-            }
-            .into());
-        }
-    };
-    let static_batch = fields.flag("static_batch")?;
-    Ok(Workload {
-        images,
-        cached_prefix,
-        inner_chunk,
-        static_batch,
-        context,
-        new_tokens,
-        parallel,
-        speculation,
-        ..Workload::new(batch, prompt)
-    })
 }
 
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {

@@ -278,8 +278,8 @@ fn check_generation(modules: Modules, row: Modules) -> Result<(), RequestError> 
 
 /// The link between a card and its host.
 #[derive(Clone, Copy)]
-struct OwnLink {
-    preset: &'static LinkPreset,
+pub(super) struct OwnLink {
+    pub(super) preset: &'static LinkPreset,
     rate: Fact<Link>,
     /// False where neither the request nor the catalog names it.
     is_known: bool,
@@ -297,7 +297,7 @@ fn link(fields: &mut Fields, device: &Device) -> Result<OwnLink, RequestError> {
 }
 
 /// The PCIe link in the catalog's row, or else the fastest of the cards with the same chip.
-fn own_link(device: &Device) -> OwnLink {
+pub(super) fn own_link(device: &Device) -> OwnLink {
     let chip = &device.architecture;
     let twins = || devices::all().filter(|row| row.architecture == *chip);
     let of_twins = || {

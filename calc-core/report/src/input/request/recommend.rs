@@ -96,6 +96,10 @@ impl RecommendInputs {
         let asked_weights = fields.peek_text("weights").map(key);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
+            if inputs.cards.is_some() {
+                let part = "unlike cards: estimate and check say what a model does on them";
+                return Err(Error::Inapplicable { input: "recommend", part }.into());
+            }
             // A workload that no scheme and no device can run is an error, not an empty list.
             inputs.workload.check()?;
             inputs.workload.parallel.check(&inputs.model.arch)?;
@@ -170,6 +174,7 @@ impl RecommendInputs {
                         engine: inputs.engine.or(inputs.host.as_ref().map(|_| Engine::LlamaCpp)),
                         calibration: in_force(inputs.calibration.as_ref()),
                         host: inputs.host.as_ref(),
+                        cards: None,
                     },
                     inputs.model.stored,
                 )

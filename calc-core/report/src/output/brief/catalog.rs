@@ -4,7 +4,7 @@ use calc_core::device::Device;
 use calc_core::quant_format::ComputeClass;
 
 use super::Brief;
-use crate::input::model_file::{assumed_text, remark_text};
+use crate::input::model_file::{assumed_text, first_notes, remark_text};
 use crate::input::named_model::NamedModel;
 use crate::number_text as n;
 
@@ -31,7 +31,8 @@ pub fn model(model: &NamedModel) -> Brief {
         model.stored.weights.short_name
     );
     let mut lines = vec![format!("Source: {}.", model.source)];
-    let notes = model.assumed.iter().map(assumed_text);
+    let first = first_notes(&model.source, &model.assumed).into_iter();
+    let notes = first.chain(model.assumed.iter().map(assumed_text));
     let notes = notes.chain(model.remarks.iter().map(remark_text));
     lines.extend(notes.map(|note| format!("Note: {note}.")));
     Brief { sentence, lines }

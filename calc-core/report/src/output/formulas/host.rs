@@ -56,7 +56,7 @@ impl<'a> Split<'a> {
         let part = if arch.has_experts() { "experts" } else { "MLPs" };
         let bandwidth = &self.host.bandwidth;
         let modules = Explanation {
-            source: self.host.name.to_string(),
+            source: self.host.name.to_string().into(),
             ..self.row(
                 "Memory of the host",
                 "β_h = channels × 8 B × transfers per second".to_owned(),
@@ -200,7 +200,7 @@ impl<'a> Split<'a> {
             formula,
             values,
             provenance,
-            source,
+            source: source.into(),
             lesson: lesson::TIERS,
         }
     }

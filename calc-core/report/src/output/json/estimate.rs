@@ -11,6 +11,7 @@ use calc_core::workload::Workload;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::cards::CardJson;
 use super::host::{HostJson, PlacementJson, RemedyJson};
 use super::images::ImagesJson;
 use super::memory::MemoryJson;
@@ -51,6 +52,12 @@ pub struct EstimateJson {
     host: Option<HostJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<PlacementJson>,
+    /// Unlike cards that share the model by layers; absent for one device and for equal ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cards: Vec<CardJson>,
+    /// Options of the engine that put the layers on these cards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cards_options: Vec<String>,
     /// Smallest changes of the request after which the model fits; absent where it does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fits_with: Vec<RemedyJson>,
@@ -355,7 +362,7 @@ impl EstimateJson {
             expected: known.then(|| LatenciesJson::new(answer)),
             without_link: answer.link_unknown.then(|| LatenciesJson::new(answer)),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
-            memory: MemoryJson::new(inputs, &answer.memory),
+            memory: MemoryJson::new(inputs, answer),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),
                 watt: energy.map(|energy| energy.power.all.get()),
@@ -365,6 +372,8 @@ impl EstimateJson {
             },
             host: inputs.host.as_ref().map(|host| HostJson::from(&host.host)),
             placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
+            cards: CardJson::all(inputs, answer),
+            cards_options: words::cards::options(answer),
             fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
         }

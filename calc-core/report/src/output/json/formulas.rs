@@ -12,7 +12,7 @@ pub fn formulas(told: &[Explanation]) -> Value {
             "formula": step.formula,
             "values": step.values,
             "origin": step.provenance,
-            "source": step.source,
+            "source": step.source.text(),
             "page": step.lesson.address(),
         })
     };

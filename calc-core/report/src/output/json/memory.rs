@@ -1,11 +1,13 @@
 //! Memory of one device in JSON.
 
-use calc_core::footprint::{DraftMemory, MemoryFootprint, WeightRole};
+use calc_core::estimate::Estimate;
+use calc_core::footprint::{DraftMemory, WeightRole};
 use calc_core::units::Bytes;
 use serde::Serialize;
 
 use super::host::HostMemoryJson;
 use crate::input::request::EstimateInputs;
+use crate::output::words::cards;
 
 /// Memory of one device [byte].
 #[derive(Debug, Clone, Serialize)]
@@ -13,6 +15,9 @@ pub(super) struct MemoryJson {
     weights: f64,
     /// The weights by role, those on a host included.
     weights_by_role: WeightRolesJson,
+    /// Tables of the input that the engine keeps beside the card; in no sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables_on_host: Option<f64>,
     /// Weights of the towers for images and sound, whole on one device.
     #[serde(skip_serializing_if = "Option::is_none")]
     towers: Option<f64>,
@@ -78,11 +83,17 @@ impl WeightRolesJson {
 
 impl MemoryJson {
     /// Converts the memory of an answer.
-    pub(super) fn new(inputs: &EstimateInputs, memory: &MemoryFootprint) -> Self {
+    pub(super) fn new(inputs: &EstimateInputs, answer: &Estimate) -> Self {
         let (device, devices) = (&*inputs.device, inputs.workload.parallel.devices());
+        let memory = &answer.memory;
+        let all = match &answer.cards[..] {
+            [] => memory.group_total(devices),
+            _ => cards::total(answer),
+        };
         Self {
             weights: memory.weights.get(),
             weights_by_role: WeightRolesJson::new(&inputs.weight_roles()),
+            tables_on_host: Some(memory.tables_on_host.get()).filter(|bytes| *bytes > 0.0),
             towers: Some(memory.towers.get()).filter(|bytes| *bytes > 0.0),
             kv_cache: memory.kv_cache.get(),
             kv_cache_rounding: memory.cache_rounding.get(),
@@ -95,7 +106,7 @@ impl MemoryJson {
             fits: memory.verdict().fits(),
             installed: device.installed_memory().map(Bytes::get),
             platform: device.memory_platform.key(),
-            group: GroupJson { devices, total: memory.group_total(devices).get() },
+            group: GroupJson { devices, total: all.get() },
             host: memory.host.map(HostMemoryJson::from),
         }
     }

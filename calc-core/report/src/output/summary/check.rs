@@ -13,7 +13,7 @@ use crate::output::words;
 pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode().map_or(String::new(), |mode| format!(" in mode {mode}"));
-    out.heading(format!("{} on {}{mode}", what(inputs), inputs.device().name));
+    out.heading(format!("{} on {}{mode}", what(inputs), inputs.hardware_name()));
     out.line(words::check::sentence(answer));
     out.line("");
     out.line(format!("claim       {}", claimed(inputs, answer)));

@@ -1,12 +1,12 @@
 //! Answer of `estimate` for people.
 
+mod cards;
 mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
-use calc_core::footprint::bits_per_weight;
+use calc_core::footprint::{bits_per_weight, pages};
 use calc_core::model_arch::{LayerPart, ModelArch};
-use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
@@ -24,7 +24,7 @@ use crate::output::words::remedies::Asked;
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
-    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
+    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.hardware_name()));
     if let Some(sentence) = words::too_long(inputs) {
         out.line(sentence);
     }
@@ -51,7 +51,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
 }
 
 fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let fits = words::memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    let fits = words::memory::fit_of(inputs, answer);
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
@@ -118,12 +118,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     if let Some(images) = &answer.images {
         out.line(format!("images      {}", words::towers::images(inputs, images)));
     }
-    let split = &w.parallel;
-    if split.tensor * split.pipeline * split.expert > 1 {
-        let Parallel { tensor, pipeline, expert } = split;
-        out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
-        out.line(format!("link        {}", words::link(&inputs.device)));
-    }
+    cards::split(out, inputs, answer);
 }
 
 /// Name of the reported decode step; with several new tokens, with its context.
@@ -166,11 +161,27 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
     table
 }
 
+/// The line on what the engine allots beside the KV cache.
+fn rounding(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let engine = answer.basis.engine;
+    let model = inputs.model.arch.shard(inputs.workload.parallel.tensor);
+    let rule = CacheRule::of(engine, &inputs.device, &model);
+    let pages = pages(&model, &answer.precision, &rule);
+    let drafts = inputs.workload.speculation.map_or(0, |speculation| speculation.draft_tokens);
+    format!(
+        "  rounding  {}  {} allots {}",
+        n::bytes(answer.memory.cache_rounding),
+        words::apply::engine_name(engine),
+        words::memory::rounding(&rule, &model, pages.as_ref(), drafts)
+    )
+}
+
 fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
     let devices = inputs.workload.parallel.devices();
     out.heading(match devices {
         1 => "Memory".to_owned(),
+        _ if !answer.cards.is_empty() => "Memory of the card with the least to spare".to_owned(),
         many => format!("Memory per device, {many} devices"),
     });
     out.line(format!(
@@ -192,15 +203,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         inputs.workload.longest()
     ));
     if m.cache_rounding > Bytes::ZERO {
-        let engine = answer.basis.engine;
-        let rule = CacheRule::of(engine, &inputs.device, &inputs.model.arch);
-        let has_windows = inputs.model.arch.attention.iter().any(|group| group.windowed_layers > 0);
-        out.line(format!(
-            "  rounding  {}  {} allots {}",
-            n::bytes(m.cache_rounding),
-            words::apply::engine_name(engine),
-            words::memory::rounding(&rule, has_windows)
-        ));
+        out.line(rounding(inputs, answer));
     }
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
@@ -219,7 +222,9 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         n::bytes(m.usable.bytes),
         words::memory::origin(&inputs.device, m.usable)
     ));
-    if devices > 1 {
+    if !answer.cards.is_empty() {
+        cards::cards(out, inputs, answer);
+    } else if devices > 1 {
         out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
     }
     if let (Some(host), Some(placement)) = (m.host, answer.placement) {

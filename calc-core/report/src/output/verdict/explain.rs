@@ -1,7 +1,7 @@
 //! Explanations of numbers: formula, values in it, provenance and source.
 
 use calc_core::analysis::{Analysis, Operator, OperatorPart};
-use calc_core::calibration::Factors;
+use calc_core::calibration::{Basis, Factors};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
 use calc_core::provenance::{Fact, Provenance};
@@ -13,8 +13,38 @@ use crate::number_text as text;
 use crate::output::lesson::{self, Lesson};
 use crate::output::words;
 
+/// Source of a number.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NumberSource {
+    Text(String),
+    /// The factors of an expected time. Their words are made where they are shown: most numbers are shown without their source.
+    Factors(Provenance, Basis),
+}
+
+impl NumberSource {
+    /// The source in words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Factors(provenance, basis) => words::factors_source(*provenance, basis),
+        }
+    }
+}
+
+impl From<String> for NumberSource {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for NumberSource {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
 /// Derivation and source of a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// Name of the number.
     pub title: String,
@@ -24,7 +54,7 @@ pub struct Explanation {
     pub values: String,
     pub provenance: Provenance,
     /// Source of a fact, or what the formula assumes.
-    pub source: String,
+    pub source: NumberSource,
     /// The page that explains the term.
     pub lesson: Lesson,
 }
@@ -70,9 +100,9 @@ pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
         values: format!("{} = {}", values.join(" + "), text::bytes(traffic.total())),
         provenance: Provenance::Derived,
         source: if answer.parts.is_empty() {
-            "each operand moves once".to_owned()
+            "each operand moves once".into()
         } else {
-            "each operand of each part moves once".to_owned()
+            "each operand of each part moves once".into()
         },
         lesson: lesson::ROOFLINE,
     }
@@ -98,7 +128,8 @@ fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
             "{}: {} bit per weight with its scales; each operand moves once",
             precision.weights.name,
             text::short(precision.weights.bits_per_element(), 4)
-        ),
+        )
+        .into(),
         lesson: lesson::PRODUCTS,
     }
 }
@@ -115,7 +146,7 @@ pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
             text::intensity(answer.cost.intensity())
         ),
         provenance: Provenance::Derived,
-        source: "a multiply-add counts 2 FLOP; bytes are DRAM traffic".to_owned(),
+        source: "a multiply-add counts 2 FLOP; bytes are DRAM traffic".into(),
         lesson: lesson::ROOFLINE,
     }
 }
@@ -129,7 +160,7 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
                 .to_owned(),
             values: sum(answer, |part| part.time.ideal(), answer.ideal),
             provenance: Provenance::Derived,
-            source: format!("the roofs of {}", device.name),
+            source: format!("the roofs of {}", device.name).into(),
             lesson: lesson::ROOFLINE,
         };
     }
@@ -147,7 +178,7 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
             text::time(time.compute)
         ),
         provenance: Provenance::Derived,
-        source: format!("the roofs of {}", device.name),
+        source: format!("the roofs of {}", device.name).into(),
         lesson: lesson::ROOFLINE,
     }
 }
@@ -174,7 +205,7 @@ pub fn part(part: &OperatorPart, bandwidth: BytesPerSec) -> Explanation {
             text::time(part.time.compute)
         ),
         provenance: Provenance::Derived,
-        source: format!("{}-bound", crate::output::words::bound(part.time.bound())),
+        source: format!("{}-bound", crate::output::words::bound(part.time.bound())).into(),
         lesson: lesson::ROOFLINE,
     }
 }
@@ -191,7 +222,7 @@ pub fn memory_time(answer: &Analysis) -> Explanation {
             text::time(answer.time.memory)
         ),
         provenance: Provenance::Derived,
-        source: "at the full bandwidth".to_owned(),
+        source: "at the full bandwidth".into(),
         lesson: lesson::ROOFLINE,
     }
 }
@@ -214,7 +245,7 @@ pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
             text::time(answer.time.compute)
         ),
         provenance: Provenance::Derived,
-        source: format!("at the full dense peak{fallback}"),
+        source: format!("at the full dense peak{fallback}").into(),
         lesson: lesson::COMPUTE_PATH,
     }
 }
@@ -251,7 +282,7 @@ pub fn expected(answer: &Analysis) -> Explanation {
         formula: formula.to_owned(),
         values: format!("{values}; {interval}"),
         provenance: answer.expected.provenance,
-        source: words::factors_source(answer.expected.provenance, &answer.basis),
+        source: NumberSource::Factors(answer.expected.provenance, answer.basis),
         lesson: lesson::EXPECTED,
     }
 }
@@ -263,7 +294,7 @@ pub fn floor(answer: &Analysis) -> Explanation {
         formula: String::new(),
         values: format!("{}, however small the operator", text::time(super::floors(answer))),
         provenance: answer.expected.provenance,
-        source: "launch, first bytes, last bytes".to_owned(),
+        source: "launch, first bytes, last bytes".into(),
         lesson: lesson::EXPECTED,
     }
 }
@@ -281,7 +312,7 @@ pub fn speedup(answer: &Analysis, baseline: &Analysis) -> Explanation {
             text::ratio(baseline.expected.time / answer.expected.time)
         ),
         provenance: answer.expected.provenance,
-        source: format!("weights and activations in {}", baseline.precision.weights.name),
+        source: format!("weights and activations in {}", baseline.precision.weights.name).into(),
         lesson: lesson::EXPECTED,
     }
 }
@@ -297,7 +328,7 @@ pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
                 .memory_clock
                 .map_or_else(String::new, |clock| format!("memory at {}", text::clock(clock))),
             provenance: mode.provenance,
-            source: mode_source(device, mode),
+            source: mode_source(device, mode).into(),
             lesson: lesson::ROOFLINE,
         },
     }
@@ -328,7 +359,7 @@ pub fn peak(
             full.map_or_else(|| text::NO_NUMBER.to_owned(), text::clock)
         ),
         provenance: Provenance::Derived,
-        source: mode_source(device, mode),
+        source: mode_source(device, mode).into(),
         lesson: lesson::COMPUTE_PATH,
     }
 }
@@ -351,7 +382,7 @@ pub fn fact(title: &str, provenance: Provenance, device: &Device, lesson: Lesson
         formula: String::new(),
         values: String::new(),
         provenance,
-        source: device.source.trim().to_owned(),
+        source: device.source.trim().into(),
         lesson,
     }
 }

@@ -9,7 +9,7 @@ use calc_core::provenance::Provenance;
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
 
-use super::explain::Explanation;
+use super::explain::{Explanation, NumberSource};
 use crate::number_text as text;
 use crate::output::lesson::{self, Lesson};
 use crate::output::words;
@@ -100,7 +100,7 @@ pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
         formula: "sum over operators of the longer of bytes ÷ bandwidth and FLOP ÷ peak".to_owned(),
         values: format!("{}; no overlap between operators", text::time(ideal)),
         provenance: Provenance::Derived,
-        source: format!("the roofs of {device}"),
+        source: format!("the roofs of {device}").into(),
         lesson: lesson::STEP,
     }
 }
@@ -127,7 +127,7 @@ pub fn expected_latency(
             text::time_range(expected.low, expected.high)
         ),
         provenance: expected.provenance,
-        source: words::factors_source(expected.provenance, basis),
+        source: NumberSource::Factors(expected.provenance, *basis),
         lesson: lesson::EXPECTED,
     }
 }
@@ -147,9 +147,9 @@ pub fn derived(
         values,
         provenance,
         source: if provenance == Provenance::Derived {
-            "the roofs of the device".to_owned()
+            "the roofs of the device".into()
         } else {
-            words::factors_source(provenance, basis)
+            NumberSource::Factors(provenance, *basis)
         },
         lesson,
     }
@@ -223,8 +223,8 @@ pub fn memory_part(
         values: text::bytes(value),
         provenance,
         source: match provenance {
-            Provenance::Assumed => "typical of runtimes on this kind of device".to_owned(),
-            _ => "the geometry and the formats of the model".to_owned(),
+            Provenance::Assumed => "typical of runtimes on this kind of device".into(),
+            _ => "the geometry and the formats of the model".into(),
         },
         lesson: lesson::MEMORY,
     }
@@ -250,7 +250,8 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
             text::percent(share)
         ),
         provenance: totals.expected.provenance,
-        source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound())),
+        source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound()))
+            .into(),
         lesson: lesson::STEP,
     }
 }
@@ -266,7 +267,7 @@ fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
             text::percent(share)
         ),
         provenance: row.totals.expected.provenance,
-        source: "part of expected times only, not of the roofs".to_owned(),
+        source: "part of expected times only, not of the roofs".into(),
         lesson: lesson::STEP,
     }
 }
@@ -317,6 +318,7 @@ mod tests {
             engine: None,
             calibration: &Calibration::FITTED,
             host: None,
+            cards: None,
         })
         .expect("a valid request")
     }

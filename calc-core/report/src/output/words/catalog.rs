@@ -1,13 +1,15 @@
 //! Names and units of published figures of a device; the size of a format's GGUF file.
 
 use calc_core::catalog;
-use calc_core::catalog::devices::measured::{Ceiling, OtherFigure};
+use calc_core::catalog::devices::measured::{Ceiling, Figure, OtherFigure};
+use calc_core::device::{Device, DeviceClass};
 use calc_core::footprint::bits_per_weight;
 use calc_core::model_arch::RecurrentKind;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::{ComputeClass, GgufFile, QuantFormat};
 use calc_core::roofline::Roofs;
 
+use crate::number_text as n;
 use crate::output::verdict::class_name;
 
 /// Kind of a recurrence in the field's words.
@@ -47,6 +49,42 @@ pub fn ceiling(ceiling: Ceiling) -> (String, &'static str) {
 /// Key of another figure of a device: figure and publisher, `bandwidth_aiconfigurator`.
 pub fn other_figure(row: &OtherFigure) -> String {
     format!("{}_{}", row.figure.key(), row.by)
+}
+
+/// Another figure of a device in a sentence: `62.5 TFLOP/s in FP16 is published, too: if FP16 is halved as on GeForce.`
+pub fn other_figure_text(row: &OtherFigure) -> String {
+    let figure = match row.figure {
+        Figure::Bandwidth(rate) => n::published_bandwidth(rate),
+        Figure::Memory(bytes) => format!("{} of memory", n::bytes(bytes)),
+        Figure::Peak(class, rate) => {
+            format!("{} in {}", n::published_rate(rate, class), class_name(class))
+        }
+        Figure::SmCount(count) => format!("{count} SMs"),
+    };
+    let by = match row.by {
+        "datasheet_2019" => "the datasheet of 2019",
+        "geforce_ratio" => "an estimate, as if FP16 were halved as on GeForce",
+        "other" => "other pages",
+        "physical_gb" => "what is built in, of which software sees less",
+        "spec_ratio_125" => "an estimate by rates of 1:2:4:8",
+        "techpowerup" => "TechPowerUp's database",
+        "wikipedia" => "Wikipedia",
+        by => by,
+    };
+    format!("Another figure: {figure} ({by}).")
+}
+
+/// Name of a device's units.
+pub fn units(device: &Device) -> &'static str {
+    match (device.class, &*device.vendor) {
+        (DeviceClass::Cpu, _) => "cores",
+        (_, "Apple") => "GPU cores",
+        (_, "AMD") => "compute units",
+        (_, "Intel") if device.name.starts_with("Gaudi") => "tensor cores",
+        (_, "Intel") => "Xe cores",
+        (_, "NVIDIA") => "SMs",
+        _ => "units",
+    }
 }
 
 /// Model of the catalog's file sizes: llama.cpp publishes those of the same files.

@@ -1,12 +1,17 @@
 //! Sentences about fit and usable memory.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::{MemoryFootprint, MemoryVerdict, WeightRole, reserve};
+use calc_core::estimate::Estimate;
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
+use calc_core::model_arch::ModelArch;
 use calc_core::order::sort_short;
 use calc_core::software::{CacheRule, WindowRule};
 use calc_core::units::Bytes;
 
+use super::apply::engine_name;
+use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 
 /// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
@@ -33,6 +38,35 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             n::bytes(most)
         ),
     }
+}
+
+/// Note on tables of the input that lie beside the card; `None` without them.
+pub fn tables_on_host(
+    memory: &MemoryFootprint,
+    engine: Engine,
+    model: &ModelArch,
+) -> Option<String> {
+    let bytes = Some(memory.tables_on_host).filter(|bytes| *bytes > Bytes::ZERO)?;
+    let copy = if model.tied_embeddings {
+        "; the card has its LM head, which is the same matrix"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{} keeps the input embedding, {}, in the memory of the machine and not on the card, also with all layers on the card{copy}",
+        engine_name(engine),
+        n::bytes(bytes)
+    ))
+}
+
+/// Whether the model of a request fits, on each of equal devices or on the fullest of unlike cards.
+pub fn fit_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let devices = inputs.workload.parallel.devices();
+    if answer.cards.is_empty() {
+        return fit(&answer.memory, devices);
+    }
+    let said = fit(&answer.memory, 1);
+    format!("{} on the fullest of {devices} cards.", said.trim_end_matches('.'))
 }
 
 /// A role of weights: `routers, norms and biases`.
@@ -65,11 +99,32 @@ pub fn roles(roles: &[(WeightRole, Bytes)]) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// Tokens that an engine allots beside the KV cache: `whole blocks of 256 tokens; each window with the 512 tokens of a step`.
-pub fn rounding(rule: &CacheRule, has_windows: bool) -> String {
+/// Tokens and states that an engine allots beside the KV cache: `whole blocks of 256 tokens; each window with the 512 tokens of a
+/// step`.
+pub fn rounding(rule: &CacheRule, model: &ModelArch, pages: Option<&Pages>, drafts: u64) -> String {
+    let has_windows = model.attention.iter().any(|group| group.windowed_layers > 0);
+    let blocks = match pages {
+        Some(pages) => paged(pages),
+        None => format!("whole blocks of {} tokens", n::count(rule.block)),
+    };
+    let windows = if has_windows { windows(rule.windows) } else { String::new() };
+    let states = if model.recurrent.is_empty() { String::new() } else { states(rule, drafts) };
+    format!("{blocks}{windows}{states}")
+}
+
+/// Pages of layers that differ: `pages of 784 tokens, 3.21 MB each; 8 layers more, so that all groups have 10`.
+fn paged(pages: &Pages) -> String {
+    let more = match pages.padding() {
+        0 => String::new(),
+        1 => format!("; a layer more, so that all groups have {}", pages.group),
+        more => format!("; {more} layers more, so that all groups have {}", pages.group),
+    };
+    format!("pages of {} tokens, {} each{more}", n::count(pages.block), n::bytes(pages.page))
+}
+
+fn windows(rule: WindowRule) -> String {
     let count = |tokens: u64| n::count(tokens);
-    let windows = match rule.windows {
-        _ if !has_windows => String::new(),
+    match rule {
         WindowRule::Alone => String::new(),
         WindowRule::AllTokens => "; layers with a window keep all tokens".to_owned(),
         WindowRule::WithStep { step } => {
@@ -82,8 +137,17 @@ pub fn rounding(rule: &CacheRule, has_windows: bool) -> String {
             };
             format!("; each window {more}, and {} tokens of a step for all sequences", count(step))
         }
-    };
-    format!("whole blocks of {} tokens{windows}", count(rule.block))
+    }
+}
+
+/// States of recurrent layers: `; 2 states of a sequence`.
+fn states(rule: &CacheRule, drafts: u64) -> String {
+    let wide = if rule.states.wide { ", in FP32" } else { "" };
+    match rule.states.states(drafts) {
+        1 if !rule.states.wide => String::new(),
+        1 => "; states in FP32".to_owned(),
+        many => format!("; {many} states of each sequence{wide}"),
+    }
 }
 
 /// The missing memory: `40.5 GB short of 25.8 GB usable`.
@@ -160,6 +224,7 @@ mod tests {
             (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let memory = MemoryFootprint {
             weights,
+            tables_on_host: Bytes::ZERO,
             towers,
             kv_cache,
             cache_rounding,

@@ -7,6 +7,7 @@ use calc_core::analysis::{Analysis, Operator};
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
+use calc_core::hf_config::Remark;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -119,6 +120,11 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
+    notes.extend(super::memory::tables_on_host(
+        &answer.memory,
+        answer.basis.engine,
+        &inputs.model.arch,
+    ));
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(super::towers::draft_layers(inputs, answer));
     if answer.placement.is_some_and(|placement| placement.is_split()) {
@@ -128,14 +134,20 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(larger_steps(inputs, answer));
-    notes.extend(split_notes(&inputs.workload.parallel));
+    if answer.cards.is_empty() {
+        notes.extend(split_notes(&inputs.workload.parallel));
+    }
+    notes.extend(super::cards::notes(answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
     } else if inputs.device.link.is_none() && inputs.workload.parallel.pipeline > 1 {
         notes.push(HAND_OVER_UNKNOWN.into());
     }
-    notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
+    let mut remarks = inputs.model.remarks.clone();
+    // The request's notes have this one.
+    remarks.retain(|remark| !matches!(remark, Remark::NameSaysFormat { .. }));
+    notes.extend(import_notes(&inputs.model.assumed, &remarks));
     notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
 }

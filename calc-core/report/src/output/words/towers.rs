@@ -143,10 +143,16 @@ pub fn draft_layers(inputs: &EstimateInputs, answer: &Estimate) -> Option<String
     let draft = inputs.model.arch.own_draft().filter(|_| !loaded && !of_files)?;
     let precision = &answer.precision;
     let tables = calc_core::footprint::table_bytes(&draft, precision);
-    let bytes = weight_bytes(&draft, precision) - tables;
+    let layers = draft.draft_layers.max(1);
+    let bytes = (weight_bytes(&draft, precision) - tables) * layers as f64;
+    let (what, which) = if layers == 1 {
+        ("a layer".to_owned(), "it")
+    } else {
+        (format!("{layers} layers"), "them")
+    };
     Some(format!(
-        "the weights also have a layer for multi-token prediction, {} in these formats, which engines load only to draft with it: \
-         draft_model mtp with draft_tokens and acceptance",
+        "the weights also have {what} for multi-token prediction, {} in these formats, which engines load only to draft with \
+         {which}: draft_model mtp with draft_tokens and acceptance",
         n::bytes(bytes)
     ))
 }

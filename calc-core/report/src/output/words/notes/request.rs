@@ -1,5 +1,8 @@
 //! Notes on what a request leaves open or says by mistake.
 
+use calc_core::hf_config::Remark;
+
+use crate::input::model_file::{first_notes, remark_text};
 use crate::input::request::{EstimateInputs, UsualValue};
 use crate::number_text;
 use crate::output::words::towers;
@@ -7,12 +10,23 @@ use crate::output::words::towers;
 /// Largest difference of two vocabularies that llama.cpp accepts for a draft model, recalled; padding alone makes Qwen's differ.
 const VOCABULARY_PADDING: u64 = 128;
 
-/// Defaults and names that were resolved, and combinations that no engine runs.
+/// Notes on what may make the memory of a model file wrong, on defaults and names, and on combinations that no engine runs.
 pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
+    let mut notes = first_notes(&inputs.model.source, &inputs.model.assumed);
+    notes.extend(name_says_format(inputs));
     let usual = usual_values(&inputs.usual).into_iter();
     let taken = inputs.taken.iter().cloned();
     let towers = towers::notes(inputs);
-    usual.chain(taken).chain(towers).chain(short_context(inputs)).chain(draft(inputs)).collect()
+    notes
+        .extend(usual.chain(taken).chain(towers).chain(short_context(inputs)).chain(draft(inputs)));
+    notes
+}
+
+/// Note on a file whose name says a format that it does not state, where the request names none either.
+fn name_says_format(inputs: &EstimateInputs) -> Option<String> {
+    let says = |remark: &&Remark| matches!(remark, Remark::NameSaysFormat { .. });
+    let remark = inputs.model.remarks.iter().find(says)?;
+    (inputs.precision.weights == inputs.model.stored.weights).then(|| remark_text(remark))
 }
 
 /// Defaults that were used: "defaults for fields that the request leaves out: batch 1, prompt 512".

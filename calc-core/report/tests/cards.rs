@@ -1,0 +1,119 @@
+//! Several cards in the name of the hardware, as people write them.
+
+use report::input::request::{EstimateInputs, Fields, Library};
+use report::output::json::estimate::EstimateJson;
+use report::output::{address, brief};
+use serde_json::{Value, json};
+
+fn parsed(more: &Value) -> Result<EstimateInputs, String> {
+    let mut all = json!({"model": "llama-3.1-70b", "weights": "q4_k_m", "batch": 1, "prompt": 512});
+    for (key, value) in more.as_object().expect("an object") {
+        all[key] = value.clone();
+    }
+    let fields = Fields::from_line(&all.to_string()).expect("JSON");
+    EstimateInputs::parse(fields, &Library::CATALOGS).map_err(|error| error.to_string())
+}
+
+fn on(hardware: &str) -> Result<EstimateInputs, String> {
+    parsed(&json!({ "hardware": hardware }))
+}
+
+/// The refusal of a request, by the parser or by the model.
+fn refusal(more: &Value) -> String {
+    let answer = parsed(more).and_then(|inputs| inputs.estimate().map_err(|e| e.to_string()));
+    answer.map(|_| ()).expect_err("a refusal")
+}
+
+#[test]
+fn cards_are_read_in_any_order_and_number() {
+    for (written, names) in [
+        ("rtx 4090 + rtx 3090", "GeForce RTX 4090 + GeForce RTX 3090"),
+        ("3090+4090", "GeForce RTX 4090 + GeForce RTX 3090"),
+        ("5090 + 2x 3090", "GeForce RTX 5090 + GeForce RTX 3090 + GeForce RTX 3090"),
+        ("2x 3090 + 5090", "GeForce RTX 5090 + GeForce RTX 3090 + GeForce RTX 3090"),
+    ] {
+        let inputs = on(written).expect(written);
+        assert_eq!(inputs.hardware_name(), names, "{written}");
+        let count = names.matches('+').count() as u64 + 1;
+        assert_eq!(inputs.workload.parallel.pipeline, count, "{written}");
+    }
+}
+
+#[test]
+fn equal_cards_are_a_pipeline() {
+    let [listed, pipeline] = [
+        json!({"hardware": "rtx 4090 + rtx 4090"}),
+        json!({"hardware": "rtx_4090", "pipeline_parallel": 2}),
+    ]
+    .map(|request| parsed(&request).expect("a request").estimate().expect("an estimate"));
+    assert_eq!(listed, pipeline);
+    assert!(listed.cards.is_empty());
+}
+
+#[test]
+fn a_host_is_still_a_host() {
+    for written in ["rtx 4090 + 96 GB DDR5", "rtx 4090 + ryzen 9 7950x 96 GB"] {
+        let inputs = on(written).expect(written);
+        assert!(inputs.host.is_some() && inputs.cards.is_none(), "{written}");
+    }
+}
+
+#[test]
+fn what_is_not_modeled_is_refused_by_name() {
+    for (request, said) in [
+        (json!({"hardware": "4090 + 3090 + 96 GB DDR5"}), "host does not apply to several cards"),
+        (json!({"hardware": "4090 + 3090", "host": "96 GB DDR5"}), "host does not apply"),
+        (json!({"hardware": "4090 + 3090 + foo"}), "unknown hardware `foo`"),
+        (json!({"hardware": "4090 + 3090", "memory_gb": 48}), "memory_gb and hardware"),
+        (json!({"hardware": "4090 + 3090", "tensor_parallel": 2}), "tensor_parallel does not"),
+        (json!({"hardware": "4090 + 3090", "pipeline_parallel": 3}), "must be from 2 to 2; got 3"),
+        (json!({"hardware": "4090 + 99x 3090"}), "from 1 to 16; got 99"),
+        (json!({"hardware": "4090 + 3090", "engine": "exllamav2"}), "engines other than"),
+        (json!({"hardware": "4090 + rx 7900 xtx"}), "cards of several vendors"),
+        (json!({"hardware": "4090 + dgx spark"}), "no cards of one machine"),
+        (
+            json!({"hardware": "4090 + 3090", "draft_model": "llama-3.2-1b", "draft_tokens": 3, "acceptance": 0.5}),
+            "draft_model does not apply to several cards",
+        ),
+    ] {
+        let refusal = refusal(&request);
+        assert!(refusal.contains(said), "{request}: {refusal}");
+    }
+}
+
+#[test]
+fn the_answer_has_each_card_and_the_options() {
+    let inputs = on("rtx 4090 + rtx 3090").expect("a request");
+    let answer = inputs.estimate().expect("an estimate");
+    let told = json!(EstimateJson::new(&inputs, &answer));
+    let cards = told["cards"].as_array().expect("a list");
+    let layers = |card: &Value| card["layers"].as_u64().expect("a number");
+    assert_eq!(cards.iter().map(layers).sum::<u64>(), 80);
+    let split = format!("-ts {},{}", layers(&cards[0]), layers(&cards[1]) + 1);
+    assert_eq!(told["cards_options"], json!(["-ngl 99", "-sm layer", split]));
+    let total = |card: &Value| card["memory"]["total"].as_f64().expect("a number");
+    let group = told["memory"]["group"]["total"].as_f64().expect("a number");
+    assert!((cards.iter().map(total).sum::<f64>() - group).abs() < 1.0);
+    let brief = brief::estimate(&inputs, &answer);
+    assert!(
+        brief.sentence.contains("on GeForce RTX 4090 + GeForce RTX 3090"),
+        "{}",
+        brief.sentence
+    );
+    assert!(brief.lines.iter().any(|line| line.contains(&split)), "{:?}", brief.lines);
+    let link = address::estimate(&inputs).expect("a link");
+    assert!(link.lacks.contains(&"hardware"), "{link:?}");
+    assert!(!link.query.contains("&pp="), "{link:?}");
+}
+
+#[test]
+fn a_card_that_slows_the_others_down_holds_nothing() {
+    let small = json!({"hardware": "4090 + 3060", "model": "llama-3.1-8b"});
+    let inputs = parsed(&small).expect("a request");
+    let answer = inputs.estimate().expect("an estimate");
+    let alone = parsed(&json!({"hardware": "4090", "model": "llama-3.1-8b"})).expect("a request");
+    let alone = alone.estimate().expect("an estimate");
+    assert_eq!(answer.tpot, alone.tpot);
+    assert_eq!(answer.memory, alone.memory);
+    assert!(answer.cards[1].layers.is_empty() && answer.cards[1].memory.is_none());
+}

@@ -1,0 +1,166 @@
+//! Pages of vLLM: where layers differ in what they keep, all pages have one size, and groups of equally many layers share them.
+//! Derivation: `docs/theory/memory.md`.
+
+use alloc::vec::Vec;
+
+use crate::model_arch::{Attention, ModelArch, Reach};
+use crate::precision::Precision;
+use crate::software::{CacheRule, PoolRule};
+use crate::units::Bytes;
+use crate::workload::Workload;
+
+/// Pages of a model whose layers differ in what they keep.
+///
+/// Read in 2026: `get_kv_cache_groups` and `_align_hybrid_block_size` of vLLM. Assumed: a page that no whole number of smaller blocks
+/// fills is padded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pages {
+    /// Number of tokens per page of the layers with the largest rows.
+    pub block: u64,
+    /// Size of a page: that of a block of the largest rows, which holds a state.
+    pub page: Bytes,
+    /// Number of layers per group.
+    pub group: u64,
+    kinds: Vec<Kind>,
+}
+
+/// Layers that keep the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Kind {
+    layers: u64,
+    keeps: Keeps,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Keeps {
+    /// Keys and values of tokens: bytes per token, sizes by which layers of other heads differ, and the window if there is one.
+    Tokens { row: f64, heads: [u64; 3], window: Option<u64> },
+    /// A state, with its bytes.
+    State(f64),
+}
+
+/// The pages of a model; `None` where the engine has none, and where all layers keep the same.
+pub fn pages(model: &ModelArch, precision: &Precision, rule: &CacheRule) -> Option<Pages> {
+    // Compressed entries have groups of their own, which are not known.
+    let compressed = model.attention.iter().any(|group| group.compression.is_some());
+    if rule.pool == PoolRule::Apart || compressed {
+        return None;
+    }
+    let kinds = kinds(model, precision);
+    let states = kinds.iter().filter_map(Kind::state);
+    let state = states.fold(0.0, f64::max);
+    let reaches = |kind: &Kind| kind.tokens().map(|(_, window)| window);
+    let alike = |pair: &[Kind]| matches!(pair, [a, b] if reaches(a) == reaches(b));
+    if state <= 0.0 && kinds.windows(2).all(alike) {
+        return None;
+    }
+    let rows = || kinds.iter().filter_map(Kind::tokens);
+    let full = rows().find(|(_, window)| window.is_none()).or_else(|| rows().next());
+    let raised = full.map_or(1, |(row, _)| times(state, rule.block as f64 * row));
+    let block = rule.block * raised;
+    let page = rows().map(|(row, _)| block as f64 * row).fold(state, f64::max);
+    Some(Pages { block, page: Bytes::new(page), group: group_size(&kinds), kinds })
+}
+
+impl Pages {
+    /// Bytes of all pages of a workload, with `drafts` draft tokens per round.
+    ///
+    /// ```text
+    /// page * sum over kinds of (layers in whole groups) (pages of the sequences in one layer)
+    /// ```
+    pub(crate) fn bytes(&self, rule: &CacheRule, workload: &Workload, drafts: u64) -> Bytes {
+        let pages: f64 =
+            self.kinds.iter().map(|kind| self.of_kind(kind, rule, workload, drafts)).sum();
+        self.page * pages
+    }
+
+    /// Number of layers that the groups have beside those of the model.
+    pub fn padding(&self) -> u64 {
+        self.kinds.iter().map(|kind| self.slots(kind) - kind.layers).sum()
+    }
+
+    /// Number of layers of a kind in whole groups.
+    const fn slots(&self, kind: &Kind) -> u64 {
+        kind.layers.div_ceil(self.group) * self.group
+    }
+
+    /// Number of pages of all layers of a kind.
+    fn of_kind(&self, kind: &Kind, rule: &CacheRule, workload: &Workload, drafts: u64) -> f64 {
+        let (batch, tokens) = (workload.batch, workload.longest());
+        let each = match kind.keeps {
+            Keeps::State(_) => batch as f64 * rule.states.states(drafts) as f64,
+            Keeps::Tokens { row, window, .. } => {
+                let fills = whole(self.page.get() / (rule.block as f64 * row));
+                let rule = rule.with_block(rule.block * fills.max(1));
+                let (own, shared) = match window {
+                    None => (rule.rounded(tokens), 0),
+                    Some(window) => (rule.own(window, tokens), rule.shared(window, batch, tokens)),
+                };
+                (own as f64 * batch as f64 + shared as f64) / rule.block as f64
+            }
+        };
+        self.slots(kind) as f64 * each
+    }
+}
+
+impl Kind {
+    fn tokens(&self) -> Option<(f64, Option<u64>)> {
+        match self.keeps {
+            Keeps::Tokens { row, window, .. } => Some((row, window)),
+            Keeps::State(_) => None,
+        }
+    }
+
+    fn state(&self) -> Option<f64> {
+        match self.keeps {
+            Keeps::State(bytes) => Some(bytes),
+            Keeps::Tokens { .. } => None,
+        }
+    }
+}
+
+/// The kinds of layers that keep something.
+fn kinds(model: &ModelArch, precision: &Precision) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    let mut add = |layers, keeps| match kinds.iter_mut().find(|kind| kind.keeps == keeps) {
+        Some(kind) => kind.layers += layers,
+        None => kinds.push(Kind { layers, keeps }),
+    };
+    let element = precision.kv_cache.row_bytes_per_element();
+    for group in model.attention.iter().filter(|group| group.cache_row() > 0) {
+        for (layers, reach) in group.reaches().into_iter().filter(|(layers, _)| *layers > 0) {
+            add(layers, keeps(group, reach, element));
+        }
+    }
+    for group in model.recurrent.iter().filter(|group| group.layers() > 0) {
+        add(group.layers(), Keeps::State(group.state_bytes(precision.carrier).get()));
+    }
+    kinds
+}
+
+fn keeps(group: &Attention, reach: Reach, element: f64) -> Keeps {
+    let window = match reach {
+        Reach::Window(tokens) | Reach::Chunk(tokens) if group.indexer.is_none() => Some(tokens),
+        Reach::All | Reach::Window(_) | Reach::Chunk(_) | Reach::Compressed { .. } => None,
+    };
+    let heads = [group.n_kv_heads, group.head_dim, group.v_head_dim];
+    Keeps::Tokens { row: group.cache_row() as f64 * element, heads, window }
+}
+
+/// Number of layers per group: that of the rarest kind, or that of the most frequent one if it has fewer than 1.5 times as many.
+fn group_size(kinds: &[Kind]) -> u64 {
+    let counts = || kinds.iter().map(|kind| kind.layers);
+    let (least, most) = (counts().min().unwrap_or(1), counts().max().unwrap_or(1));
+    if 2 * most < 3 * least { most } else { least.max(1) }
+}
+
+/// How many times `unit` fits whole into a page.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, below 2^53")]
+const fn whole(ratio: f64) -> u64 {
+    ratio as u64
+}
+
+/// How many units of `unit` bytes hold `bytes`; at least one.
+fn times(bytes: f64, unit: f64) -> u64 {
+    if unit > 0.0 { whole(crate::math::ceil(bytes / unit)).max(1) } else { 1 }
+}
