@@ -380,16 +380,17 @@ mod tests {
 
     #[test]
     fn scenarios_whose_intervals_overlap_are_not_told_apart() {
-        for (weights, says) in
-            [("gguf_q4_0", "No clear difference between"), ("bf16", "has the highest rate, ")]
-        {
+        for (weights, says) in [
+            ("gguf_q4_0", "No clear difference in rate between"),
+            ("bf16", "has the highest rate, "),
+        ] {
             let line = format!(
                 r#"{{"hardware":"rtx_4090","model":"llama-3.1-8b","scenarios":[{{"weights":"q4_k_m"}},{{"weights":"{weights}"}}]}}"#
             );
             let asked = ScenariosInputs::parse(fields(&line), &Library::CATALOGS).expect("valid");
             check(
                 &scenarios::scenarios(&asked.answers().expect("valid")).sentence,
-                &[says, "; fitted)"],
+                &[says, "; fitted)", "First token after ", " against "],
             );
         }
     }

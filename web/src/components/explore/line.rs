@@ -20,9 +20,12 @@ pub fn FixedLine() -> impl IntoView {
     let line = memo(move |_| {
         session.inputs.with(|inputs| {
             let kept = parts(inputs).into_iter().filter(|(part, ..)| is_fixed(inputs, *part));
-            let kept = of_any_device(inputs).into_iter().chain(kept);
+            let mut kept: Vec<LinePart> = kept.collect();
+            let after_model = kept.iter().take_while(|(part, ..)| *part == ScenarioPart::Model);
+            let place = after_model.count();
+            kept.splice(place..place, of_any_device(inputs));
             let mut before = None;
-            kept.map(|part| separated(before.replace(part.0), part)).collect::<Vec<_>>()
+            kept.into_iter().map(|part| separated(before.replace(part.0), part)).collect::<Vec<_>>()
         })
     });
     view! { <ScenarioLine label="What stays the same" line=line open=open/> }

@@ -5,7 +5,6 @@ use calc_core::units::Watts;
 use report::input::number_input;
 use report::input::range::{Axis, Numbers};
 use report::number_text;
-use report::output::words::advice;
 
 use super::{ExploreField, narrowing};
 use crate::state::inputs::Inputs;
@@ -226,8 +225,8 @@ pub fn of_any_device(inputs: &Inputs) -> Option<(ScenarioPart, &'static str, Str
         inputs.model.beside.as_ref().filter(|_| !is_fixed(inputs, ScenarioPart::Device))?;
     let (mut device, mut tokens) = (String::new(), String::new());
     beside.brief(&mut device, &mut tokens);
-    let said = advice::capital(device.trim_start_matches([',', ' ']));
-    (!said.is_empty()).then_some((ScenarioPart::Device, "", said))
+    let said = device.trim_start();
+    (!said.is_empty()).then(|| (ScenarioPart::Device, " on each card ", said.to_owned()))
 }
 
 fn batches(inputs: &Inputs) -> Result<Vec<u64>, String> {
@@ -360,5 +359,15 @@ mod tests {
             assert!(fault.contains(says), "{query}: {fault}");
             assert!(ExploreQuestion::read(&inputs).is_err(), "{query}");
         }
+    }
+
+    #[test]
+    fn the_line_names_the_host_that_all_devices_have() {
+        let query = "?view=explore&d=rtx_4090&model=gpt-oss-120b&host=ddr5&hostgb=96&v=1";
+        let inputs = crate::state::url::read(query).0;
+        let (part, before, said) = of_any_device(&inputs).expect("a host");
+        assert_eq!((part, before), (ScenarioPart::Device, " on each card "));
+        assert_eq!(said.replace(number_text::SPACE, " "), "with 96 GB of DDR5");
+        assert!(of_any_device(&Inputs::default()).is_none());
     }
 }

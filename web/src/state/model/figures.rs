@@ -67,7 +67,7 @@ pub fn figures(question: &ModelQuestion<'_>, answer: &Estimate) -> Vec<Figure> {
     ));
     if !known {
         for figure in &mut figures {
-            figure.expected.text += " without the link";
+            figure.interval += " without the link";
         }
     }
     figures
@@ -348,7 +348,7 @@ mod tests {
         let question = ModelQuestion::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         for figure in figures(&question, &answer) {
-            let text = &figure.expected.text;
+            let text = &figure.interval;
             assert!(text.ends_with(" without the link"), "{text}");
             assert!(!figure.ideal.text.contains("link"), "{}", figure.ideal.text);
         }

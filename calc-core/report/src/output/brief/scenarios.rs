@@ -1,8 +1,10 @@
 //! A comparison of scenarios in a sentence: which is the fastest, and whether the intervals tell them apart.
 
+use calc_core::estimate::Estimate;
+use calc_core::expected::Expected;
 use calc_core::plan::MeanToken;
 
-use super::{Brief, factors, limit, rate, rated, subject};
+use super::{Brief, factors, limit, rate, rated, subject, timed};
 use crate::input::request::Scenario;
 use crate::number_text as n;
 use crate::output::words::memory;
@@ -45,17 +47,32 @@ fn compared(first: &Scenario, second: &Scenario) -> String {
     let times = own.throughput().get() / other.throughput().get();
     if overlap(own, other) {
         return format!(
-            "No clear difference between {} and {}: {numbers}, within the intervals.",
+            "No clear difference in rate between {} and {}: {numbers}, within the intervals. {}",
             name(first),
-            name(second)
+            name(second),
+            latencies(first, second)
         );
     }
     format!(
-        "{} has the highest rate, {} times that of {}: {numbers}.",
+        "{} has the highest rate, {} times that of {}: {numbers}. {}",
         name(first),
         n::short(times, 3),
-        name(second)
+        name(second),
+        latencies(first, second)
     )
+}
+
+/// The times of two scenarios in the order of their rates: to the first token and, of several tokens, to the last.
+fn latencies(first: &Scenario, second: &Scenario) -> String {
+    let both = |of: fn(&Estimate) -> &Expected| {
+        [first, second].map(|row| timed(of(&row.answer))).join(" against ")
+    };
+    let whole = if [first, second].iter().all(|row| row.inputs.workload.new_tokens > 1) {
+        format!(" Whole answer after {}.", both(|answer| &answer.end_to_end))
+    } else {
+        String::new()
+    };
+    format!("First token after {}.{whole}", both(|answer| &answer.ttft))
 }
 
 /// True if the intervals of two rates share a value.
