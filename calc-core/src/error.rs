@@ -96,6 +96,7 @@ pub fn in_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<u6
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for the first that is outside.
+#[inline(never)] // Unrolled at each of its calls, it would be several kB of the page.
 pub fn in_ranges(values: &[(&'static str, u64, u64, u64)]) -> Result<(), Error> {
     values
         .iter()

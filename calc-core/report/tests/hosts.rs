@@ -59,7 +59,7 @@ fn a_large_model_is_placed_with_options() {
         r#"{"hardware":"rtx_3090","host":"ddr4","host_memory_gb":64,"model":"qwen3.5-35b-a3b","weights":"q4","context":"128k"}"#,
     );
     assert_eq!(places, "everything but the input embedding lies on the card");
-    assert!(options.starts_with("-ngl 41 -c 131073"), "{options}");
+    assert!(options.starts_with("-ngl 42 -c 131073"), "{options}");
 }
 
 #[test]

@@ -73,20 +73,17 @@ impl ModelArch {
 
     /// Checks layer and norm counts, so that no sum of them can overflow.
     fn check_counts(&self) -> Result<(), Error> {
-        let attention = self.attention.iter().flat_map(|group| {
+        let mut most = self.add_norms.max(self.post_norms);
+        let mut count = |layers: u64| most = most.max(layers);
+        for group in self.attention.iter() {
             let indexed = group.indexer.map_or(0, |indexer| indexer.layers);
-            [group.full_layers, group.windowed_layers, indexed]
-        });
-        let recurrent = self.recurrent.iter().map(Recurrent::layers);
-        let dense = self.dense.iter().map(|group| group.layers);
-        let experts = self.moe.iter().map(|group| group.layers);
-        let others = self.projections.iter().map(|matrix| matrix.count);
-        let norms = [self.add_norms, self.post_norms];
-        let mlps = dense.chain(experts).chain(others);
-        for count in attention.chain(recurrent).chain(mlps).chain(norms) {
-            in_range("layers of one kind", count, 0, 4 * MAX_COUNT)?;
+            [group.full_layers, group.windowed_layers, indexed].into_iter().for_each(&mut count);
         }
-        Ok(())
+        self.recurrent.iter().for_each(|group| count(group.layers()));
+        self.dense.iter().for_each(|group| count(group.layers));
+        self.moe.iter().for_each(|group| count(group.layers));
+        self.projections.iter().for_each(|matrix| count(matrix.count));
+        in_range("layers of one kind", most, 0, 4 * MAX_COUNT).map(drop)
     }
 }
 

@@ -72,6 +72,7 @@ type VisitTimes<'v> = dyn FnMut(&OpTimes, f64) + 'v;
 #[derive(Debug)]
 struct CardWork {
     seats: for<'a> fn(&'a Cards, &Asked<'a>, &Precision) -> Result<Vec<Seat<'a>>, Error>,
+    is_ordered: fn(&ModelArch) -> bool,
     cut: fn(&mut Plan<'_>),
     visit: fn(&Plan<'_>, &OpInstances, Step, &mut VisitTimes<'_>),
     memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
@@ -83,6 +84,7 @@ struct CardWork {
 
 static WORK: CardWork = CardWork {
     seats,
+    is_ordered: |model| model.layers_in_order().is_some(),
     cut: |plan| {
         let counts = plan.best_cut(&plan.request.workload);
         plan.set_cut(&counts);
@@ -133,7 +135,7 @@ impl<'a> Seats<'a> {
         (model, precision): (&ModelArch, &Precision),
     ) -> Result<Self, Error> {
         let others = (cards.work.seats)(cards, asked, precision)?;
-        Ok(Self { others, is_ordered: model.layers_in_order().is_some(), work: cards.work })
+        Ok(Self { others, is_ordered: (cards.work.is_ordered)(model), work: cards.work })
     }
 }
 

@@ -101,7 +101,8 @@ mod tests {
             ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
             ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
             ("AMD EPYC", None),
-            ("AMD EPYC 9655 96-Core Processor", None),
+            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
+            ("AMD EPYC 9999 96-Core Processor", None),
             ("", None),
         ] {
             assert_eq!(known(name).map(|device| &*device.key), key, "{name}");

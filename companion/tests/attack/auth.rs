@@ -218,6 +218,8 @@ fn read_only_sessions_control_nothing() {
     let link = verb(&daemon, "pair --scope read");
     let mut client = daemon.open();
     client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+    // The job is queued and then begins: two events, after which it waits.
+    daemon.wait_for("the job", || daemon.effects().contains(" 2 events"));
     let before = daemon.effects();
     let mut refused = 0;
     for ask in [ClientMessage::CancelJob { job: running }, start_job()].into_iter().chain(schema())

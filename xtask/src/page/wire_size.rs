@@ -71,8 +71,8 @@ fn size_of_folder(folder: &Path) -> anyhow::Result<WireSize> {
     Ok(total)
 }
 
-/// Beginnings of files that nobody waits for: chunks, the worker's, scripts of a click, and what keeps the site.
-const LATER: [&str; 8] = [
+/// Beginnings of files that nobody waits for: chunks, the worker's, scripts of a click, what keeps the site, and what programs read.
+const LATER: [&str; 9] = [
     "split_",
     "chunk_",
     "chunks-",
@@ -80,6 +80,7 @@ const LATER: [&str; 8] = [
     "explore-worker-",
     "tools-",
     "link-",
+    "llms.txt",
     offline::WORKER_NAME,
 ];
 
