@@ -2,6 +2,7 @@
 //! Derivation: `docs/theory/parallel.md`.
 
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use crate::calibration::Engine;
@@ -10,7 +11,7 @@ use crate::model_arch::{Ends, ModelArch};
 /// Number of stages of a pipeline, and how a model is cut into them.
 ///
 /// The cut is behind a pointer, so that the linker drops it from a program without pipelines, such as the first part of the page.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Pipeline {
     stages: u64,
     cut: fn(&ModelArch, Engine, u64) -> Vec<Stage>,
@@ -33,6 +34,12 @@ impl Pipeline {
     /// The stages of a model in an engine; none where there is one stage.
     pub(crate) fn cut(self, model: &ModelArch, engine: Engine) -> Vec<Stage> {
         (self.cut)(model, engine, self.stages)
+    }
+}
+
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} stages", self.stages)
     }
 }
 

@@ -101,7 +101,10 @@ fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<Op
     if typed.trim().is_empty() {
         return found;
     }
-    let key = match names.resolve(typed.trim()) {
+    let is_named = |choice: &&PickerOption| choice.name.eq_ignore_ascii_case(typed.trim());
+    let named = groups.iter().flat_map(|group| &group.choices).find(is_named);
+    let resolved = names.resolve(typed.trim());
+    let key = match resolved.or_else(|nearest| named.map(|it| it.key.clone()).ok_or(nearest)) {
         Ok(key) => key,
         Err(nearest) if found.is_empty() => return near(groups, &nearest, names),
         Err(_) => return found,
