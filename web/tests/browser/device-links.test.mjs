@@ -12,7 +12,7 @@ pageTest('a link is chosen for several devices, with its figures, and stays in t
   assert.equal(await page.locator('#link').count(), 0, 'one device has no link');
   await page.locator('#tp').fill('2');
   await page.locator('#link').waitFor();
-  assert.match(await verdict(page), /the link is unknown/);
+  assert.match(await verdict(page), /token\/s expected without the link between the devices, which nobody published/);
   assert.match(await text(page, '#link-figures'), /Nobody published it: ideal times are without it/);
   await page.locator('#link').selectOption('200gbe');
   await page.waitForURL(/link=200gbe/);
