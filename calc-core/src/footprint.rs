@@ -236,8 +236,9 @@ pub(crate) fn divisible(
     all: &MemoryFootprint,
 ) -> Divisible {
     let parts = scaled(&part_bytes(model, precision, 1), scale);
-    // One matrix for both is read by the LM head, so the card has it.
-    let tokens = if model.tied_embeddings { Bytes::ZERO } else { tied(model, precision) };
+    let tokens = tied(model, precision);
+    let (tokens, copy) =
+        if model.tied_embeddings { (Bytes::ZERO, tokens) } else { (tokens, Bytes::ZERO) };
     let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
     model.matrices(&mut |matrix| {
         let (format, scale) = if matrix.expert {
@@ -257,6 +258,7 @@ pub(crate) fn divisible(
     Divisible {
         weights: all.weights,
         embedding: (tokens + layer_tables(model, precision)) * scale.embedding,
+        copy: copy * scale.embedding,
         feed_forward,
         rest: parts.layers + parts.experts - feed_forward,
         largest,

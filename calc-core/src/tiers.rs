@@ -245,8 +245,10 @@ fn dense_first(model: &ModelArch) -> Option<u64> {
 pub struct Divisible {
     /// All weights.
     pub weights: Bytes,
-    /// The input embedding and further tables, which the host keeps; zero where the embedding is the LM head, too.
+    /// The input embedding and further tables, which the host keeps, without an embedding that is the LM head, too.
     pub embedding: Bytes,
+    /// An embedding that is the LM head, too: the card has it for the head, and the host has a copy.
+    pub copy: Bytes,
     /// Routed experts, or MLPs, of all layers.
     pub feed_forward: Bytes,
     /// The other weights of all layers.

@@ -68,7 +68,16 @@ fn answers(ssd: Option<f64>) -> Vec<(String, Behind, Estimate, Bytes)> {
                 let (card, host) = (card(key), host(memory, ssd));
                 let asked = request(&card, &model.arch, &host);
                 let answer = estimate(asked).expect("an estimate");
-                let all = weight_bytes(&model.arch, &answer.precision);
+                // The host has a copy of an embedding that is the LM head, too.
+                let copy = if model.arch.tied_embeddings {
+                    answer
+                        .precision
+                        .embedding
+                        .stored_bytes(model.arch.vocab_size, model.arch.hidden_size)
+                } else {
+                    Bytes::ZERO
+                };
+                let all = weight_bytes(&model.arch, &answer.precision) + copy;
                 found.push((format!("{} on {key} with {memory:?}", model.key), host, answer, all));
             }
         }

@@ -1,6 +1,6 @@
 //! Several cards in the name of the hardware, as people write them.
 
-use report::input::request::{EstimateInputs, Fields, Library};
+use report::input::request::{EstimateInputs, Fields, Library, remedies};
 use report::output::json::estimate::EstimateJson;
 use report::output::{address, brief};
 use serde_json::{Value, json};
@@ -116,4 +116,26 @@ fn a_card_that_slows_the_others_down_holds_nothing() {
     assert_eq!(answer.tpot, alone.tpot);
     assert_eq!(answer.memory, alone.memory);
     assert!(answer.cards[1].layers.is_empty() && answer.cards[1].memory.is_none());
+}
+
+#[test]
+fn what_would_fit_is_the_answer_of_the_same_cards() {
+    let mut offers = 0;
+    for hardware in ["4090 + 3060", "4090 + 4090", "2x 3090"] {
+        let asked = json!({"hardware": hardware, "weights": "q8_0", "context": 8192});
+        let inputs = parsed(&asked).expect("a request");
+        let answer = inputs.estimate().expect("an estimate");
+        for remedy in remedies(&inputs, &answer) {
+            let mut changed = asked.clone();
+            for (key, value) in &remedy.fields {
+                changed[*key] = value.clone();
+            }
+            let again = parsed(&changed).expect("a request").estimate().expect("an estimate");
+            assert!(again.memory.verdict().may_fit(), "{hardware}: {:?}", remedy.fields);
+            assert_eq!(again.tpot, remedy.answer.tpot, "{hardware}: {:?}", remedy.fields);
+            assert_eq!(again.cards.is_empty(), answer.cards.is_empty(), "{hardware}");
+            offers += 1;
+        }
+    }
+    assert!(offers >= 3, "{offers}");
 }

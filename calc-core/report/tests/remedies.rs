@@ -176,7 +176,7 @@ fn what_would_fit_stands_below_the_verdict_in_the_words_of_the_reader() {
 #[test]
 fn devices_without_a_published_link_are_not_offered_together() {
     for (device, offers) in [("jetson_orin_nano_8gb_super", false), ("h100", true)] {
-        let asked = inputs(&format!(r#"{{"hardware":"{device}","model":"llama-3.1-405b"}}"#));
+        let asked = inputs(&format!(r#"{{"hardware":"{device}","model":"llama-3.1-70b"}}"#));
         let found = remedies(&asked, &asked.estimate().expect("an estimate"));
         let has = found.iter().any(|remedy| remedy.fields[0].0 == "tensor_parallel");
         assert_eq!(has, offers, "{device}");

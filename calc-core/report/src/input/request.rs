@@ -88,7 +88,10 @@ impl<'a> Library<'a> {
     /// # Errors
     /// Unknown keys and invalid files.
     pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
-        if let Some(found) = self.found.filter(|found| found.names("hardware", name)) {
+        // The device of a request that lists cards is one of them.
+        let is_own =
+            |found: &&EstimateInputs| found.names("hardware", name) && !cards::is_list(name);
+        if let Some(found) = self.found.filter(is_own) {
             return Ok(found.device.clone());
         }
         match self.files_for(name) {

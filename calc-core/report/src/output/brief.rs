@@ -95,7 +95,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Brief {
         "Memory: needs {} (derived); usable are {} = {}.",
         n::bytes(answer.memory.total()),
         n::bytes(answer.memory.usable.bytes),
-        memory::origin(&inputs.device, answer.memory.usable)
+        memory::origin_of(inputs, answer)
     )];
     if !answer.link_unknown {
         lines.extend(latencies(inputs, answer));

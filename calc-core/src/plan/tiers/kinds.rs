@@ -36,7 +36,7 @@ pub(super) fn split(
         kv_cache: all.kv_cache * (1.0 - cache),
         cache_rounding: all.cache_rounding * (1.0 - cache),
         activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights, all.allotted_cache() * cache, host)),
+        host: Some(HostMemory::new(weights + parts.copy, all.allotted_cache() * cache, host)),
         ..*all
     }
 }

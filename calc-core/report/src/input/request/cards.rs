@@ -41,6 +41,11 @@ fn parts<'n>(name: &'n str, library: &Library<'_>) -> Option<Vec<(u64, &'n str)>
     (parts.iter().filter(is_card).count() > 1).then_some(parts)
 }
 
+/// Whether a name lists several cards of the catalog.
+pub(super) fn is_list(name: &str) -> bool {
+    parts(name, &Library::CATALOGS).is_some()
+}
+
 impl ListedCards {
     /// The cards in the name of the hardware, which the fastest one replaces; `None` for one device.
     ///
@@ -59,6 +64,11 @@ impl ListedCards {
         }
         let mut devices = Vec::new();
         for (count, part) in parts {
+            if part.is_empty() {
+                return Err(RequestError::Missing {
+                    key: "a device before or after + in hardware",
+                });
+            }
             if host::host_and_memory(part).is_some() && library.device(part).is_err() {
                 return Err(beside_host());
             }

@@ -30,8 +30,8 @@ const FEWER_BITS: [&str; 8] = [
     "fp8_e4m3",
     "int4_g128",
 ];
-/// Numbers of devices that are tried.
-const DEVICES: [u64; 4] = [2, 4, 8, 16];
+/// Numbers of devices that are tried: those of one machine.
+const DEVICES: [u64; 3] = [2, 4, 8];
 /// Shortest context that is worth an offer [tokens].
 const SHORTEST: u64 = 512;
 

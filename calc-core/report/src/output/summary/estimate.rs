@@ -220,7 +220,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         "total       {}  of {} usable = {}",
         n::bytes(m.total()),
         n::bytes(m.usable.bytes),
-        words::memory::origin(&inputs.device, m.usable)
+        words::memory::origin_of(inputs, answer)
     ));
     if !answer.cards.is_empty() {
         cards::cards(out, inputs, answer);

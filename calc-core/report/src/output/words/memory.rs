@@ -188,6 +188,15 @@ fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     })
 }
 
+/// [`origin`] of the memory of an answer, which on unlike cards is that of the one with the least to spare.
+pub fn origin_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let usable = answer.memory.usable;
+    let others = inputs.cards.iter().flat_map(|cards| &cards.others).map(|card| &*card.device);
+    let own = |device: &&Device| device.usable_memory(None).on_device == usable.on_device;
+    let mut all = core::iter::once(&*inputs.device).chain(others);
+    origin(all.find(own).unwrap_or(&inputs.device), usable)
+}
+
 /// Derivation of the usable memory: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
 pub fn origin(device: &Device, usable: UsableMemory) -> String {
     let installed = device.memory.value;

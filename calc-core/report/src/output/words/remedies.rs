@@ -27,7 +27,8 @@ pub enum Asked {
 /// Sentences on the smallest changes after which a model that does not fit does; empty for one that fits.
 pub fn what_would_fit(inputs: &EstimateInputs, answer: &Estimate, asked: Asked) -> Vec<String> {
     let found = remedies(inputs, answer);
-    if found.is_empty() && !answer.memory.verdict().may_fit() {
+    let is_one_kind = answer.cards.is_empty();
+    if found.is_empty() && is_one_kind && !answer.memory.verdict().may_fit() {
         return vec![NOTHING_HELPS.to_owned()];
     }
     found.iter().map(|remedy| would_fit(inputs, remedy, asked)).collect()
