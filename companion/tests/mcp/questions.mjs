@@ -9,7 +9,7 @@ export const right = [
   ['list_devices', { filter: 'orin nano' }, /of \d+ devices have `orin nano`/, DERIVED],
   ['list_devices', { filter: 'dgx spark' }, /One of \d+ devices/, DERIVED],
   ['estimate', { hardware: 'h100', model: 'llama-3.1-8b', weights: 'fp8', prompt: '4k', new_tokens: 256 }, INTERVAL, /Fits with/, /token\/s expected \(/],
-  ['estimate', { hardware: 'rtx_4090', model: 'llama-3.1-70b' }, /Does not fit: .* short of/, /needs 142\u202fGB \(derived\)/, INTERVAL],
+  ['estimate', { hardware: 'rtx_4090', model: 'llama-3.1-70b' }, /Does not fit: .* short of/, /needs 140\u202fGB \(derived\)/, INTERVAL],
   ['recommend', { hardware: 'gb10', model: 'qwen3-30b-a3b', new_tokens: 128 }, INTERVAL, /: use /],
   ['recommend', { hardware: 'any', model: 'qwen3-8b', max_tpot_ms: 50 }, INTERVAL, /the smallest is/],
   ['check', { hardware: 'h100', model: 'llama-3.1-8b', weights: 'bf16', tokens_per_s: 500 }, /Not possible/, INTERVAL],
