@@ -6,9 +6,11 @@ mod held;
 mod pages;
 mod roles;
 
+pub(crate) use cache::pooled_rounding;
 pub use cache::{CacheElements, cache_elements};
 pub(crate) use held::{HeldPart, input_tables};
-pub use pages::{Pages, pages};
+pub use pages::Pages;
+pub(crate) use pages::{Pooled, pages};
 pub(crate) use roles::weight_roles;
 pub use roles::{WeightRole, parameter_roles};
 

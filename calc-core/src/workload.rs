@@ -138,6 +138,11 @@ impl Workload {
         if self.new_tokens > 1 { self.filled() + (self.new_tokens - 2) / 2 } else { self.context }
     }
 
+    /// Number of draft tokens per round; 0 without speculative decoding.
+    pub fn draft_tokens(&self) -> u64 {
+        self.speculation.map_or(0, |speculation| speculation.draft_tokens)
+    }
+
     /// Longest sequence that the cache must hold, in tokens.
     pub fn longest(&self) -> u64 {
         self.context.max(self.filled() + self.new_tokens - 1)

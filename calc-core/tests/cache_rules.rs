@@ -2,12 +2,10 @@
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, formats, models};
-use calc_core::footprint::{Pages, cache_elements, pages};
+use calc_core::footprint::{MemoryFootprint, Pages, cache_elements};
 use calc_core::model_arch::ModelArch;
-use calc_core::plan::{EstimateRequest, Plan};
+use calc_core::plan::{Draft, EstimateRequest, Plan};
 use calc_core::precision::PrecisionChoice;
-use calc_core::roofline::Roofs;
-use calc_core::software::CacheRule;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 use proptest::prelude::*;
@@ -15,7 +13,15 @@ use proptest::prelude::*;
 const MIB: f64 = 1_048_576.0;
 
 fn plan(model: &'static ModelArch, engine: Engine, workload: Workload) -> Plan<'static> {
-    Plan::new(EstimateRequest {
+    Plan::new(request(model, engine, workload)).expect("a valid request")
+}
+
+fn request(
+    model: &'static ModelArch,
+    engine: Engine,
+    workload: Workload,
+) -> EstimateRequest<'static> {
+    EstimateRequest {
         device: catalog::device("h100_sxm").expect("catalog key"),
         mode: None,
         memory_limit: None,
@@ -28,8 +34,7 @@ fn plan(model: &'static ModelArch, engine: Engine, workload: Workload) -> Plan<'
         calibration: &Calibration::FITTED,
         host: None,
         cards: None,
-    })
-    .expect("a valid request")
+    }
 }
 
 /// KV cache and what is allotted beside it.
@@ -88,11 +93,54 @@ fn groups_of_layers_are_filled_up() {
 
 /// The pages of a model in vLLM.
 fn paged(model: &'static ModelArch, precision: PrecisionChoice) -> Option<Pages> {
-    let plan = plan(model, Engine::Vllm, Workload::new(1, 1));
-    let device = catalog::device("h100_sxm").expect("catalog key");
-    let roofs = Roofs::new(device, None).expect("a mode");
-    let rule = CacheRule::of(Engine::Vllm, device, plan.model());
-    pages(plan.model(), &precision.resolve_model(model, &roofs), &rule)
+    let request =
+        EstimateRequest { precision, ..request(model, Engine::Vllm, Workload::new(1, 1)) };
+    Plan::new(request).expect("a valid request").pages()
+}
+
+/// The memory of a model and of its own layers that draft.
+fn drafting(model: &'static ModelArch, engine: Engine, workload: Workload) -> MemoryFootprint {
+    let drafts = model.own_draft().expect("layers that draft");
+    let draft = Some(Draft { model: &drafts, files: None });
+    let speculation = Some(Speculation { draft_tokens: 2, acceptance: 0.5, own_layers: true });
+    let workload = Workload { speculation, ..workload };
+    let plan = Plan::new(EstimateRequest { draft, ..request(model, engine, workload) });
+    plan.expect("a valid request").footprint()
+}
+
+#[test]
+fn layers_that_draft_take_pages_of_the_same_pool() {
+    // Ten layers of all tokens, 30 with a state, and one that drafts: groups of 11, so 33 layers with a state.
+    let model = &catalog::model("qwen3.5-35b-a3b").expect("catalog key").arch;
+    let workload = Workload { context: 20_000, ..Workload::new(64, 512) };
+    let memory = drafting(model, Engine::Vllm, workload);
+    let precision = PrecisionChoice::weights(&formats::BF16);
+    let page = paged(model, precision).expect("pages");
+    // The state, that at the last block, and one for each of two draft tokens.
+    let pages = 64 * (11 * 20_000_u64.div_ceil(page.block) + 33 * 4);
+    let error = memory.kv_caches() - page.page * pages as f64;
+    assert!(error.get().abs() < 1.0, "{error:?}");
+}
+
+#[test]
+fn a_draft_never_makes_a_cache_smaller() {
+    let drafting_models = models::all().filter(|model| model.arch.own_draft().is_some());
+    for model in drafting_models {
+        for (name, engine) in Engine::ALL {
+            for (batch, context) in [(1, 300), (64, 20_000)] {
+                let workload = Workload { context, ..Workload::new(batch, 128) };
+                let speculation =
+                    Some(Speculation { draft_tokens: 2, acceptance: 0.5, own_layers: false });
+                let (kept, rounding) =
+                    cache(&model.arch, engine, Workload { speculation, ..workload });
+                let with = drafting(&model.arch, engine, workload);
+                let its = with.draft.map_or(Bytes::ZERO, |draft| draft.allotted_cache());
+                let label = format!("{} {name} {batch} {context}", model.key);
+                assert!(with.kv_caches() >= kept + rounding + its, "{label}");
+                assert!(its > Bytes::ZERO, "{label}");
+            }
+        }
+    }
 }
 
 /// Lines of logs of vLLM 0.28 and of a NVFP4 file of Nemotron with an FP8 cache, which people published.

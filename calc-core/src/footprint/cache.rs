@@ -1,6 +1,6 @@
 //! Elements and bytes of the KV cache: those that a model keeps, and those that an engine allots.
 
-use super::pages::pages;
+use super::pages::{Pooled, pages};
 use crate::cost::compression::STATE_BYTES;
 use crate::model_arch::{Attention, Compression, ModelArch, Recurrent};
 use crate::precision::Precision;
@@ -99,11 +99,8 @@ impl core::ops::Mul<f64> for CacheBytes {
 /// ```
 ///
 /// In [`super::Pages`], keys, values and states are allotted by the page.
-pub(crate) fn cache_bytes(
-    (model, precision): (&ModelArch, &Precision),
-    rule: &CacheRule,
-    workload: &Workload,
-) -> CacheBytes {
+pub(crate) fn cache_bytes(own: &Pooled<'_>, rule: &CacheRule, workload: &Workload) -> CacheBytes {
+    let Pooled { model, precision, .. } = *own;
     let (batch, tokens) = (workload.batch, workload.longest());
     let kept = cache_elements(model, tokens);
     let element = precision.kv_cache.row_bytes_per_element();
@@ -111,12 +108,10 @@ pub(crate) fn cache_bytes(
     let states = state_bytes(model, |group| group.state_bytes(precision.carrier));
     let sequence = kept.attention as f64 * element + states + waiting;
     let kept = Bytes::new(batch as f64 * sequence);
-    let drafts = workload.speculation.map_or(0, |speculation| speculation.draft_tokens);
-    let allotted = if let Some(pages) = pages(model, precision, rule) {
-        let indexers: u64 = model.attention.iter().map(|one| index_keys(one, tokens)).sum();
-        let beside = indexers as f64 * element;
-        pages.bytes(rule, workload, drafts) + Bytes::new(batch as f64 * beside)
+    let allotted = if let Some(paged) = paged(&[*own], rule, workload) {
+        paged
     } else {
+        let drafts = workload.draft_tokens();
         let own = elements(model, rule.rounded(tokens), &|window| rule.own(window, tokens));
         // Only windows share: a sequence without tokens has nothing else.
         let shared = elements(model, 0, &|window| rule.shared(window, batch, tokens));
@@ -126,6 +121,29 @@ pub(crate) fn cache_bytes(
         Bytes::new(batch as f64 * one + shared.attention as f64 * element)
     };
     CacheBytes { kept, rounding: (allotted - kept).max(Bytes::ZERO) }
+}
+
+/// Bytes of models in the pages of one pool, with the keys of indexers beside them; `None` without pages.
+fn paged(pooled: &[Pooled<'_>], rule: &CacheRule, workload: &Workload) -> Option<Bytes> {
+    let pages = pages(pooled, rule)?.bytes(rule, workload, workload.draft_tokens());
+    let keys = |one: &Pooled<'_>| {
+        let elements =
+            one.model.attention.iter().map(|group| index_keys(group, workload.longest()));
+        let row = one.precision.kv_cache.row_bytes_per_element();
+        (elements.sum::<u64>() * one.times * workload.batch) as f64 * row
+    };
+    Some(pages + Bytes::new(pooled.iter().map(keys).sum()))
+}
+
+/// Bytes that a model and its draft model have in the pages of one pool beside those of each alone; never less than nothing, because
+/// versions of an engine may group the draft model's layers apart.
+pub(crate) fn pooled_rounding(
+    pooled: &[Pooled<'_>],
+    alone: Bytes,
+    rule: &CacheRule,
+    workload: &Workload,
+) -> Bytes {
+    paged(pooled, rule, workload).map_or(Bytes::ZERO, |all| (all - alone).max(Bytes::ZERO))
 }
 
 /// Bytes of one state of every recurrent layer as the engine allots it.

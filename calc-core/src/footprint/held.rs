@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::cache::{CacheBytes, cache_bytes};
+use super::pages::Pooled;
 use super::{embedding_weights, layer_weights, tied};
 use crate::calibration::Engine;
 use crate::device::Device;
@@ -56,7 +57,12 @@ impl<'a> HeldPart<'a> {
         workload: &Workload,
     ) -> CacheBytes {
         let rule = CacheRule::of(engine, device, self.whole);
-        cache_bytes((self.part, precision), &rule, workload)
+        cache_bytes(&self.pooled(precision), &rule, workload)
+    }
+
+    /// These layers as pages of a pool have them.
+    pub(crate) const fn pooled<'b>(&'b self, precision: &'b Precision) -> Pooled<'b> {
+        Pooled { model: self.part, precision, times: 1 }
     }
 }
 

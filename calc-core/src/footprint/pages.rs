@@ -24,6 +24,15 @@ pub struct Pages {
     kinds: Vec<Kind>,
 }
 
+/// A model whose layers take pages of a pool: the one that is asked about, or the one that drafts for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pooled<'a> {
+    pub model: &'a ModelArch,
+    pub precision: &'a Precision,
+    /// Number of times that its layers are there: several layers of a model may draft, each with a cache of its own.
+    pub times: u64,
+}
+
 /// Layers that keep the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kind {
@@ -39,14 +48,15 @@ enum Keeps {
     State(f64),
 }
 
-/// The pages of a model; `None` where the engine has none, and where all layers keep the same.
-pub fn pages(model: &ModelArch, precision: &Precision, rule: &CacheRule) -> Option<Pages> {
+/// The pages of a model, and of the draft model that takes pages of the same pool; `None` where the engine has none, and where all
+/// layers keep the same.
+pub(crate) fn pages(pooled: &[Pooled<'_>], rule: &CacheRule) -> Option<Pages> {
     // Compressed entries have groups of their own, which are not known.
-    let compressed = model.attention.iter().any(|group| group.compression.is_some());
-    if rule.pool == PoolRule::Apart || compressed {
+    let compressed = |one: &Pooled<'_>| one.model.attention.iter().any(|g| g.compression.is_some());
+    if rule.pool == PoolRule::Apart || pooled.iter().any(compressed) {
         return None;
     }
-    let kinds = kinds(model, precision);
+    let kinds = kinds(pooled);
     let states = kinds.iter().filter_map(Kind::state);
     let state = states.fold(0.0, f64::max);
     let reaches = |kind: &Kind| kind.tokens().map(|(_, window)| window);
@@ -120,20 +130,23 @@ impl Kind {
 }
 
 /// The kinds of layers that keep something.
-fn kinds(model: &ModelArch, precision: &Precision) -> Vec<Kind> {
+fn kinds(pooled: &[Pooled<'_>]) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     let mut add = |layers, keeps| match kinds.iter_mut().find(|kind| kind.keeps == keeps) {
         Some(kind) => kind.layers += layers,
         None => kinds.push(Kind { layers, keeps }),
     };
-    let element = precision.kv_cache.row_bytes_per_element();
-    for group in model.attention.iter().filter(|group| group.cache_row() > 0) {
-        for (layers, reach) in group.reaches().into_iter().filter(|(layers, _)| *layers > 0) {
-            add(layers, keeps(group, reach, element));
+    for Pooled { model, precision, times } in pooled {
+        let element = precision.kv_cache.row_bytes_per_element();
+        for group in model.attention.iter().filter(|group| group.cache_row() > 0) {
+            for (layers, reach) in group.reaches().into_iter().filter(|(layers, _)| *layers > 0) {
+                add(layers * times, keeps(group, reach, element));
+            }
         }
-    }
-    for group in model.recurrent.iter().filter(|group| group.layers() > 0) {
-        add(group.layers(), Keeps::State(group.state_bytes(precision.carrier).get()));
+        for group in model.recurrent.iter().filter(|group| group.layers() > 0) {
+            let state = group.state_bytes(precision.carrier).get();
+            add(group.layers() * times, Keeps::State(state));
+        }
     }
     kinds
 }

@@ -9,14 +9,14 @@ use crate::calibration::Engine;
 use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
-    DraftMemory, HeldPart, MemoryFootprint, WeightRole, footprint, input_tables, part_bytes,
-    table_bytes, weight_bytes, weight_roles,
+    DraftMemory, HeldPart, MemoryFootprint, Pages, Pooled, WeightRole, footprint, input_tables,
+    pages, part_bytes, pooled_rounding, table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
 use crate::parallel::Stage;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
-use crate::software::HostTables;
+use crate::software::{CacheRule, HostTables};
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -105,7 +105,7 @@ impl Plan<'_> {
     pub(super) fn on_card(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let place = (device, self.tuned.engine, memory_limit);
-        let (_, own) = self.fullest(workload);
+        let (held, own) = self.fullest(workload);
         let draft = self.draft.map(|StoredDraft { model, precision, scale }| {
             let workload = workload.alone();
             let largest = (self.largest_step(&workload), &scale);
@@ -117,7 +117,7 @@ impl Plan<'_> {
             let MemoryFootprint { weights, kv_cache, cache_rounding, activations, .. } =
                 footprint(place, &HeldPart::all(model, tables), &precision, &workload, largest);
             let activations = activations.max(micro_batch_logits(place, model, &workload));
-            let layers = self.draft_layers(model);
+            let layers = self.draft_layers(model) as f64;
             DraftMemory {
                 weights: (weights - shared) * layers,
                 kv_cache: kv_cache * layers,
@@ -125,7 +125,38 @@ impl Plan<'_> {
                 activations,
             }
         });
-        MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own }
+        let own = MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own };
+        let more = self.drafting_rounding(&held, workload, own.kv_caches());
+        MemoryFootprint { cache_rounding: own.cache_rounding + more, ..own }
+    }
+
+    /// The pages of the cache of the fullest device, the draft model's included; `None` where its engine has none.
+    pub fn pages(&self) -> Option<Pages> {
+        let (held, _) = self.fullest(&self.request.workload);
+        self.in_pool(&held, pages)
+    }
+
+    /// Bytes of the pages that layers of the draft model add to those of the model, beside the caches of each `alone`.
+    fn drafting_rounding(&self, held: &HeldPart<'_>, workload: &Workload, alone: Bytes) -> Bytes {
+        if self.draft.is_none() {
+            return Bytes::ZERO;
+        }
+        self.in_pool(held, |pooled, rule| pooled_rounding(pooled, alone, rule, workload))
+    }
+
+    /// Calls a function with all that takes pages from the pool of a device, and with the rule of its engine. The engine divides
+    /// the layers of a draft model as those of the model.
+    fn in_pool<T>(
+        &self,
+        held: &HeldPart<'_>,
+        call: impl FnOnce(&[Pooled<'_>], &CacheRule) -> T,
+    ) -> T {
+        let rule = CacheRule::of(self.tuned.engine, self.request.device, held.whole);
+        let own = held.pooled(&self.precision);
+        let Some(draft) = &self.draft else { return call(&[own], &rule) };
+        let model = &draft.model.shard(self.request.workload.parallel.tensor);
+        let times = self.draft_layers(draft.model);
+        call(&[own, Pooled { model, precision: &draft.precision, times }], &rule)
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
@@ -133,22 +164,22 @@ impl Plan<'_> {
     pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
         let place = (self.tuned.engine, self.request.device);
-        let bytes = |held: &HeldPart<'_>, precision: &Precision| {
-            held.cache_bytes(precision, place, &workload).total()
-        };
-        let own = self.held().map(|(_, held)| bytes(&held, &self.precision));
-        let own = own.fold(Bytes::ZERO, Bytes::max);
-        let draft = self.draft.as_ref();
-        own + draft.map_or(Bytes::ZERO, |draft| {
+        let draft = self.draft.as_ref().map_or(Bytes::ZERO, |draft| {
             let held = HeldPart::all(draft.model, HostTables::None);
-            bytes(&held, &draft.precision) * self.draft_layers(draft.model)
-        })
+            let one = held.cache_bytes(&draft.precision, place, &workload.alone());
+            one.total() * self.draft_layers(draft.model) as f64
+        });
+        let all = self.held().map(|(_, held)| {
+            let alone = held.cache_bytes(&self.precision, place, &workload).total() + draft;
+            alone + self.drafting_rounding(&held, &workload, alone)
+        });
+        all.fold(Bytes::ZERO, Bytes::max)
     }
 
     /// Number of times that a draft model is in memory: each of several own layers has weights and a cache of its own, and a drafted
     /// token comes from one of them.
-    fn draft_layers(&self, draft: &ModelArch) -> f64 {
-        if self.has_own_drafts() { draft.draft_layers.max(1) as f64 } else { 1.0 }
+    fn draft_layers(&self, draft: &ModelArch) -> u64 {
+        if self.has_own_drafts() { draft.draft_layers.max(1) } else { 1 }
     }
 
     /// True if the model's own layers draft, which share its embedding and LM head.

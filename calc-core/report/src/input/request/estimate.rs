@@ -10,7 +10,7 @@ use calc_core::error::{Error, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
-use calc_core::footprint::WeightRole;
+use calc_core::footprint::{Pages, WeightRole};
 use calc_core::hf_config::Unread;
 use calc_core::image::AskedImages;
 use calc_core::plan::{Behind, Cards, Plan};
@@ -287,6 +287,11 @@ impl EstimateInputs {
     pub fn weight_roles(&self) -> Vec<(WeightRole, Bytes)> {
         let plan = self.request().ok().and_then(|request| Plan::new(request).ok());
         plan.map_or_else(Vec::new, |plan| plan.weight_roles())
+    }
+
+    /// The pages in which the engine allots the KV cache of the fullest device; `None` where it has none.
+    pub fn pages(&self) -> Option<Pages> {
+        Plan::new(self.request().ok()?).ok()?.pages()
     }
 }
 

@@ -5,7 +5,7 @@ mod formats;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
-use calc_core::footprint::{bits_per_weight, pages};
+use calc_core::footprint::bits_per_weight;
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::plan::OpRow;
 use calc_core::software::CacheRule;
@@ -166,8 +166,7 @@ fn rounding(inputs: &EstimateInputs, answer: &Estimate) -> String {
     let engine = answer.basis.engine;
     let model = inputs.model.arch.shard(inputs.workload.parallel.tensor);
     let rule = CacheRule::of(engine, &inputs.device, &model);
-    let pages = pages(&model, &answer.precision, &rule);
-    let drafts = inputs.workload.speculation.map_or(0, |speculation| speculation.draft_tokens);
+    let (pages, drafts) = (inputs.pages(), inputs.workload.draft_tokens());
     format!(
         "  rounding  {}  {} allots {}",
         n::bytes(answer.memory.cache_rounding),
