@@ -20,6 +20,7 @@ mod layers;
 mod misspelt;
 mod not_decoder;
 mod order;
+mod other_sizes;
 mod quantization;
 mod reader;
 mod refusal;
@@ -115,6 +116,8 @@ pub enum AssumedWhy {
     Guessed,
     /// The upper bound of a key that is not understood.
     UpperBound,
+    /// The file states it, and no rule reads it: perhaps a size under a name of its own.
+    NotRead,
 }
 
 /// A simplification made by the import.
@@ -192,7 +195,9 @@ fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, 
     arch.towers = tower::read(&mut reader, arch.hidden_size)?.into();
     arch.draft_layers = draft_layers(&mut reader, &arch);
     let keys = unread::keys(&reader, &arch);
-    let bounded = !keys.is_empty();
+    let others = other_sizes::unread(&reader);
+    let doubtful = !keys.is_empty() || !others.is_empty();
+    reader.assumed.extend(others);
     match unread {
         Unread::Refuse => unread::refuse(keys, name_of(&model_type, &architecture))?,
         Unread::UpperBound => {
@@ -202,7 +207,7 @@ fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, 
     arch.check().map_err(ConfigError::Value)?;
     arch.order = reader.order.text(&arch);
     let storage = storage::read(&mut reader, &arch)?;
-    let read = family.is_some() && !bounded;
+    let read = family.is_some() && !doubtful;
     let provenance = if read { Provenance::Read } else { Provenance::Assumed };
     Ok(Imported {
         arch,

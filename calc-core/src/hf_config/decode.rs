@@ -246,7 +246,7 @@ struct Object<'u, A> {
     nested: bool,
     fields: &'static [&'static str],
     unknown: &'u mut Vec<UnknownKey>,
-    others: &'u mut Vec<String>,
+    others: &'u mut Vec<UnknownKey>,
 }
 
 impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
@@ -273,23 +273,27 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Object<'_, A> {
-    /// Keeps an unknown key that looks like geometry, or an object with such a key, and the name of any other.
+    /// Keeps an unknown key that looks like geometry, or an object with such a key, and apart from them any other.
     fn keep(&mut self, key: &str) -> Result<(), A::Error> {
         let is_named = looks_like_geometry(key);
         let is_other = !is_named && OTHER_CONFIGS.contains(&key);
         if is_other || self.unknown.len() >= MAX_UNKNOWN {
-            if self.others.len() < MAX_UNKNOWN {
-                self.others.push(clipped(key).into());
-            }
+            self.set_aside(key, Stated::default());
             return self.items.next_value::<IgnoredAny>().map(|_| ());
         }
         let stated = self.items.next_value::<Entry<Stated>>()?.states();
         if is_named || !stated.inner.is_empty() {
             self.unknown.push(UnknownKey { name: clipped(key).into(), stated });
-        } else if self.others.len() < MAX_UNKNOWN {
-            self.others.push(clipped(key).into());
+        } else {
+            self.set_aside(key, stated);
         }
         Ok(())
+    }
+
+    fn set_aside(&mut self, key: &str, stated: Stated) {
+        if self.others.len() < MAX_UNKNOWN {
+            self.others.push(UnknownKey { name: clipped(key).into(), stated });
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::tower_fields::TowerConfig;
 /// Defines the struct and a visitor of its fields by name, which finds fields that no rule has read, whatever their type.
 macro_rules! config {
     ($($(#[$meta:meta])* pub $field:ident: $type:ty,)+) => {
-        /// The fields of a config.json that the import uses. Of all other keys it keeps those that look like geometry, and the names of the rest.
+        /// The fields of a config.json that the import uses. Of all other keys it keeps what they state.
         #[derive(Debug, Clone, PartialEq, Default)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default, remote = "Self"))]
         #[expect(missing_docs, reason = "the names are those of config.json")]
@@ -29,9 +29,9 @@ macro_rules! config {
             /// Keys that look like geometry and have no field here.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub unknown: Vec<UnknownKey>,
-            /// Names of all other keys that have no field here.
+            /// All other keys that have no field here.
             #[cfg_attr(feature = "serde", serde(skip))]
-            pub others: Vec<String>,
+            pub others: Vec<UnknownKey>,
             /// Names of the fields that a rule has read.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub(super) read: RefCell<Vec<&'static str>>,

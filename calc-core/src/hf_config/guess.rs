@@ -143,9 +143,9 @@ pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
         reader.assume("width of an expert", Word("as a dense MLP"));
     }
     let why = AssumedWhy::Guessed;
-    let unread = text.others.iter().filter(|key| may_matter(key));
-    reader.assumed.extend(unread.map(|key| AssumedField {
-        field: Text::Owned(key.clone()),
+    let unread = text.others.iter().map(|key| &key.name).filter(|name| may_matter(name));
+    reader.assumed.extend(unread.map(|name| AssumedField {
+        field: Text::Owned(name.clone()),
         value: NotRead,
         why,
     }));

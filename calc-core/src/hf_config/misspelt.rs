@@ -56,7 +56,7 @@ fn find(config: &HfConfig, always: &[&'static str]) -> Option<(String, &'static 
             wanted.push(name);
         }
     });
-    let unread = config.unknown.iter().map(|key| &key.name).chain(&config.others);
+    let unread = config.unknown.iter().chain(&config.others).map(|key| &key.name);
     let pairs = unread
         .filter(|key| !read.contains(&&***key) && !OTHER_KEYS.contains(&&***key))
         .flat_map(|key| {

@@ -283,8 +283,9 @@ impl<'a> Reader<'a> {
 
     fn opt_norms(&mut self, norms: LayerNorms) -> Result<LayerNorms, ConfigError> {
         let text = self.text;
-        let (hidden, projected) = (text.hidden(), &text.word_embed_proj_dim);
-        let projected = Self::count(&Named { name: "word_embed_proj_dim", entry: projected })?;
+        let hidden = text.hidden();
+        let projected = text.named("word_embed_proj_dim", &text.word_embed_proj_dim);
+        let projected = Self::count(&projected)?;
         let default = self.sizes.as_ref().map(|sizes| sizes.hidden_size);
         let hidden = hidden.entry.value().copied().or(default);
         if projected.is_some_and(|width| Some(width) != hidden) {

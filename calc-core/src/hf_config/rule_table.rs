@@ -113,6 +113,7 @@ pub(super) const QWEN3_MOE: Rules = Rules {
         dense: DenseWhere::Listed,
         ..EXPERTS
     }),
+    ignored: &["intermediate_size"],
     ..QWEN3
 };
 
@@ -459,6 +460,7 @@ pub(super) const NEMOTRON_H: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
+    ignored: &["time_step_rank"],
     ..LLAMA
 };
 
@@ -484,6 +486,7 @@ pub(super) const MINIMAX: Rules = Rules {
     attention_bias: Switch::Never,
     mlp_bias: Switch::Never,
     experts: Some(EXPERTS),
+    ignored: &["block_size"],
     ..LLAMA
 };
 
@@ -506,6 +509,7 @@ pub(super) const LFM2: Rules = Rules {
     attention_bias: Switch::Never,
     qk_norm: QkNorm::Head,
     mlp_bias: Switch::Never,
+    ignored: &["conv_dim", "conv_dim_out", "block_dim"],
     ..LLAMA
 };
 
@@ -546,9 +550,11 @@ pub(super) const JAMBA: Rules = Rules {
     ..LLAMA
 };
 
-pub(super) const MAMBA: Rules = Rules { tied: true, layers: LayerRule::Mamba1Alone, ..LLAMA };
+pub(super) const MAMBA: Rules =
+    Rules { tied: true, layers: LayerRule::Mamba1Alone, ignored: &["d_inner"], ..LLAMA };
 
-pub(super) const MAMBA2: Rules = Rules { tied: false, layers: LayerRule::Mamba2Alone, ..MAMBA };
+pub(super) const MAMBA2: Rules =
+    Rules { tied: false, ignored: &["time_step_rank"], layers: LayerRule::Mamba2Alone, ..MAMBA };
 
 /// Three of four layers have a window.
 pub(super) const OLMO3: Rules =
@@ -787,6 +793,7 @@ pub(super) const MINIMAX_M3: Rules = Rules {
         correction_bias: true,
         ..EXPERTS
     }),
+    ignored: &["first_k_dense_replace", "num_mtp_modules", "merged_hidden_size"],
     ..LLAMA
 };
 
@@ -1220,6 +1227,7 @@ pub(super) const BAILING_MOE: Rules = Rules {
         dense: DenseWhere::First(0),
         ..EXPERTS
     }),
+    ignored: &["intermediate_size"],
     ..LLAMA
 };
 

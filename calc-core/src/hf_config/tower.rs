@@ -231,8 +231,8 @@ const OF_TOWERS: [&str; 16] = [
 
 /// True if a file has a tower in a form that no rule reads.
 fn describes_tower(config: &HfConfig) -> bool {
-    let unknown = config.unknown.iter().map(|key| key.name.split('.').next().unwrap_or(""));
-    unknown.chain(config.others.iter().map(String::as_str)).any(|key| OF_TOWERS.contains(&key))
+    let keys = config.unknown.iter().chain(&config.others);
+    keys.map(|key| key.name.split('.').next().unwrap_or("")).any(|key| OF_TOWERS.contains(&key))
 }
 
 /// Reads the towers of a file.

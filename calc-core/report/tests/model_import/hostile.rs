@@ -203,7 +203,8 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         Ok(model) => {
             prop_assert_eq!(model.arch.check(), Ok(()));
             prop_assert!(model.arch.n_active_params() <= model.arch.n_params());
-            let guessed = model.assumed.iter().any(|field| field.why == AssumedWhy::Guessed);
+            let is_doubtful = |why| matches!(why, AssumedWhy::Guessed | AssumedWhy::NotRead);
+            let guessed = model.assumed.iter().any(|field| is_doubtful(field.why));
             prop_assert_eq!(guessed, model.provenance == Provenance::Assumed);
         }
         Err(error) => prop_assert!(error.to_string().len() > 15),

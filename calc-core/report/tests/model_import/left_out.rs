@@ -46,7 +46,7 @@ fn sizes_that_are_left_out_and_guesses_come_first_and_by_name() {
     let model = changed("llama-3.1-8b", &novel).expect("a guess");
     let notes = first_notes("config.json (novel)", &model.assumed);
     assert!(notes[0].contains("(novel) is of no family"), "{notes:?}");
-    assert!(notes[0].ends_with("not read: hyper_sparse_ratio"), "{notes:?}");
+    assert!(notes[0].ends_with("not read: hyper_sparse_ratio = 4"), "{notes:?}");
     assert_eq!(
         first_notes("", &changed("llama-3.1-8b", &json!({})).expect("known").assumed),
         [""; 0]

@@ -28,16 +28,32 @@ pub fn first_notes(source: &str, assumed: &[AssumedField]) -> Vec<String> {
             listed(&sizes)
         )
     });
-    let guess = of(AssumedWhy::Guessed).next().map(|_| {
+    let numbers: Vec<String> = of(AssumedWhy::NotRead)
+        .map(|field| format!("{} = {}", field.field, value_text(field.value)))
+        .collect();
+    let is_guess = of(AssumedWhy::Guessed).next().is_some();
+    let unread_numbers = (!is_guess && !numbers.is_empty()).then(|| {
+        format!(
+            "the model file states {}, which no rule here reads: if it is a size of the model, memory and times are wrong; take \
+             it out if it changes nothing",
+            listed(&numbers)
+        )
+    });
+    let guess = is_guess.then(|| {
+        let is_number = |field: &&AssumedField| {
+            of(AssumedWhy::NotRead).any(|number| number.field == field.field)
+        };
         let unread = assumed.iter().filter(|field| field.value == AssumedValue::NotRead);
-        let unread: Vec<String> = unread.map(|field| field.field.to_string()).collect();
+        let unread = unread.filter(|field| !is_number(field));
+        let unread: Vec<String> =
+            numbers.iter().cloned().chain(unread.map(|field| field.field.to_string())).collect();
         let unread =
             if unread.is_empty() { String::new() } else { format!("; not read: {}", listed(&unread)) };
         format!(
             "{source} is of no family that is known here: its layers are guessed, and memory and times may be wrong{unread}"
         )
     });
-    guess.into_iter().chain(sizes).collect()
+    guess.into_iter().chain(unread_numbers).chain(sizes).collect()
 }
 
 fn listed(names: &[String]) -> String {
@@ -58,6 +74,7 @@ pub fn assumed_text(field: &AssumedField) -> String {
         AssumedWhy::ClassSize => "not in the file: default of its class",
         AssumedWhy::Guessed => "a guess: the architecture is unknown",
         AssumedWhy::UpperBound => "upper bound",
+        AssumedWhy::NotRead => "in the file, and no rule reads it",
     };
     format!("{} = {} ({why})", field.field, value_text(field.value))
 }
@@ -118,7 +135,9 @@ pub fn remark_text(remark: &Remark) -> String {
 
 /// The assumed fields without the data type, which has its own note.
 fn assumed_fields(fields: &[AssumedField]) -> Option<String> {
-    let others = fields.iter().filter(|field| !DATA_TYPE.contains(&&*field.field));
+    let others = fields
+        .iter()
+        .filter(|field| !DATA_TYPE.contains(&&*field.field) && field.why != AssumedWhy::NotRead);
     let list: Vec<String> = others.map(assumed_text).collect();
     (!list.is_empty())
         .then(|| format!("the model file leaves out, and the import assumes: {}", list.join("; ")))
