@@ -1,8 +1,11 @@
 //! Several cards in the name of the hardware, as people write them.
 
-use report::input::request::{EstimateInputs, Fields, Library, remedies};
+use report::input::request::{
+    AnalyzeInputs, CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs,
+    ScheduleInputs, remedies,
+};
 use report::output::json::estimate::EstimateJson;
-use report::output::{address, brief};
+use report::output::{address, brief, formulas, summary};
 use serde_json::{Value, json};
 
 fn parsed(more: &Value) -> Result<EstimateInputs, String> {
@@ -101,9 +104,103 @@ fn the_answer_has_each_card_and_the_options() {
         brief.sentence
     );
     assert!(brief.lines.iter().any(|line| line.contains(&split)), "{:?}", brief.lines);
-    let link = address::estimate(&inputs).expect("a link");
-    assert!(link.lacks.contains(&"hardware"), "{link:?}");
-    assert!(!link.query.contains("&pp="), "{link:?}");
+}
+
+#[test]
+fn the_link_opens_all_cards() {
+    for (written, device) in [
+        ("3090 + 4090", "rtx_4090,rtx_3090"),
+        ("4090 + 2x 3090", "rtx_4090,rtx_3090,rtx_3090"),
+        ("3090 + 3090", "rtx_3090"),
+    ] {
+        let link = address::estimate(&on(written).expect(written)).expect("a link");
+        assert!(link.query.contains(&format!("&d={device}&")), "{link:?}");
+        assert_eq!(link.query.contains("&pp=2"), written == "3090 + 3090", "{link:?}");
+        assert_eq!(link.lacks, Vec::<&str>::new());
+    }
+    let claim =
+        r#"{"hardware":"4090 + 3090","model":"llama-3.1-70b","weights":"q4_k_m","tokens_per_s":9}"#;
+    let fields = Fields::from_line(claim).expect("JSON");
+    let claim = CheckInputs::parse(fields, &Library::CATALOGS).expect("a claim");
+    let link = address::check(&claim).expect("a link");
+    assert!(link.query.contains("&d=rtx_4090,rtx_3090&") && link.lacks.is_empty(), "{link:?}");
+}
+
+#[test]
+fn the_formulas_and_the_setup_have_every_card() {
+    let inputs = on("4090 + 3090").expect("a request");
+    let answer = inputs.estimate().expect("an estimate");
+    let told = formulas::estimate(&inputs, &answer);
+    for (name, load) in ["GeForce RTX 4090", "GeForce RTX 3090"].into_iter().zip(&answer.cards) {
+        let title = format!("Layers on {name}");
+        let layers = told.iter().find(|step| step.title == title).expect(&title);
+        let first = format!("{} to ", load.layers.start + 1);
+        assert!(layers.values.starts_with(&first), "{layers:?}");
+    }
+    assert!(told.iter().any(|step| step.title == "Weights on GeForce RTX 4090"), "{told:?}");
+    let roofs = told.iter().find(|step| step.title == "Each token, ideal").expect("a step");
+    assert_eq!(roofs.source.text(), "the roofs of GeForce RTX 4090 + GeForce RTX 3090");
+    let text = summary::estimate(&inputs, &answer).to_text();
+    for (rate, name) in [("660.6", "4090"), ("284", "3090")] {
+        let line = text.lines().find(|line| {
+            line.contains(&format!("on GeForce RTX {name}")) && line.contains("roofs")
+        });
+        assert!(line.is_some_and(|line| line.contains(rate)), "{text}");
+    }
+    assert_eq!(text.lines().filter(|line| line.starts_with("device  ")).count(), 2, "{text}");
+}
+
+#[test]
+fn ollama_has_no_option_for_a_cut() {
+    for (hardware, says) in [
+        ("4090 + 3090", "Ollama: no option sets this cut; Ollama cuts the layers by itself"),
+        ("3090 + 3090", "no option sets these stages"),
+        ("4090 + 96 GB DDR5", "Ollama has no option for this cut"),
+    ] {
+        let inputs = parsed(&json!({"hardware": hardware, "engine": "ollama"})).expect(hardware);
+        let answer = inputs.estimate().expect("an estimate");
+        let (text, brief) = (
+            summary::estimate(&inputs, &answer).to_text(),
+            brief::estimate(&inputs, &answer).text(),
+        );
+        for told in [text, brief] {
+            assert!(told.contains(says), "{hardware}: {told}");
+            assert!(!told.contains("-ngl") && !told.contains("cannot run"), "{hardware}: {told}");
+        }
+    }
+}
+
+#[test]
+fn one_device_is_asked_for_where_cards_are_listed() {
+    let model = r#"{"hardware":"4090 + 3090","model":"llama-3.1-8b"}"#;
+    let product = r#"{"hardware":"4090 + 3090","m":1,"n":4096,"k":4096}"#;
+    let fields = |line| Fields::from_line(line).expect("JSON");
+    let refusals = [
+        RecommendInputs::parse(fields(model), &Library::CATALOGS).map(|_| ()),
+        ScheduleInputs::parse(fields(model), &Library::CATALOGS).map(|_| ()),
+        FitInputs::parse(fields(model), &Library::CATALOGS).map(|_| ()),
+        RecommendInputs::parse(fields(product), &Library::CATALOGS).map(|_| ()),
+        AnalyzeInputs::parse(fields(product), &Library::CATALOGS).map(|_| ()),
+        Library::CATALOGS.device("4090 + 3090").map(|_| ()),
+    ];
+    for refusal in refusals {
+        let said = refusal.expect_err("a refusal").to_string();
+        assert!(
+            said.starts_with("`4090 + 3090` lists several cards, and only estimate and check"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_plus_needs_a_device_on_both_sides() {
+    for written in ["4090 +", "+ 4090", "4090 + + 3090", "4090 + 3090 +"] {
+        let said = refusal(&json!({ "hardware": written }));
+        assert_eq!(said, "a device before or after + in hardware is missing", "{written}");
+    }
+    for name in ["xeon_8480plus", "INTEL(R) XEON(R) PLATINUM 8592+"] {
+        assert!(Library::CATALOGS.device(name).is_ok(), "{name}");
+    }
 }
 
 #[test]

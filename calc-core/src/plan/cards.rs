@@ -22,7 +22,7 @@ use crate::model_arch::{LayerGroup, LayerPart, ModelArch};
 use crate::op::OpKind;
 use crate::parallel::{Parallel, Pipeline, Stage, link_time};
 use crate::precision::Precision;
-use crate::roofline::Roofs;
+use crate::roofline::{ComputePath, Roofs};
 use crate::software::backend;
 use crate::units::{Bytes, BytesPerSec, Seconds};
 use crate::workload::Workload;
@@ -63,6 +63,9 @@ pub struct CardLoad {
     pub memory: Option<MemoryFootprint>,
     /// Its part of a decode step at the stated context, without the time on links.
     pub token: Span,
+    pub bandwidth: BytesPerSec,
+    /// The peak that products of its layers run on.
+    pub layer: ComputePath,
 }
 
 /// Visits the times of one instance, and their number.
@@ -338,9 +341,11 @@ impl Plan<'_> {
         let times = self.spans(Step::decode(batch, context));
         let load = |((index, stage), token): ((usize, &Stage), Span)| {
             let held = self.held_at(index);
-            let memory = held
-                .map(|held| self.memory_on(&held, &self.request.workload, &self.place_of(index)));
-            CardLoad { layers: stage.layers.clone(), has_head: stage.ends.last, memory, token }
+            let place = self.place_of(index);
+            let memory = held.map(|held| self.memory_on(&held, &self.request.workload, &place));
+            let (layers, has_head) = (stage.layers.clone(), stage.ends.last);
+            let (bandwidth, layer) = (place.bandwidth, place.paths.layer);
+            CardLoad { layers, has_head, memory, token, bandwidth, layer }
         };
         self.stages.iter().enumerate().zip(times).map(load).collect()
     }

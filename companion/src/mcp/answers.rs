@@ -120,21 +120,21 @@ pub(super) fn fit_plan(mut given: Given, library: &Library<'_>) -> Told {
 pub(super) fn explain(given: Given, library: &Library<'_>) -> Told {
     let has_model = given.get("model").is_some_and(|model| !model.is_null());
     let fields = Fields::new(given);
-    let (steps, operators, told, address, hardware) = if has_model {
+    let (steps, operators, told, address, mut data) = if has_model {
         let inputs = EstimateInputs::parse(fields, library)?;
         let answer = inputs.estimate()?;
-        let hardware = json!(EstimateJson::new(&inputs, &answer))["hardware"].clone();
+        let data = part_of(json!(EstimateJson::new(&inputs, &answer)), &["hardware", "cards"]);
         let told = brief::estimate(&inputs, &answer);
         let steps = formulas::estimate(&inputs, &answer);
         let operators = formulas::operators(&answer);
-        (steps, operators, told, address::estimate(&inputs), hardware)
+        (steps, operators, told, address::estimate(&inputs), data)
     } else {
         let inputs = AnalyzeInputs::parse(fields, library)?;
         let answer = inputs.analyze()?;
-        let hardware = json!(AnalyzeJson::new(&inputs, &answer))["hardware"].clone();
+        let data = part_of(json!(AnalyzeJson::new(&inputs, &answer)), &["hardware"]);
         let told = brief::operator(&inputs, &answer);
         let steps = formulas::operator(&inputs, &answer);
-        (steps, Vec::new(), told, address::operator(&inputs), hardware)
+        (steps, Vec::new(), told, address::operator(&inputs), data)
     };
     let line = |step: &report::output::verdict::explain::Explanation| {
         let origin = step.provenance.key();
@@ -152,8 +152,16 @@ pub(super) fn explain(given: Given, library: &Library<'_>) -> Told {
     }
     let told = Brief { lines, ..told };
     let formulas = formulas_json::formulas(&[steps, operators].concat());
-    let data = json!({ "schema": published::SCHEMA, "hardware": hardware, "formulas": formulas });
-    Ok(ToolAnswer::new(data, told, address))
+    data.insert("formulas".to_owned(), json!(formulas));
+    Ok(ToolAnswer::new(Value::Object(data), told, address))
+}
+
+/// The published version and some keys of an answer.
+fn part_of(mut answer: Value, keys: &[&str]) -> Map<String, Value> {
+    let mut part = Map::from_iter([("schema".to_owned(), json!(published::SCHEMA))]);
+    let own = keys.iter().filter_map(|key| Some(((*key).to_owned(), answer.get_mut(*key)?.take())));
+    part.extend(own);
+    part
 }
 
 /// Removes and returns the limit on rows.

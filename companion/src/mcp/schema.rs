@@ -214,6 +214,9 @@ fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
                 "Changes after which a model that does not fit does, with the rate then",
             ),
         ],
+        "explain" => {
+            vec![("cards", LIST, "Unlike cards that share the model: layers, memory, time of each")]
+        }
         "check" => vec![(
             "host",
             OBJECT,

@@ -87,6 +87,10 @@ pub enum RequestError {
         /// Message of the parser.
         reason: String,
     },
+    /// A list of cards where one device is asked for.
+    SeveralCards {
+        name: String,
+    },
     /// A repository of the hub without a catalog row.
     UnknownModel {
         name: String,
@@ -184,6 +188,10 @@ impl fmt::Display for RequestError {
             }
             Self::InScenario { number, error } => write!(line, "scenario {number}: {error}"),
             Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
+            Self::SeveralCards { name } => write!(
+                line,
+                "`{name}` lists several cards, and only estimate and check take unlike ones; name one device here"
+            ),
             Self::UnknownModel { name, nearest } => {
                 let nearest = if nearest.is_empty() {
                     String::new()

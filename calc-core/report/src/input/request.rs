@@ -86,11 +86,21 @@ impl<'a> Library<'a> {
     /// Looks a device up by key, alias or file name.
     ///
     /// # Errors
-    /// Unknown keys and invalid files.
+    /// Unknown keys, invalid files, and lists of cards.
     pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
+        match self.one_device(name) {
+            Ok(device) if cards::lacks_one(name, &device) => Err(cards::LACKING),
+            Err(_) if cards::is_list(name, self) => {
+                Err(RequestError::SeveralCards { name: name.trim().to_owned() })
+            }
+            found => found,
+        }
+    }
+
+    fn one_device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
         // The device of a request that lists cards is one of them.
-        let is_own =
-            |found: &&EstimateInputs| found.names("hardware", name) && !cards::is_list(name);
+        let is_list = || cards::is_list(name, &Library::CATALOGS);
+        let is_own = |found: &&EstimateInputs| found.names("hardware", name) && !is_list();
         if let Some(found) = self.found.filter(is_own) {
             return Ok(found.device.clone());
         }

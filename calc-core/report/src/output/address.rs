@@ -41,8 +41,12 @@ const KERNEL: &str = "kernel";
 pub fn query<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let mut text = String::new();
     for (key, value) in pairs {
-        // The separators of a scenario stay legible.
-        let kept: &[u8] = if key == key::SCENARIO { b"-_.~:," } else { b"-_.~" };
+        // The separators of a scenario and of several cards stay legible.
+        let kept: &[u8] = match key {
+            key::SCENARIO => b"-_.~:,",
+            key::DEVICE => b"-_.~,",
+            _ => b"-_.~",
+        };
         text += if text.is_empty() { "?" } else { "&" };
         text += &format!("{key}={}", encoded_but(&value, kept));
     }
@@ -194,7 +198,13 @@ fn question(inputs: &EstimateInputs) -> Option<(Vec<KeyedValue>, Vec<&'static st
     let model = catalog::models::all().find(|model| model.key == inputs.model.key)?;
     let mut lacks = Vec::new();
     let mut pairs = vec![(key::MODEL, model.key.to_owned())];
-    pairs.extend(place(&inputs.device, inputs.power_mode.as_deref(), &mut lacks)?);
+    let mut place = place(&inputs.device, inputs.power_mode.as_deref(), &mut lacks)?;
+    for card in inputs.cards.iter().flat_map(|cards| &cards.others) {
+        let own =
+            catalog::device(card.device.catalog_key()).ok().filter(|own| **own == *card.device)?;
+        place[0].1 += &format!(",{}", own.key);
+    }
+    pairs.extend(place);
     pairs.extend(workload(inputs, &mut lacks));
     pairs.extend(inputs.link.as_ref().map(|link| (key::LINK, link.key.to_string())));
     pairs.extend(inputs.engine.map(|engine| (key::ENGINE, engine.key().to_owned())));
@@ -238,10 +248,8 @@ fn workload(inputs: &EstimateInputs, lacks: &mut Vec<&'static str>) -> Vec<Keyed
         (key::PIPELINE_PARALLEL, w.parallel.pipeline.stages()),
         (key::EXPERT_PARALLEL, w.parallel.expert),
     ];
-    if inputs.cards.is_some() {
-        // The page has one kind of device.
-        lacks.push("hardware");
-    } else {
+    // The stages of unlike cards are their number.
+    if inputs.cards.is_none() {
         let split = split.into_iter().filter(|(_, ways)| *ways > 1);
         pairs.extend(split.map(|(key, ways)| (key, ways.to_string())));
     }

@@ -1,5 +1,6 @@
 //! The formulas behind the numbers of an answer, each with its values, its origin and the page that explains it.
 
+mod cards;
 mod host;
 
 use calc_core::analysis::Analysis;
@@ -51,6 +52,8 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Explanation> 
         .filter(|role| role.key != "towers" || role.bytes > Bytes::ZERO)
         .map(|role| say::memory_part(role.name, role.formula, role.bytes, role.provenance))
         .collect();
+    cards::fullest(inputs, answer, &mut told);
+    told.extend(cards::layers(inputs, answer));
     let tiers = host::Split::of(inputs, answer);
     if let Some(split) = &tiers {
         split.card(&mut told);
@@ -58,7 +61,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Vec<Explanation> 
     }
     let roofs = match &inputs.host {
         Some(behind) => format!("{} and {}", inputs.device.name, behind.host.name),
-        None => inputs.device.name.to_string(),
+        None => inputs.hardware_name(),
     };
     told.push(say::ideal_latency("First token", answer.ttft_ideal, &roofs));
     told.push(say::ideal_latency("Each token", answer.mean.ideal, &roofs));

@@ -32,6 +32,8 @@ pub const EXPECTED: Lesson = lesson("theory/expected", "Expected times");
 pub const STEP: Lesson = lesson("theory/transformer", "A step of a transformer");
 /// Memory that a model needs and a device has.
 pub const MEMORY: Lesson = lesson("theory/memory", "Memory");
+/// A model on several devices.
+pub const PARALLEL: Lesson = lesson("theory/parallel", "Several devices");
 /// A model on a card and its host.
 pub const TIERS: Lesson = lesson("theory/two-tiers", "Memory in two tiers");
 /// Power and energy.

@@ -12,7 +12,7 @@ use calc_core::provenance::Fact;
 use calc_core::text::Text;
 use calc_core::units::Bytes;
 
-use super::{Fields, Library, RequestError, host};
+use super::{Fields, Library, RequestError, has_file_end, host};
 
 /// Most cards of one machine.
 const MOST: u64 = 16;
@@ -27,23 +27,37 @@ pub(super) struct ListedCards {
 
 /// The parts of a list of cards with their numbers; `None` for a name that lists fewer than two.
 fn parts<'n>(name: &'n str, library: &Library<'_>) -> Option<Vec<(u64, &'n str)>> {
-    if !name.contains('+') || library.device(name).is_ok() {
+    if !name.contains('+') || library.one_device(name).is_ok() {
         return None;
     }
     let counted = |part: &'n str| match catalog::counted(part) {
-        Some((count, one)) if library.device(part).is_err() => (count, one),
+        Some((count, one)) if library.one_device(part).is_err() => (count, one),
         _ => (1, part.trim()),
     };
     let parts: Vec<(u64, &str)> = name.split('+').map(counted).collect();
     let is_card = |(_, part): &&(u64, &str)| {
-        library.device(part).is_ok_and(|device| device.class != DeviceClass::Cpu)
+        library.one_device(part).is_ok_and(|device| device.class != DeviceClass::Cpu)
     };
     (parts.iter().filter(is_card).count() > 1).then_some(parts)
 }
 
-/// Whether a name lists several cards of the catalog.
-pub(super) fn is_list(name: &str) -> bool {
-    parts(name, &Library::CATALOGS).is_some()
+/// Whether a name lists several cards.
+pub(super) fn is_list(name: &str, library: &Library<'_>) -> bool {
+    parts(name, library).is_some()
+}
+
+/// The refusal of a list that lacks a device.
+pub(super) const LACKING: RequestError =
+    RequestError::Missing { key: "a device before or after + in hardware" };
+
+/// Whether the name of a card has nothing before or after a plus. Names of some processors end with one, those of cards do not.
+pub(super) fn lacks_one(name: &str, device: &Device) -> bool {
+    let is_empty = |part: &str| part.trim().is_empty();
+    let is_file = device.key == name || has_file_end(name);
+    !is_file
+        && device.class != DeviceClass::Cpu
+        && name.contains('+')
+        && name.split('+').any(is_empty)
 }
 
 impl ListedCards {
@@ -65,9 +79,7 @@ impl ListedCards {
         let mut devices = Vec::new();
         for (count, part) in parts {
             if part.is_empty() {
-                return Err(RequestError::Missing {
-                    key: "a device before or after + in hardware",
-                });
+                return Err(LACKING);
             }
             if host::host_and_memory(part).is_some() && library.device(part).is_err() {
                 return Err(beside_host());

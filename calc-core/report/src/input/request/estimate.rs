@@ -172,11 +172,15 @@ impl EstimateInputs {
         })
     }
 
+    /// The device, and the unlike cards beside it in the order of their layers.
+    pub fn devices(&self) -> impl Iterator<Item = &Device> {
+        let others = self.cards.iter().flat_map(|cards| &cards.others);
+        [&*self.device].into_iter().chain(others.map(|card| &*card.device))
+    }
+
     /// Name of the hardware: `GeForce RTX 4090 + GeForce RTX 3090`.
     pub fn hardware_name(&self) -> String {
-        let others = self.cards.iter().flat_map(|cards| &cards.others);
-        let names = [&*self.device.name].into_iter().chain(others.map(|card| &*card.device.name));
-        names.collect::<Vec<_>>().join(" + ")
+        self.devices().map(|device| &*device.name).collect::<Vec<_>>().join(" + ")
     }
 
     /// Whether a field of the request has this text.

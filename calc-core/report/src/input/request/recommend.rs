@@ -97,8 +97,8 @@ impl RecommendInputs {
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
             if inputs.cards.is_some() {
-                let part = "unlike cards: estimate and check say what a model does on them";
-                return Err(Error::Inapplicable { input: "recommend", part }.into());
+                let name = all.peek_text("hardware").unwrap_or_default().trim().to_owned();
+                return Err(RequestError::SeveralCards { name });
             }
             // A workload that no scheme and no device can run is an error, not an empty list.
             inputs.workload.check()?;

@@ -44,7 +44,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.table(layers(&inputs.model.arch, phase));
     }
     out.heading("Sources");
-    out.line(format!("device  {}", inputs.device.source));
+    for device in inputs.devices() {
+        out.line(format!("device  {}", device.source));
+    }
     out.line(format!("model   {}", inputs.model.source));
     out.notes(words::estimate_notes(inputs, answer));
     out
@@ -105,12 +107,9 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         p.kv_cache.name,
         formats::embedding_and_head(p)
     ));
-    out.line(format!(
-        "roofs       {} DRAM, {} {} dense",
-        n::published_bandwidth(answer.bandwidth),
-        n::published_rate(answer.paths.layer.peak, answer.paths.layer.class),
-        answer.paths.layer.class.key(),
-    ));
+    for roofs in cards::roofs(inputs, answer) {
+        out.line(format!("roofs       {roofs}"));
+    }
     out.line(format!(
         "workload    batch {}, prompt {}, context {}, new tokens {}",
         w.batch, w.prompt, w.context, w.new_tokens
@@ -231,7 +230,10 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         out.line(format!("host        {}", words::placement::bytes(&host)));
         out.line(format!("placement   {}", words::placement::places(&placement, arch)));
         let options = words::placement::options(&placement, arch, &inputs.workload);
-        out.line(format!("llama.cpp   {}", options.join(" ")));
+        out.line(match words::placement::no_option(answer.basis.engine) {
+            Some(sentence) => format!("options     {sentence}"),
+            None => format!("llama.cpp   {}", options.join(" ")),
+        });
     }
 }
 

@@ -11,14 +11,12 @@ use crate::number_text as n;
 
 /// The names of the cards in the order of their layers.
 pub fn names(inputs: &EstimateInputs) -> Vec<&str> {
-    let others = inputs.cards.iter().flat_map(|cards| &cards.others);
-    [&*inputs.device.name].into_iter().chain(others.map(|card| &*card.device.name)).collect()
+    inputs.devices().map(|device| &*device.name).collect()
 }
 
 /// The keys of the cards in the order of their layers.
 pub fn keys(inputs: &EstimateInputs) -> Vec<&str> {
-    let others = inputs.cards.iter().flat_map(|cards| &cards.others);
-    [&*inputs.device.key].into_iter().chain(others.map(|card| &*card.device.key)).collect()
+    inputs.devices().map(|device| &*device.key).collect()
 }
 
 /// Number of layers of a card.
@@ -102,12 +100,23 @@ pub fn options(answer: &Estimate) -> Vec<String> {
     }
 }
 
+/// How an engine gets its layers on the cards: `llama.cpp: -ngl 99 -sm layer -ts 47,34`, or that it has no option for it.
+pub fn how(answer: &Estimate) -> String {
+    let (options, engine) = (options(answer), answer.basis.engine);
+    let name = super::apply::engine_name(engine);
+    match engine {
+        Engine::Ollama => format!("{name}: no option sets this cut; {name} {OWN_CUT}"),
+        _ if options.is_empty() => format!("{name}: no option is known that sets this cut"),
+        _ => format!("{name}: {}", options.join(" ")),
+    }
+}
+
+/// Where the layers are that an answer by Ollama counts on.
+const OWN_CUT: &str = "cuts the layers by itself, by free memory, and its cut may be another one";
+
 /// The sentence on places and options of an answer: `47 of 80 layers on … (derived). llama.cpp: -ngl 99 -sm layer -ts 47,34`.
 pub fn sentence(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let options = options(answer).join(" ");
-    let engine = super::apply::engine_name(answer.basis.engine);
-    let options = if options.is_empty() { options } else { format!(" {engine}: {options}.") };
-    format!("Cards: {} (derived).{options}", places(inputs, answer))
+    format!("Cards: {} (derived). {}.", places(inputs, answer), how(answer))
 }
 
 /// Memory that a card has left, or lacks: `1.2 GB`, `-3.4 GB`.
@@ -131,9 +140,6 @@ pub fn notes(answer: &Estimate) -> Vec<String> {
         Engine::LlamaCpp => Some(
             "-ts counts the LM head as a layer and is in the order of the cards that llama.cpp prints, the fastest first",
         ),
-        Engine::Ollama => {
-            Some("Ollama cuts the layers by itself, by free memory: its cut may be another one")
-        }
         _ => None,
     };
     [own].into_iter().chain(order).map(str::to_owned).collect()

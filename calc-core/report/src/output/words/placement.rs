@@ -1,5 +1,6 @@
 //! Sentences about a model on a card and its host: what lies where, and the options of llama.cpp that put it there.
 
+use calc_core::calibration::Engine;
 use calc_core::footprint::HostMemory;
 use calc_core::model_arch::ModelArch;
 use calc_core::tiers::{Placement, feed_forward_layers, first_layers};
@@ -39,6 +40,13 @@ pub fn options(placement: &Placement, model: &ModelArch, workload: &Workload) ->
     let mut options = placing(placement, model);
     options.push(cells(model, workload));
     options
+}
+
+/// The sentence in place of options of llama.cpp, for an engine that has none of them.
+pub fn no_option(engine: Engine) -> Option<&'static str> {
+    (engine == Engine::Ollama).then_some(
+        "Ollama has no option for this cut: it puts whole layers on the card by itself, and its cut may be another one",
+    )
 }
 
 /// Number of tokens that an engine has to serve per sequence: the cached ones and the last, at most the model's context.

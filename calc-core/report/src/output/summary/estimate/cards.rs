@@ -3,6 +3,7 @@
 use calc_core::estimate::Estimate;
 use calc_core::footprint::MemoryFootprint;
 use calc_core::parallel::Parallel;
+use calc_core::roofline::ComputePath;
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
@@ -24,6 +25,19 @@ pub(super) fn split(out: &mut Document, inputs: &EstimateInputs, answer: &Estima
         format!("cards       {}", words::cards::places(inputs, answer))
     });
     out.line(format!("link        {}", words::link(&inputs.device)));
+}
+
+/// The roofs of the device, or of each of several unlike cards with its name.
+pub(super) fn roofs(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
+    let text = |bandwidth, path: ComputePath| {
+        let (peak, class) = (n::published_rate(path.peak, path.class), path.class.key());
+        format!("{} DRAM, {peak} {class} dense", n::published_bandwidth(bandwidth))
+    };
+    if answer.cards.is_empty() {
+        return vec![text(answer.bandwidth, answer.paths.layer)];
+    }
+    let named = answer.cards.iter().zip(words::cards::names(inputs));
+    named.map(|(load, name)| format!("{} on {name}", text(load.bandwidth, load.layer))).collect()
 }
 
 /// Adds the layers, the memory and the time of each card, and the options that put the layers there.
@@ -56,9 +70,5 @@ pub(super) fn cards(out: &mut Document, inputs: &EstimateInputs, answer: &Estima
     }
     out.heading("Cards");
     out.table(table);
-    let options = words::cards::options(answer);
-    if !options.is_empty() {
-        let engine = words::apply::engine_name(answer.basis.engine);
-        out.line(format!("{engine}: {}", options.join(" ")));
-    }
+    out.line(words::cards::how(answer));
 }

@@ -2,7 +2,7 @@
 
 use calc_core::calibration::{Basis, Engine};
 use calc_core::estimate::Estimate;
-use calc_core::parallel::check_split;
+use calc_core::parallel::{NoSplit, check_split};
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
@@ -37,8 +37,15 @@ pub(super) fn no_split(inputs: &EstimateInputs, answer: &Estimate) -> Option<Str
     let (engine, cache) = (answer.basis.engine, answer.precision.kv_cache);
     let split = (&*inputs.model.arch, &inputs.workload.parallel);
     let reason = check_split(engine, &inputs.device, split, cache).err()?;
+    let shares_layers = inputs.workload.parallel.tensor * inputs.workload.parallel.expert == 1;
+    let end = match reason {
+        // The answer says how it cuts the layers.
+        NoSplit::ByItself if inputs.cards.is_some() => return None,
+        NoSplit::ByItself if shares_layers => "no option sets these stages",
+        _ => "it cannot run this configuration",
+    };
     let (name, reason) = (apply::engine_name(engine), apply::no_split(reason));
-    Some(format!("{name} {reason}: it cannot run this configuration"))
+    Some(format!("{name} {reason}: {end}"))
 }
 
 /// Formats that the request leaves open and that its engine or GGUF file sets.
