@@ -37,13 +37,24 @@ macro_rules! config {
             pub(super) read: RefCell<Vec<&'static str>>,
         }
 
+        const FIELDS: usize = [$(stringify!($field)),+].len();
+
         impl HfConfig {
-            /// Visits the fields with the values that the file states.
-            pub(super) fn each_field(&self, mut visit: impl FnMut(&'static str, Stated)) {
-                $(visit(stringify!($field), self.$field.states());)+
+            fn fields(&self) -> [(&'static str, &dyn States); FIELDS] {
+                [$((stringify!($field), &self.$field)),+]
             }
         }
     };
+}
+
+impl HfConfig {
+    /// Visits the fields with the values that the file states.
+    /// One loop over a table: written out field by field, the code overflows the stack of the compiler.
+    pub(super) fn each_field(&self, mut visit: impl FnMut(&'static str, Stated)) {
+        for (name, field) in self.fields() {
+            visit(name, field.states());
+        }
+    }
 }
 
 config! {
