@@ -43,6 +43,26 @@ fn a_host_is_understood_behind_the_name_of_a_card() {
     }
 }
 
+/// The lines on weights say which memory they count, so that the parts by role can be compared with them.
+#[test]
+fn the_weights_are_said_to_be_on_the_card_or_beside_it() {
+    let text = |line: &str| {
+        let inputs = inputs(line);
+        summary::estimate(&inputs, &inputs.estimate().expect("an estimate")).to_text()
+    };
+    let split = text(r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b"}"#);
+    assert!(
+        split.contains(" on the card; the host has ") && split.contains("by role on both sides: "),
+        "{split}"
+    );
+    let card = text(
+        r#"{"hardware":"rtx_4090","model":"qwen3-8b","weights":"q4_k_m","engine":"llama.cpp"}"#,
+    );
+    assert!(card.contains("in the machine's memory") && card.contains("by role: "), "{card}");
+    let all = text(r#"{"hardware":"rtx_4090","model":"qwen3-8b","engine":"vllm"}"#);
+    assert!(all.contains("all of them; a step reads few rows"), "{all}");
+}
+
 #[test]
 fn a_large_model_is_placed_with_options() {
     let (places, options) = placed(
