@@ -1,5 +1,6 @@
 //! Measuring on this machine: `kernels` times, this module reads the conditions and writes the record.
 
+pub(crate) mod abilities;
 pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod device;

@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tolerant::Later;
+
 /// A measurement order: every shape in every format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,29 +50,17 @@ pub enum BenchKind {
 }
 
 impl BenchKind {
-    /// Keys of the formats that every daemon measures this kernel in, widest first; none for kernels without weights.
-    /// Daemons on x86-64 measure GEMM in FP16, too. A test of `companion` compares them with the kernels.
-    pub const fn formats(self) -> &'static [&'static str] {
+    /// All kernels of this version.
+    pub const ALL: [Self; 5] = [Self::Gemv, Self::Gemm, Self::Bandwidth, Self::Flops, Self::Roofs];
+
+    /// The name in JSON.
+    pub const fn key(self) -> &'static str {
         match self {
-            Self::Gemv => &[
-                "fp32",
-                "fp16",
-                "bf16",
-                "fp8_e4m3",
-                "fp8_e5m2",
-                "int8",
-                "int8_g128",
-                "int4_g32",
-                "int4_g128",
-                "int4_g128_sym",
-                "nf4",
-                "mxfp4",
-                "nvfp4",
-                "gguf_q8_0",
-                "gguf_q4_0",
-            ],
-            Self::Gemm => &["fp32", "int8"],
-            Self::Bandwidth | Self::Flops | Self::Roofs => &[],
+            Self::Gemv => "gemv",
+            Self::Gemm => "gemm",
+            Self::Bandwidth => "bandwidth",
+            Self::Flops => "flops",
+            Self::Roofs => "roofs",
         }
     }
 }
@@ -208,4 +198,6 @@ pub enum Condition {
     Reasons(BTreeMap<String, String>),
     /// The sensor is missing.
     Missing(()),
+    /// A value of a later version.
+    Later(Later),
 }

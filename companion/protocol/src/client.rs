@@ -31,11 +31,14 @@ pub enum ClientMessage {
     ContinueJob(ContinueJob),
     /// Cancels a job; an ended job is left as it is.
     CancelJob { job: JobId },
-    /// Lists jobs, the latest first.
+    /// Lists jobs, the latest first. An answer is not longer than a message may be, or has one job.
     ListJobs {
         /// Largest number of jobs in the answer.
         #[serde(default = "default_list")]
         limit: u32,
+        /// Only jobs before this one, to go on where an answer ended that said `more`; absent for the latest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<JobId>,
     },
     /// Subscribes to a job: its events after a number, then new events as they occur.
     SubscribeJob {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{BenchRecord, BenchSpec};
 use crate::fault::Fault;
 use crate::hex::Hex;
+use crate::tolerant::or_default;
 
 /// The number of a job; a daemon never uses one twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,6 +24,39 @@ pub enum JobSpec {
     Bench(BenchSpec),
     /// Measures the points from which this device's factors are fitted.
     Calibrate(CalibrateSpec),
+}
+
+/// The order of a job as a daemon tells it; that of a later version does not spoil the list that it stands in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ToldSpec {
+    Known(JobSpec),
+    /// An order whose kind, kernel or field this version does not know.
+    Later(LaterSpec),
+}
+
+impl ToldSpec {
+    /// The order, unless it is of a later version.
+    pub const fn known(&self) -> Option<&JobSpec> {
+        match self {
+            Self::Known(spec) => Some(spec),
+            Self::Later(_) => None,
+        }
+    }
+}
+
+impl From<JobSpec> for ToldSpec {
+    fn from(spec: JobSpec) -> Self {
+        Self::Known(spec)
+    }
+}
+
+/// What is understood of an order of a later version.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LaterSpec {
+    /// Kind of the job, such as `quantize`; empty if it is not named.
+    #[serde(default, deserialize_with = "or_default")]
+    pub kind: String,
 }
 
 /// The order of a calibration.
@@ -49,10 +83,13 @@ pub enum JobState {
     Canceled,
     /// The daemon ended while the job waited or ran.
     Interrupted,
+    /// A state of a later version.
+    #[serde(other)]
+    Unknown,
 }
 
 impl JobState {
-    /// All states.
+    /// All states of this version.
     pub const ALL: [Self; 6] =
         [Self::Queued, Self::Running, Self::Done, Self::Failed, Self::Canceled, Self::Interrupted];
 
@@ -70,6 +107,7 @@ impl JobState {
             Self::Failed => "failed",
             Self::Canceled => "canceled",
             Self::Interrupted => "interrupted",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -79,7 +117,7 @@ impl JobState {
 pub struct JobSummary {
     pub job: JobId,
     pub request: RequestId,
-    pub spec: JobSpec,
+    pub spec: ToldSpec,
     pub state: JobState,
     /// Start by the wall clock, in ms since 1970.
     pub created_ms: u64,
@@ -95,11 +133,13 @@ pub struct NumberedEvent {
     pub seq: u64,
     /// Wall clock, in ms since 1970.
     pub at_ms: u64,
+    /// [`JobEvent::Unknown`] if it cannot be read, so that its number counts and the events after it are read.
+    #[serde(deserialize_with = "or_default")]
     pub event: JobEvent,
 }
 
 /// An event of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JobEvent {
     /// The job is in the queue.
@@ -138,6 +178,7 @@ pub enum JobEvent {
         fault: Option<Fault>,
     },
     /// An event of a later version.
+    #[default]
     #[serde(other)]
     Unknown,
 }

@@ -1,13 +1,14 @@
 //! The messages between the page and the daemon: versioned, as tagged enums. Opening sockets is left to the callers.
 //!
-//! Decoding a client's message is strict: an unknown field is refused. Decoding a daemon's message is lenient: fields, events and
-//! messages of a later version are ignored. Start at [`client::Ask`] and [`server::Say`]; the proofs of a shared key are in [`proof`].
+//! Decoding a client's message is strict: an unknown field is refused. Decoding a daemon's message is lenient: fields, events,
+//! jobs and messages of a later version spoil nothing else ([`tolerant`]). Start at [`client::Ask`] and [`server::Say`]; the proofs of a shared key are in [`proof`].
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+pub mod ability;
 pub mod bench;
 pub mod client;
 pub mod close;
@@ -19,6 +20,7 @@ pub mod proof;
 pub mod scope;
 pub mod server;
 pub mod telemetry;
+pub mod tolerant;
 
 /// Version of the messages; a change that an older side cannot read increases it.
 pub const VERSION: u32 = 1;

@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ability::Abilities;
 use crate::fault::Fault;
 use crate::hex::Hex;
 use crate::job::{JobId, JobSummary, NumberedEvent};
 use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::telemetry::Telemetry;
+use crate::tolerant::{known_items, or_default};
 
 /// A message with the number of the client's message that it answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +38,11 @@ pub enum ServerMessage {
     /// A list of jobs.
     Jobs {
         /// Latest first.
+        #[serde(deserialize_with = "known_items")]
         jobs: Vec<JobSummary>,
+        /// Older jobs were asked for and did not fit into this answer.
+        #[serde(default, skip_serializing_if = "is_false")]
+        more: bool,
     },
     /// One event of a job that the client subscribed to.
     Event(NumberedEvent),
@@ -61,6 +67,11 @@ pub enum ServerMessage {
     Unknown,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
 /// The daemon's introduction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
@@ -71,6 +82,9 @@ pub struct Hello {
     pub nonce: Hex<32>,
     pub version: String,
     pub limits: Limits,
+    /// Absent for the first daemons, for which [`Abilities::untold`] stands.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_default")]
+    pub can: Option<Abilities>,
 }
 
 /// A range of versions, both ends included.
@@ -86,6 +100,7 @@ pub struct Identified {
     /// HMAC-SHA-256 with the key over [`crate::proof::identified`].
     pub proof: Hex<32>,
     /// Scopes of the session.
+    #[serde(deserialize_with = "known_items")]
     pub scopes: Vec<Scope>,
     /// Number of the session on this daemon.
     pub session: u64,
@@ -103,6 +118,7 @@ pub struct Paired {
     /// HMAC-SHA-256 with the code's characters over [`crate::proof::paired`].
     pub proof: Hex<32>,
     /// Scopes of the session.
+    #[serde(deserialize_with = "known_items")]
     pub scopes: Vec<Scope>,
     /// Number of the session on this daemon.
     pub session: u64,

@@ -5,12 +5,15 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tolerant::known_items;
+
 /// One reading of all sensors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
     /// Wall clock, in ms since 1970.
     pub at_ms: u64,
     /// All known sensors, missing ones included.
+    #[serde(deserialize_with = "known_items")]
     pub readings: Vec<Reading>,
 }
 

@@ -1,22 +1,27 @@
 //! Every message has a file in `golden/v1`: the stored text remains readable, and the text written now equals it.
 //! `UPDATE_GOLDEN=1` writes files that are missing; it never changes one that is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use protocol::ability::{Abilities, DeviceAbility, KernelAbility, ScopeOff};
 use protocol::bench::{
     BenchKind, BenchRecord, BenchSpec, Check, Condition, Precision, Shape, Time,
 };
 use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
-use protocol::job::{CalibrateSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
+use protocol::job::{
+    CalibrateSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, LaterSpec, NumberedEvent,
+    ToldSpec,
+};
 use protocol::limits::Limits;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, Hello, Identified, Paired, Say, ServerMessage, Versions};
 use protocol::telemetry::{Reading, Telemetry};
+use protocol::tolerant::Later;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -90,7 +95,8 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
             ClientMessage::ContinueJob(ContinueJob { request: REQUEST, job: JobId(7) }),
         ),
         ("cancel_job", ClientMessage::CancelJob { job: JobId(7) }),
-        ("list_jobs", ClientMessage::ListJobs { limit: 20 }),
+        ("list_jobs", ClientMessage::ListJobs { limit: 20, before: None }),
+        ("list_jobs_before", ClientMessage::ListJobs { limit: 20, before: Some(JobId(7)) }),
         ("subscribe_job", ClientMessage::SubscribeJob { job: JobId(7), after: 41 }),
         ("unsubscribe_job", ClientMessage::UnsubscribeJob { job: JobId(7) }),
         ("subscribe_telemetry", ClientMessage::SubscribeTelemetry { hz: 10.0 }),
@@ -173,7 +179,7 @@ fn summary() -> JobSummary {
     JobSummary {
         job: JobId(7),
         request: REQUEST,
-        spec: bench(),
+        spec: bench().into(),
         state: JobState::Running,
         created_ms: 1_790_000_000_000,
         last_seq: 42,
@@ -203,10 +209,25 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
         nonce: Hex([5; 32]),
         version: "0.1.0".into(),
         limits,
+        can: None,
     };
+    let can = Abilities {
+        devices: vec![DeviceAbility {
+            backend: "cpu".into(),
+            index: 0,
+            kernels: vec![KernelAbility {
+                kernel: "gemv".into(),
+                formats: vec!["fp32".into(), "int8".into()],
+            }],
+        }],
+        jobs: vec!["bench".into(), "calibrate".into()],
+        off: vec![ScopeOff { scope: Scope::Bench, start: "without `--read-only`".into() }],
+    };
+    let able = Hello { can: Some(can), ..hello.clone() };
     let scopes = vec![Scope::Read, Scope::Bench];
     vec![
         ("hello", ServerMessage::Hello(hello)),
+        ("hello_abilities", ServerMessage::Hello(able)),
         (
             "identified",
             ServerMessage::Identified(Identified {
@@ -239,7 +260,8 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
             }),
         ),
         ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
-        ("jobs", ServerMessage::Jobs { jobs: vec![summary()] }),
+        ("jobs", ServerMessage::Jobs { jobs: vec![summary()], more: false }),
+        ("jobs_more", ServerMessage::Jobs { jobs: vec![summary()], more: true }),
         ("event_queued", event(JobEvent::Queued)),
         ("event_started", event(JobEvent::Started { predicted_s: Some(2.5) })),
         (
@@ -394,7 +416,67 @@ fn clients_ignore_additions_of_later_daemons() {
             r#"{"say":{"type":"event","job":7,"seq":42,"at_ms":1790000000000,"event":{"type":"paused"}}}"#,
             event(JobEvent::Unknown),
         ),
+        // A known event whose content cannot be read keeps its number, too.
+        (
+            r#"{"say":{"type":"event","job":7,"seq":42,"at_ms":1790000000000,"event":{"type":"result","record":{"schema":9}}}}"#,
+            event(JobEvent::Unknown),
+        ),
+        (
+            r#"{"say":{"type":"telemetry","at_ms":1,"readings":[{"name":{"rail":"cpu"}},{"name":"load_1m","value":0.5}]}}"#,
+            ServerMessage::Telemetry(Telemetry {
+                at_ms: 1,
+                readings: vec![Reading { name: "load_1m".into(), value: Some(0.5), reason: None }],
+            }),
+        ),
     ] {
         assert_eq!(serde_json::from_str::<Say>(text).unwrap().say, expected, "{text}");
     }
+}
+
+/// A list of jobs as a daemon of a later version may send it: every job that can be named is there.
+#[test]
+fn jobs_of_later_versions_spoil_no_list() {
+    let job = |number: u64, spec: &str, state: &str| {
+        format!(
+            r#"{{"job":{number},"request":"{REQUEST}","spec":{spec},"state":"{state}","created_ms":1,"last_seq":2}}"#
+        )
+    };
+    let jobs = [
+        job(9, r#"{"kind":"quantize","model":"m"}"#, "running"),
+        job(8, r#"{"kind":"bench","what":"attention"}"#, "done"),
+        job(7, r#"{"kind":"calibrate","device":{"backend":"cuda","index":0}}"#, "done"),
+        job(6, r#"{"kind":"calibrate"}"#, "paused"),
+        job(5, "7", "done"),
+        r#"{"job":"four"}"#.to_owned(),
+        job(3, r#"{"kind":"calibrate"}"#, "done"),
+    ];
+    let text = format!(r#"{{"say":{{"type":"jobs","jobs":[{}]}}}}"#, jobs.join(","));
+    let ServerMessage::Jobs { jobs, more } = serde_json::from_str::<Say>(&text).unwrap().say else {
+        panic!("no list")
+    };
+    let numbers: Vec<u64> = jobs.iter().map(|job| job.job.0).collect();
+    assert_eq!((numbers, more), (vec![9, 8, 7, 6, 3], false));
+    let later = |kind: &str| ToldSpec::Later(LaterSpec { kind: kind.into() });
+    let specs: Vec<&ToldSpec> = jobs.iter().map(|job| &job.spec).collect();
+    let known = ToldSpec::Known(JobSpec::Calibrate(CalibrateSpec { backend: None }));
+    assert_eq!(specs, [&later("quantize"), &later("bench"), &later("calibrate"), &known, &known]);
+    assert_eq!(jobs[3].state, JobState::Unknown);
+}
+
+#[test]
+fn scopes_and_conditions_of_later_versions_are_passed_over() {
+    let proof = Hex([6; 32]);
+    let text = format!(
+        r#"{{"say":{{"type":"identified","proof":"{proof}","scopes":["read","fly",["bench"],"bench"],"session":1,"epoch":"{}"}}}}"#,
+        Hex([7; 8])
+    );
+    let ServerMessage::Identified(it) = serde_json::from_str::<Say>(&text).unwrap().say else {
+        panic!("not identified")
+    };
+    assert_eq!(it.scopes, [Scope::Read, Scope::Bench]);
+    let conditions: BTreeMap<String, Condition> =
+        serde_json::from_str(r#"{"power_w":[1,2],"load":0.5,"fan":null}"#).unwrap();
+    assert_eq!(conditions["power_w"], Condition::Later(Later));
+    assert_eq!(conditions["load"], Condition::Number(0.5));
+    assert_eq!(conditions["fan"], Condition::Missing(()));
 }

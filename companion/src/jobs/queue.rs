@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use protocol::fault::Fault;
-use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId, ToldSpec};
 use protocol::limits::LIMITS;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -96,10 +96,13 @@ impl Jobs {
         if !matches!(known.state, JobState::Canceled | JobState::Interrupted) {
             return Err(Reason::NotCut.with(&[&ended.0, &known.state.key()]));
         }
-        if matches!(known.spec, JobSpec::Calibrate(_)) {
+        let ToldSpec::Known(spec) = &known.spec else {
+            return Err(Reason::LaterJob.with(&[&ended.0]));
+        };
+        if matches!(spec, JobSpec::Calibrate(_)) {
             return Err(Reason::CalibrationCut.fault());
         }
-        self.enqueue(request, owner, &known.spec, Some(ended), logged).await
+        self.enqueue(request, owner, spec, Some(ended), logged).await
     }
 
     async fn enqueue(

@@ -134,9 +134,17 @@ impl Store {
             .await
     }
 
-    pub(crate) async fn list(&self, limit: u32) -> Result<Vec<JobSummary>, Fault> {
-        self.ask(move |keeper| tables::list(&keeper.db, limit).map_err(|error| unreadable(&error)))
-            .await
+    /// Jobs before one, the latest first, and whether more were asked for than fit into a message.
+    pub(crate) async fn list(
+        &self,
+        limit: u32,
+        before: Option<JobId>,
+    ) -> Result<(Vec<JobSummary>, bool), Fault> {
+        self.ask(move |keeper| {
+            let bytes = LIMITS.message_bytes as usize;
+            tables::list(&keeper.db, limit, before, bytes).map_err(|error| unreadable(&error))
+        })
+        .await
     }
 
     pub(crate) async fn events(

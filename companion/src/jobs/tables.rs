@@ -181,9 +181,32 @@ pub(super) fn get(db: &Connection, job: JobId) -> Result<Option<JobSummary>> {
     db.query_row(sql, [signed(job.0)], summary).optional()
 }
 
-pub(super) fn list(db: &Connection, limit: u32) -> Result<Vec<JobSummary>> {
-    let sql = "SELECT job, request, spec, state, created_ms, last_seq FROM jobs ORDER BY job DESC LIMIT ?1";
-    db.prepare(sql)?.query_map([limit], summary)?.collect()
+/// Bytes of a summary in JSON without its order.
+const SUMMARY_BYTES: usize = 256;
+
+/// The latest jobs before one, and whether some were left out because the list would have more than `bytes` bytes. One job is
+/// always in it.
+pub(super) fn list(
+    db: &Connection,
+    limit: u32,
+    before: Option<JobId>,
+    bytes: usize,
+) -> Result<(Vec<JobSummary>, bool)> {
+    let sql = "SELECT job, request, spec, state, created_ms, last_seq, length(CAST(spec AS BLOB)) FROM jobs
+         WHERE job < ?1 ORDER BY job DESC LIMIT ?2";
+    let before = before.map_or(i64::MAX, |job| signed(job.0));
+    let (mut jobs, mut left) = (Vec::new(), bytes);
+    let mut found = db.prepare(sql)?;
+    let mut rows = found.query(params![before, limit])?;
+    while let Some(row) = rows.next()? {
+        let needed = row.get::<_, usize>(6)?.saturating_add(SUMMARY_BYTES);
+        if needed > left && !jobs.is_empty() {
+            return Ok((jobs, true));
+        }
+        left = left.saturating_sub(needed);
+        jobs.push(summary(row)?);
+    }
+    Ok((jobs, false))
 }
 
 pub(super) fn events(
@@ -232,12 +255,12 @@ fn add(tx: &Transaction<'_>, job: JobId, now: Millis, event: JobEvent) -> Result
 
 fn summary(row: &Row<'_>) -> Result<JobSummary> {
     let (request, state): (String, String) = (row.get(1)?, row.get(3)?);
-    let state = JobState::ALL.into_iter().find(|known| known.key() == state);
+    let known = JobState::ALL.into_iter().find(|known| known.key() == state);
     Ok(JobSummary {
         job: JobId(row.get(0)?),
         request: Hex::parse(&request).ok_or(rusqlite::Error::InvalidQuery)?,
         spec: from_json(row, 2)?,
-        state: state.ok_or(rusqlite::Error::InvalidQuery)?,
+        state: known.unwrap_or(JobState::Unknown),
         created_ms: row.get(4)?,
         last_seq: row.get(5)?,
     })

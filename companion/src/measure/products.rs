@@ -96,16 +96,6 @@ fn known(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::bench::BenchKind;
-
-    #[test]
-    fn the_protocol_lists_the_formats_that_kernels_measure() {
-        let keys: Vec<&str> = kernels::pack::formats().map(|format| format.key).collect();
-        assert_eq!(keys, BenchKind::Gemv.formats());
-        let everywhere = ELEMENTS.iter().map(|element| element.key());
-        let everywhere: Vec<&str> = everywhere.filter(|key| *key != "fp16").collect();
-        assert_eq!(everywhere, BenchKind::Gemm.formats());
-    }
 
     #[test]
     fn one_token_is_gemv_and_more_are_gemm() {

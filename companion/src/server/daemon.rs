@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use protocol::ability::Abilities;
 use protocol::hex::Hex;
 use tokio::sync::{Semaphore, watch};
 
@@ -17,6 +18,7 @@ use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
+use crate::measure::abilities::abilities;
 use crate::telemetry::SensorReader;
 
 /// Largest number of concurrent calculations.
@@ -49,6 +51,7 @@ pub(super) struct Daemon {
     pub(super) epoch: Hex<8>,
     /// Name of the processor.
     pub(super) machine: String,
+    pub(super) abilities: Abilities,
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
     pub(super) places: Places,
@@ -88,6 +91,7 @@ impl Daemon {
             server: keys.book().server,
             epoch: Hex(random()),
             machine: kernels::cpu::device::name(),
+            abilities: abilities(config.bench),
             keys,
             throttle: Mutex::default(),
             places: Places::new(),

@@ -192,9 +192,9 @@ impl<'a> Running<'a> {
                 }
                 Ok(ServerMessage::Ok)
             }
-            ClientMessage::ListJobs { limit } => {
-                let jobs = self.daemon.jobs.store().list(limit.min(LIST)).await?;
-                Ok(ServerMessage::Jobs { jobs })
+            ClientMessage::ListJobs { limit, before } => {
+                let (jobs, more) = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
+                Ok(ServerMessage::Jobs { jobs, more })
             }
             ClientMessage::SubscribeJob { job, after } => self.subscribe(job, after).await,
             ClientMessage::UnsubscribeJob { job } => {

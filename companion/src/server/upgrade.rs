@@ -23,7 +23,6 @@ use super::{handshake, session};
 use crate::audit::Action;
 use crate::reason::Reason;
 
-const FRAME: usize = 64 * 1024;
 const READ_BUFFER: usize = 16 * 1024;
 const WRITE_BUFFER: usize = 1024 * 1024;
 /// Time for the last message, and again for the client to read it.
@@ -41,7 +40,7 @@ pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Req
     upgrade
         .protocols([protocol::SUBPROTOCOL])
         .max_message_size(LIMITS.message_bytes as usize)
-        .max_frame_size(FRAME)
+        .max_frame_size(LIMITS.message_bytes as usize)
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
         .max_write_buffer_size(WRITE_BUFFER)

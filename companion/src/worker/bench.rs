@@ -9,7 +9,7 @@ use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
-use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
+use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use report::output::json::bench::BenchJson;
 use serde_json::json;
 
@@ -168,8 +168,15 @@ fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
     if record.samples_s.len() > MAX_SAMPLES {
         record.samples_s.clear();
     }
-    serde_json::from_value(json!(record))
-        .map_err(|error| format!("the record is malformed: {error}"))
+    let record: BenchRecord = serde_json::from_value(json!(record))
+        .map_err(|error| format!("the record is malformed: {error}"))?;
+    // A value that the protocol cannot say would be lost.
+    match record.conditions.iter().find(|(_, value)| matches!(value, Condition::Later(_))) {
+        Some((key, _)) => {
+            Err(format!("the record is malformed: the protocol has no value as in {key}"))
+        }
+        None => Ok(record),
+    }
 }
 
 /// Sends heartbeats while the kernels have reported progress recently: packing a large matrix reports none.

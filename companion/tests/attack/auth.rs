@@ -56,7 +56,7 @@ fn others() -> Vec<ClientMessage> {
         start_job(),
         ClientMessage::ContinueJob(ContinueJob { request: random(), job: JobId(1) }),
         ClientMessage::CancelJob { job: JobId(1) },
-        ClientMessage::ListJobs { limit: 1 },
+        ClientMessage::ListJobs { limit: 1, before: None },
         ClientMessage::SubscribeJob { job: JobId(1), after: 0 },
         ClientMessage::UnsubscribeJob { job: JobId(1) },
         ClientMessage::SubscribeTelemetry { hz: 1.0 },
@@ -238,7 +238,7 @@ fn read_only_sessions_control_nothing() {
     // Control: reading is allowed.
     assert_eq!(client.subscribe(running, 0), 0);
     assert!(
-        matches!(client.ask(ClientMessage::ListJobs { limit: 5 }), ServerMessage::Jobs { jobs } if jobs.len() == 1)
+        matches!(client.ask(ClientMessage::ListJobs { limit: 5, before: None }), ServerMessage::Jobs { jobs, .. } if jobs.len() == 1)
     );
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     owner.ask(ClientMessage::CancelJob { job: running });

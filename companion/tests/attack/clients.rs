@@ -3,9 +3,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{JobEvent, JobId, JobState, NumberedEvent};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent, ToldSpec};
+use protocol::limits::LIMITS;
 use protocol::server::{Accepted, ServerMessage};
 use serde_json::json;
 
@@ -101,10 +103,51 @@ fn a_repeated_request_is_one_job() {
     }
     let other = ClientMessage::StartJob(StartJob { request, job: script(2, 1, Act::Finish) });
     assert_eq!(client.fault(other), FaultCode::Conflict);
-    let ServerMessage::Jobs { jobs } = client.ask(ClientMessage::ListJobs { limit: 10 }) else {
+    let ServerMessage::Jobs { jobs, .. } =
+        client.ask(ClientMessage::ListJobs { limit: 10, before: None })
+    else {
         panic!("no list")
     };
     assert_eq!(jobs.len(), 1);
+}
+
+/// Orders of 3,000 shapes arrive in a message as large as the hello says, and a history of them is listed in answers that are no
+/// larger.
+#[test]
+fn a_history_of_large_jobs_is_listed_in_pages() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _) = daemon.paired();
+    let shape = Shape { m: 10_000, n: 10_000, k: 10_000 };
+    let JobSpec::Bench(spec) = script(1, 60_000, Act::Linger) else { panic!("a bench job") };
+    let spec = BenchSpec { what: BenchKind::Gemm, shapes: vec![shape; 3000], ..spec };
+    let order = |shapes: &BenchSpec| serde_json::to_string(shapes).expect("JSON").len();
+    assert!((64 * 1024..LIMITS.message_bytes as usize).contains(&order(&spec)), "a large order");
+    let all: Vec<JobId> = (0..8)
+        .map(|_| match client.start(random(), JobSpec::Bench(spec.clone())) {
+            ServerMessage::Accepted(accepted) => accepted.job,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let answer = client.ask(ClientMessage::ListJobs { limit: 50, before });
+        let bytes = serde_json::to_string(&answer).expect("JSON").len();
+        assert!(bytes <= LIMITS.message_bytes as usize + 1024, "{bytes} bytes");
+        let ServerMessage::Jobs { jobs, more } = answer else { panic!("{answer:?}") };
+        assert!(jobs.iter().all(|job| job.spec == spec_of(&spec)), "whole orders");
+        listed.extend(jobs.iter().map(|job| job.job));
+        (before, pages) = (listed.last().copied(), pages + 1);
+        if !more {
+            break;
+        }
+    }
+    listed.reverse();
+    assert_eq!(listed, all);
+    assert!(pages > 2, "{pages} pages");
+}
+
+fn spec_of(bench: &BenchSpec) -> ToldSpec {
+    JobSpec::Bench(bench.clone()).into()
 }
 
 /// C07

@@ -16,8 +16,8 @@ use crate::script::Act;
 use crate::socket::{Client, Key, random, script};
 
 fn jobs(client: &mut Client) -> Vec<JobSummary> {
-    match client.ask(ClientMessage::ListJobs { limit: 100 }) {
-        ServerMessage::Jobs { jobs } => jobs,
+    match client.ask(ClientMessage::ListJobs { limit: 100, before: None }) {
+        ServerMessage::Jobs { jobs, .. } => jobs,
         other => panic!("{other:?}"),
     }
 }

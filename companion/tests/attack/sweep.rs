@@ -74,7 +74,9 @@ fn a_daemon_killed_during_a_sweep_keeps_every_point() {
     assert_eq!(daemon.effects(), before);
     let starts = daemon.audit().into_iter().filter(|line| line.action == "start_job").count();
     assert_eq!(starts, 1);
-    let ServerMessage::Jobs { jobs } = client.ask(ClientMessage::ListJobs { limit: 9 }) else {
+    let ServerMessage::Jobs { jobs, .. } =
+        client.ask(ClientMessage::ListJobs { limit: 9, before: None })
+    else {
         panic!("no list")
     };
     assert_eq!(jobs.len(), 1);

@@ -6,7 +6,7 @@ use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
-use super::connection::{Action, Connection, Event, State};
+use super::connection::{Action, Connection, DaemonSession, Event, State, TOO_LARGE};
 use super::jobs::{EventOutcome, Job, JobList};
 
 /// Telemetry rate, in readings per second.
@@ -60,6 +60,14 @@ impl Client {
         matches!(self.connection.state, State::Connected(_))
     }
 
+    /// The established session.
+    pub const fn session(&self) -> Option<&DaemonSession> {
+        match &self.connection.state {
+            State::Connected(session) => Some(session),
+            _ => None,
+        }
+    }
+
     /// The job whose results are shown.
     pub fn shown(&self) -> Option<&Job> {
         self.jobs.job(self.shown?)
@@ -75,6 +83,10 @@ impl Client {
         if matches!(event, Event::Closed { .. } | Event::Disconnect) {
             self.jobs.lost();
             self.telemetry = None;
+            if matches!(event, Event::Closed { code: TOO_LARGE, .. }) {
+                // Asked again, it would close the next socket, too.
+                self.starts.clear();
+            }
         }
         let actions = self.connection.on(event);
         self.resumed(actions)
@@ -86,7 +98,7 @@ impl Client {
             if one == Action::Resume {
                 self.reset_for_other_daemon();
                 all.push(Action::Send(ClientMessage::SubscribeTelemetry { hz: HZ }));
-                all.push(Action::Send(ClientMessage::ListJobs { limit: HISTORY }));
+                all.push(Action::Send(ClientMessage::ListJobs { limit: HISTORY, before: None }));
                 all.extend(self.starts.iter().map(|it| Action::Send(it.message())));
                 all.extend(self.follow());
             } else {
@@ -119,14 +131,7 @@ impl Client {
             | ServerMessage::Bye(_) => self.on(Event::Received(message)),
             _ if !self.is_connected() => Vec::new(),
             ServerMessage::Accepted(accepted) => self.accepted(id, accepted.job),
-            ServerMessage::Jobs { jobs } => {
-                self.jobs.listed(jobs);
-                self.has_jobs = true;
-                if self.shown.is_none() {
-                    self.shown = self.jobs.all().first().map(|job| job.summary.job);
-                }
-                self.follow()
-            }
+            ServerMessage::Jobs { jobs, more } => self.listed(jobs, more),
             ServerMessage::Snapshot { job, after } => {
                 self.jobs.snapshot(job, after);
                 Vec::new()
@@ -154,6 +159,25 @@ impl Client {
         }
     }
 
+    fn listed(&mut self, jobs: Vec<JobSummary>, more: bool) -> Vec<Action> {
+        let last = jobs.last().map(|job| job.job).filter(|_| more);
+        self.jobs.listed(jobs);
+        self.has_jobs = true;
+        if !more {
+            self.connection.is_sound();
+        }
+        if self.shown.is_none() {
+            self.shown = self.jobs.all().first().map(|job| job.summary.job);
+        }
+        let mut actions = self.follow();
+        let left = HISTORY.saturating_sub(u32::try_from(self.jobs.all().len()).unwrap_or(HISTORY));
+        if let Some(before) = last.filter(|_| left > 0) {
+            actions
+                .push(Action::Send(ClientMessage::ListJobs { limit: left, before: Some(before) }));
+        }
+        actions
+    }
+
     /// Unsubscribes from a job that has ended and whose events were all received.
     fn unsubscribe_ended(&mut self, job: JobId) -> Vec<Action> {
         let has_more = |known: &Job| {
@@ -172,6 +196,7 @@ impl Client {
         };
         let StartJob { request, job: spec } = self.starts.remove(place).order;
         let state = JobState::Queued;
+        let spec = spec.into();
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
         self.jobs.accepted(summary);
         self.shown = Some(job);
@@ -188,7 +213,8 @@ impl Client {
         let Some(job) = self.jobs.job(ended).filter(|job| job.can_continue()) else {
             return Vec::new();
         };
-        let order = StartJob { request, job: job.summary.spec.clone() };
+        let Some(spec) = job.summary.spec.known() else { return Vec::new() };
+        let order = StartJob { request, job: spec.clone() };
         self.ask_start(Start { id: None, order, continues: Some(ended) })
     }
 

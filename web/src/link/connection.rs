@@ -1,14 +1,19 @@
 //! The connection to a daemon as a state machine: events in, actions out. Sockets, timers and secrets are handled in `live`.
 
+use protocol::ability::Abilities;
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;
 use protocol::hex::Hex;
+use protocol::limits::{LIMITS, Limits};
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage};
 
 /// Longest delay between two connection attempts, in ms.
 const LONGEST_WAIT: u32 = 10_000;
+
+/// Close code of WebSocket for a message that is too large.
+pub const TOO_LARGE: u16 = 1009;
 
 /// State of the connection.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -45,9 +50,31 @@ pub struct DaemonSession {
     pub version: String,
     /// Name of the daemon's processor; empty if it is unknown.
     pub machine: String,
+    /// What the daemon can do.
+    pub can: Abilities,
+    pub limits: Limits,
 }
 
 impl DaemonSession {
+    /// A session with a daemon that tells no abilities.
+    #[cfg(test)]
+    pub fn simulated(scopes: Vec<Scope>, version: &str, machine: &str) -> Self {
+        Self {
+            scopes,
+            epoch: Hex([0; 8]),
+            version: version.to_owned(),
+            machine: machine.to_owned(),
+            can: Abilities::untold(),
+            limits: LIMITS,
+        }
+    }
+
+    /// How the daemon is started so that its sessions may measure; `None` if they may.
+    pub fn start_to_measure(&self) -> Option<&str> {
+        let off = self.can.off.iter().find(|off| off.scope == Scope::Bench)?;
+        Some(&off.start)
+    }
+
     /// Whether the session may start measurements.
     pub fn may_measure(&self) -> bool {
         self.scopes.contains(&Scope::Bench)
@@ -196,9 +223,14 @@ impl Connection {
     }
 
     fn receive(&mut self, message: ServerMessage) -> Vec<Action> {
-        let session = |scopes, epoch, machine| {
-            let version = String::new();
-            DaemonSession { scopes, epoch, version, machine }
+        let hello = self.pending.as_ref().map(|pending| &pending.hello);
+        let session = |scopes, epoch, machine| DaemonSession {
+            scopes,
+            epoch,
+            machine,
+            version: hello.map(|hello| hello.version.clone()).unwrap_or_default(),
+            can: hello.and_then(|hello| hello.can.clone()).unwrap_or_else(Abilities::untold),
+            limits: hello.map_or(LIMITS, |hello| hello.limits.clone()),
         };
         match message {
             ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
@@ -268,7 +300,7 @@ impl Connection {
         }
     }
 
-    /// Checks the daemon's proof; `session` is complete but for the version, which the hello named.
+    /// Checks the daemon's proof.
     fn check(
         &mut self,
         theirs: Hex<32>,
@@ -287,7 +319,6 @@ impl Connection {
             None => proof::identified(&handshake),
         };
         let server = pending.hello.server;
-        let session = DaemonSession { version: pending.hello.version.clone(), ..session };
         pending.step = Step::Checking { theirs, session, pair };
         vec![Action::Sign { server, code: self.code.clone(), text }]
     }
@@ -305,11 +336,16 @@ impl Connection {
         });
         self.state = State::Connected(session);
         self.was_connected = true;
-        self.tries = 0;
         self.server = Some(server);
         // A socket has one hello: with a handshake stored, a later hello is not taken as a handshake.
         self.pending = Some(PendingHandshake { hello, step: Step::Proved });
         keep.into_iter().chain([Action::Resume]).collect()
+    }
+
+    /// Counts attempts from the first again: the session has carried what every session begins with. One that is closed before that
+    /// would be opened and lost without a pause.
+    pub const fn is_sound(&mut self) {
+        self.tries = 0;
     }
 
     fn closed(&mut self, code: u16, denied: bool) -> Vec<Action> {
@@ -327,6 +363,7 @@ impl Connection {
             close::UNAUTHENTICATED => State::Unpaired(close_reason),
             close::FORBIDDEN if !close_reason.is_empty() => State::Unpaired(close_reason),
             close::VERSION => State::OtherVersion(String::new()),
+            TOO_LARGE => State::Refused("A message was larger than the daemon takes.".to_owned()),
             close::RATE | close::MALFORMED | close::FORBIDDEN => State::Refused(close_reason),
             _ if self.was_connected => {
                 self.tries += 1;

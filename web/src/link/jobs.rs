@@ -2,7 +2,7 @@
 
 use protocol::bench::{BenchKind, BenchRecord};
 use protocol::fault::Fault;
-use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ToldSpec};
 use protocol::limits::LIMITS;
 
 /// Most jobs that the page subscribes to at once: half of a session's limit, so that a second list of jobs has room.
@@ -77,7 +77,7 @@ impl Job {
     /// Whether a new job can measure what is left. A calibration is measured in one run.
     pub const fn can_continue(&self) -> bool {
         let is_cut = matches!(self.summary.state, JobState::Canceled | JobState::Interrupted);
-        is_cut && matches!(self.summary.spec, JobSpec::Bench(_))
+        is_cut && matches!(self.summary.spec, ToldSpec::Known(JobSpec::Bench(_)))
     }
 
     /// Remaining time, in s, from the share that is done, else from the predicted duration; `None` when neither is known.
@@ -224,8 +224,9 @@ impl JobList {
     /// The newest job that has the roofs of its machine; `None` if there is none, or if its result was applied.
     pub fn newest_roofs(&self) -> Option<JobId> {
         let brings_roofs = |job: &&Job| match &job.summary.spec {
-            JobSpec::Bench(bench) => bench.what == BenchKind::Roofs,
-            JobSpec::Calibrate(_) => true,
+            ToldSpec::Known(JobSpec::Bench(bench)) => bench.what == BenchKind::Roofs,
+            ToldSpec::Known(JobSpec::Calibrate(_)) => true,
+            ToldSpec::Later(_) => false,
         };
         let done = |job: &&Job| job.summary.state == JobState::Done;
         let found = self.jobs.iter().filter(done).find(brings_roofs)?;
@@ -271,7 +272,7 @@ mod tests {
     use super::*;
 
     fn summary(id: u64, state: JobState, last_seq: u64) -> JobSummary {
-        let spec = JobSpec::Calibrate(CalibrateSpec { backend: None });
+        let spec = JobSpec::Calibrate(CalibrateSpec { backend: None }).into();
         JobSummary { job: JobId(id), request: Hex([1; 16]), spec, state, created_ms: 0, last_seq }
     }
 

@@ -113,8 +113,9 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "protocol",
-        "bench close fault hex limits scope telemetry
-         job proof
+        "close fault hex limits scope tolerant
+         bench telemetry
+         ability job proof
          client server",
     ),
     (

@@ -1,14 +1,13 @@
 //! Forms that start measurements: one shape as a spot check, or many as a sweep.
 
 use leptos::prelude::*;
-use protocol::bench::Shape;
 use protocol::job::JobSpec;
 
 use super::MeasureContext;
-use crate::components::erased::{block, derived, flag, maybe, on, text};
+use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::form::{self, SWEEP};
+use crate::state::measure::form::{self, MeasuredFormat, SWEEP};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
@@ -17,12 +16,17 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { daemon, why_not, .. } = expect_context();
+    let MeasureContext { daemon, client, why_not, .. } = expect_context();
     let format = RwSignal::new(String::new());
     let refused = RwSignal::new(String::new());
     let busy = flag(move || !why_not.with(String::is_empty));
-    let measure = Callback::new(move |shapes: Result<Vec<Shape>, String>| {
-        let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
+    let measure = Callback::new(move |lines: String| {
+        // The button is off while no session is established.
+        let Some(session) = client.with_untracked(|client| client.session().cloned()) else {
+            return;
+        };
+        let shapes = form::shapes(&lines, &session.limits);
+        let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked(), &session));
         refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
         daemon.with_value(|daemon: &DaemonLink| {
             for job in jobs.unwrap_or_default() {
@@ -36,11 +40,13 @@ pub fn Spot() -> impl IntoView {
             let number = |field| inputs.typed.text(field).to_owned();
             [Field::M, Field::N, Field::K].map(number).join(";")
         });
-        measure.run(form::shapes(&shape));
+        measure.run(shape);
     };
-    let option = |format: &'static calc_core::quant_format::QuantFormat| {
-        view! { <option value=format.key>{format.short_name}</option> }
-    };
+    let formats = memo(move |_| {
+        client.with(|client| client.session().map(|it| form::formats(&it.can)).unwrap_or_default())
+    });
+    let option = |format: MeasuredFormat| view! { <option value=format.key>{format.name}</option> };
+    let options = block(move || formats.get().into_iter().map(option).collect_view().into_any());
     view! {
         <form class="spot" on:submit=on(on_check)>
             <h2>"Spot check"</h2>
@@ -50,7 +56,7 @@ pub fn Spot() -> impl IntoView {
                 <label for="precision">"Precision"</label>
                 <select id="precision" on:change=on(move |event| format.set(event_target_value(&event)))>
                     <option value="">"All precisions"</option>
-                    {form::formats().map(option).collect_view()}
+                    {options}
                 </select>
             </div>
             <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Measure"</button>
@@ -66,13 +72,13 @@ pub fn Spot() -> impl IntoView {
 fn Sweep(
     /// Whether no measurement can be started.
     busy: Signal<bool>,
-    /// Called with the shapes, or the reason why the list cannot be read.
-    measure: Callback<Result<Vec<Shape>, String>>,
+    /// Called with the lines of shapes.
+    measure: Callback<String>,
 ) -> impl IntoView {
     let lines = RwSignal::new(SWEEP.to_owned());
     let on_sweep = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        measure.run(form::shapes(&lines.get_untracked()));
+        measure.run(lines.get_untracked());
     };
     view! {
         <details class="more-fields">

@@ -2,7 +2,7 @@
 
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
-use protocol::job::{CalibrateSpec, JobEvent, NumberedEvent};
+use protocol::job::{CalibrateSpec, JobEvent, LaterSpec, NumberedEvent, ToldSpec};
 use protocol::server::Accepted;
 
 use super::*;
@@ -11,15 +11,41 @@ use crate::link::jobs::ResultUse;
 
 const REQUEST: RequestId = Hex([3; 16]);
 
+fn named(job: u64, spec: ToldSpec) -> JobSummary {
+    let state = JobState::Done;
+    JobSummary { job: JobId(job), request: REQUEST, spec, state, created_ms: 0, last_seq: 0 }
+}
+
+#[test]
+fn a_long_history_is_asked_for_in_pages() {
+    let mut client = up();
+    let list = |limit, before| Action::Send(ClientMessage::ListJobs { limit, before });
+    let later = || ToldSpec::Later(LaterSpec { kind: "quantize".into() });
+    let jobs = vec![named(9, later()), named(8, spec().into())];
+    let asked = client.receive(None, ServerMessage::Jobs { jobs, more: true });
+    assert_eq!(asked, [list(HISTORY - 2, Some(JobId(8)))]);
+    let jobs = vec![named(5, spec().into())];
+    assert_eq!(client.receive(None, ServerMessage::Jobs { jobs, more: false }), []);
+    assert_eq!(client.jobs.all().len(), 3);
+    assert_eq!(client.shown, Some(JobId(9)), "one of a later version is listed, too");
+    assert_eq!(client.start_rest(REQUEST, JobId(9)), [], "and cannot be continued here");
+}
+
+#[test]
+fn a_job_that_no_daemon_takes_is_dropped() {
+    let mut client = up();
+    client.start(REQUEST, spec());
+    client.on(Event::Closed { code: TOO_LARGE, denied: false });
+    assert!(!client.is_starting());
+}
+
 fn spec() -> JobSpec {
     JobSpec::Calibrate(CalibrateSpec { backend: None })
 }
 
 fn up() -> Client {
     let mut client = Client::default();
-    let machine = String::new();
-    let session =
-        DaemonSession { scopes: Vec::new(), epoch: Hex([0; 8]), version: String::new(), machine };
+    let session = DaemonSession::simulated(Vec::new(), "", "");
     client.connection.state = State::Connected(session);
     client.connection.server = Some(Hex([1; 16]));
     client
@@ -71,10 +97,10 @@ fn a_job_that_was_not_answered_is_asked_again_and_shown_once() {
 #[test]
 fn a_cut_sweep_is_continued_once_and_shown() {
     let mut client = up();
-    let summary = |job, spec, state| JobSummary {
+    let summary = |job, spec: JobSpec, state| JobSummary {
         job: JobId(job),
         request: REQUEST,
-        spec,
+        spec: spec.into(),
         state,
         created_ms: 0,
         last_seq: 1,
@@ -85,7 +111,7 @@ fn a_cut_sweep_is_continued_once_and_shown() {
         summary(3, sweep.clone(), JobState::Done),
         summary(2, spec(), JobState::Interrupted),
     ];
-    client.receive(None, ServerMessage::Jobs { jobs });
+    client.receive(None, ServerMessage::Jobs { jobs, more: false });
     for ended in [2, 3, 9] {
         assert_eq!(client.start_rest(REQUEST, JobId(ended)), [], "{ended}");
     }
@@ -106,7 +132,7 @@ fn a_cut_sweep_is_continued_once_and_shown() {
     let accepted = Accepted { job: JobId(5), fresh: true };
     client.receive(Some(id), ServerMessage::Accepted(accepted));
     let shown = client.shown().expect("shown");
-    assert_eq!((shown.summary.job, &shown.summary.spec), (JobId(5), &sweep));
+    assert_eq!((shown.summary.job, &shown.summary.spec), (JobId(5), &sweep.into()));
 }
 
 #[test]
@@ -155,12 +181,13 @@ fn an_old_job_is_followed_to_its_last_event() {
     let summary = JobSummary {
         job: JobId(4),
         request: REQUEST,
-        spec: spec(),
+        spec: spec().into(),
         state: JobState::Interrupted,
         created_ms: 0,
         last_seq: 3,
     };
-    let asked = client.receive(None, ServerMessage::Jobs { jobs: vec![summary.clone()] });
+    let asked =
+        client.receive(None, ServerMessage::Jobs { more: false, jobs: vec![summary.clone()] });
     assert_eq!(asked, [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
     client.receive(None, ServerMessage::Snapshot { job: summary, after: 0 });
     for seq in 1..=2 {

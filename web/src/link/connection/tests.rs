@@ -29,6 +29,7 @@ fn hello(min: u32) -> Event {
         nonce: Hex([5; 32]),
         version: "9.9.9".into(),
         limits,
+        can: None,
     }))
 }
 
@@ -133,7 +134,8 @@ type Case = (u16, bool, fn(&State) -> bool);
 
 #[test]
 fn each_end_says_why() {
-    let cases: [Case; 6] = [
+    let cases: [Case; 7] = [
+        (TOO_LARGE, false, |state| matches!(state, State::Refused(why) if why.contains("larger"))),
         (1006, false, |state| *state == State::Unreachable),
         (1006, true, |state| *state == State::Blocked),
         (
@@ -178,6 +180,15 @@ fn what_was_up_comes_back_by_itself_and_later_each_time() {
     connection.on(signed(Some(KEY)));
     connection.on(identified());
     assert_eq!(connection.on(signed(Some(KEY))), [Action::Resume]);
+    let lost = connection.on(closed(1006));
+    assert_eq!(lost, [Action::RetryAfter(LONGEST_WAIT)], "a session that was lost at once");
+    assert_eq!(connection.on(Event::Retry), [Action::Open("127.0.0.1:8000".into())]);
+    connection.on(opened());
+    connection.on(hello(1));
+    connection.on(signed(Some(KEY)));
+    connection.on(identified());
+    connection.on(signed(Some(KEY)));
+    connection.is_sound();
     let Action::RetryAfter(500) = connection.on(closed(1006))[0] else { panic!("begins anew") };
     assert_eq!(connection.on(Event::Disconnect), [Action::Close]);
     assert_eq!(connection.on(Event::Retry), [], "who left does not come back");

@@ -1,32 +1,48 @@
 //! Parses the measuring form: shapes and formats.
 
 use calc_core::catalog;
-use calc_core::quant_format::QuantFormat;
+use protocol::ability::Abilities;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
-use protocol::limits::LIMITS;
+use protocol::limits::Limits;
 use report::input::number_input;
 use report::number_text;
+
+use crate::link::connection::DaemonSession;
 
 /// Default shapes of a sweep: a vector against the matrices of Llama-3.1-8B, then larger products.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
 
-/// Formats that can be measured.
-pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
-    BenchKind::Gemv.formats().iter().filter_map(|key| catalog::format(key).ok())
+/// A format that the connected machine measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredFormat {
+    pub key: String,
+    /// Its short name in the catalog; the key where this page does not know the format.
+    pub name: String,
+}
+
+/// The formats of matrix-vector products on a machine, widest first.
+pub fn formats(can: &Abilities) -> Vec<MeasuredFormat> {
+    let format =
+        |key: &String| MeasuredFormat { key: key.clone(), name: short_name(key).to_owned() };
+    can.formats(BenchKind::Gemv).iter().map(format).collect()
+}
+
+fn short_name(key: &str) -> &str {
+    catalog::format(key).map_or(key, |format| format.short_name)
 }
 
 /// Keys of the chosen formats; an empty choice means all.
-fn chosen(choice: &str) -> Vec<String> {
-    let keys: Vec<String> = formats().map(|format| format.key.to_owned()).collect();
-    if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys }
+fn chosen(choice: &str, can: &Abilities) -> Vec<String> {
+    let keys = can.formats(BenchKind::Gemv);
+    if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys.to_vec() }
 }
 
 /// Parses a shape: three whole numbers, separated by blanks, `x`, `×` or `;`.
-fn shape(line: &str) -> Option<Shape> {
+fn shape(line: &str, limits: &Limits) -> Option<Shape> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
     let mut numbers =
         line.split(is_between).filter(|part| !part.is_empty()).map(number_input::count);
-    let mut next = || numbers.next()?.filter(|number| (1..=LIMITS.dimension).contains(number));
+    let mut next = || numbers.next()?.filter(|number| (1..=limits.dimension).contains(number));
     let shape = Shape { m: next()?, n: next()?, k: next()? };
     numbers.next().is_none().then_some(shape)
 }
@@ -35,12 +51,12 @@ fn shape(line: &str) -> Option<Shape> {
 ///
 /// # Errors
 /// Returns a sentence that quotes the invalid line.
-pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
+pub fn shapes(text: &str, limits: &Limits) -> Result<Vec<Shape>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let read = lines.map(|line| {
-        shape(line).ok_or_else(|| {
+        shape(line, limits).ok_or_else(|| {
             let line: String = line.chars().take(40).collect();
-            let most = number_text::count(LIMITS.dimension);
+            let most = number_text::count(limits.dimension);
             format!("`{line}` is no shape; a line has M, N and K, whole numbers from 1 to {most}.")
         })
     });
@@ -55,17 +71,23 @@ pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
 ///
 /// # Errors
 /// Returns a sentence if there are too many points, or if no matrix kernel has the format.
-pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
-    let formats = chosen(choice);
-    let points = shapes.len() * formats.len();
-    if points > LIMITS.points as usize {
-        let most = number_text::count(LIMITS.points.into());
+pub fn jobs(
+    shapes: &[Shape],
+    choice: &str,
+    session: &DaemonSession,
+) -> Result<Vec<BenchSpec>, String> {
+    let formats = chosen(choice, &session.can);
+    let (points, most) = (shapes.len() * formats.len(), session.limits.points);
+    if points > most as usize {
         let points = number_text::count(points as u64);
-        return Err(format!("{points} points; a sweep has at most {most}."));
+        return Err(format!(
+            "{points} points; a sweep has at most {}.",
+            number_text::count(most.into())
+        ));
     }
-    let matrices = BenchKind::Gemm.formats();
-    let multiplied = formats.iter().filter(|key| matrices.contains(&key.as_str()));
-    let multiplied: Vec<String> = multiplied.cloned().collect();
+    let matrices = session.can.formats(BenchKind::Gemm);
+    let multiplied: Vec<String> =
+        formats.iter().filter(|key| matrices.contains(key)).cloned().collect();
     let job = |what, is_vector: bool, formats| BenchSpec {
         what,
         shapes: shapes.iter().copied().filter(|shape| (shape.m == 1) == is_vector).collect(),
@@ -76,8 +98,7 @@ pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
     let jobs = [job(BenchKind::Gemv, true, formats), job(BenchKind::Gemm, false, multiplied)];
     let jobs: Vec<BenchSpec> = jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect();
     if jobs.iter().any(|job| job.formats.is_empty()) {
-        let names = matrices.iter().filter_map(|key| catalog::format(key).ok());
-        let names: Vec<&str> = names.map(|format| format.short_name).collect();
+        let names: Vec<&str> = matrices.iter().map(|key| short_name(key)).collect();
         let names = names.join(" and ");
         return Err(format!(
             "GEMM (M above 1) is measured in {names} only; choose one of these, all precisions, or M = 1."
@@ -88,18 +109,38 @@ pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::ability::{DeviceAbility, KernelAbility};
+    use protocol::limits::LIMITS;
+
     use super::*;
 
+    fn session() -> DaemonSession {
+        DaemonSession::simulated(Vec::new(), "", "")
+    }
+
     #[test]
-    fn every_format_that_is_timed_is_in_the_catalog() {
-        assert_eq!(formats().count(), BenchKind::Gemv.formats().len());
-        assert_eq!(chosen("").len(), formats().count());
-        assert_eq!(chosen("int8"), ["int8"]);
+    fn the_daemon_says_which_formats_there_are() {
+        let untold = session().can;
+        let all = formats(&untold);
+        assert!(all.iter().all(|format| catalog::format(&format.key).is_ok()), "{all:?}");
+        assert_eq!(chosen("", &untold).len(), all.len());
+        assert_eq!(chosen("int8", &untold), ["int8"]);
+        let kernels = vec![KernelAbility {
+            kernel: "gemv".into(),
+            formats: vec!["int8".into(), "int1_g9".into()],
+        }];
+        let device = DeviceAbility { backend: "cuda".into(), index: 0, kernels };
+        let later = Abilities { devices: vec![device], ..Abilities::default() };
+        let names: Vec<String> = formats(&later).into_iter().map(|format| format.name).collect();
+        assert_eq!(names, ["INT8", "int1_g9"], "one of a later version has its key");
+        let session = DaemonSession { can: later, ..session() };
+        let jobs = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &session).expect("one job");
+        assert_eq!(jobs[0].formats, ["int8", "int1_g9"]);
     }
 
     #[test]
     fn lines_are_shapes() {
-        let read = shapes(" 1 4096 4096\n\n512x1e3×64 ").expect("two shapes");
+        let read = shapes(" 1 4096 4096\n\n512x1e3×64 ", &LIMITS).expect("two shapes");
         assert_eq!(read, [Shape { m: 1, n: 4096, k: 4096 }, Shape { m: 512, n: 1000, k: 64 }]);
         for (text, part) in [
             ("", "At least one"),
@@ -109,23 +150,24 @@ mod tests {
             ("1 2 65537", "no shape"),
             ("a b c", "no shape"),
         ] {
-            let error = shapes(text).expect_err("refused");
+            let error = shapes(text, &LIMITS).expect_err("refused");
             assert!(error.contains(part), "{text}: {error}");
         }
     }
 
     #[test]
     fn vectors_and_matrices_are_jobs_of_their_own() {
-        let both = jobs(&shapes(SWEEP).expect("shapes"), "int8").expect("few");
+        let both = jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "int8", &session()).expect("few");
         let kinds: Vec<(BenchKind, usize)> =
             both.iter().map(|job| (job.what, job.shapes.len())).collect();
         assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
-        assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("few").len(), 1);
-        let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("two formats");
-        assert_eq!(all[0].formats, BenchKind::Gemm.formats());
-        let refused = jobs(&shapes(SWEEP).expect("shapes"), "nf4").expect_err("no such kernel");
+        assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("few").len(), 1);
+        let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("two formats");
+        assert_eq!(all[0].formats, session().can.formats(BenchKind::Gemm));
+        let refused = jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "nf4", &session())
+            .expect_err("no such kernel");
         assert!(refused.contains("FP32 and INT8"), "{refused}");
         let many = vec![Shape { m: 1, n: 1, k: 1 }; LIMITS.points as usize];
-        assert!(jobs(&many, "").expect_err("too many").contains("at most"));
+        assert!(jobs(&many, "", &session()).expect_err("too many").contains("at most"));
     }
 }

@@ -56,8 +56,7 @@ pub fn job_result(job: &Job, telemetry: Option<&Telemetry>) -> Option<JobResult>
         return Some(JobResult::Calibration(calibration.clone(), device.clone()));
     }
     let is_done = job.summary.state == JobState::Done;
-    let measures_roofs =
-        matches!(&job.summary.spec, JobSpec::Bench(bench) if bench.what == BenchKind::Roofs);
+    let measures_roofs = matches!(job.summary.spec.known(), Some(JobSpec::Bench(bench)) if bench.what == BenchKind::Roofs);
     if !is_done || !measures_roofs {
         return None;
     }
@@ -224,7 +223,7 @@ mod tests {
         let summary = JobSummary {
             job: JobId(1),
             request: Hex([0; 16]),
-            spec,
+            spec: spec.into(),
             state: JobState::Done,
             created_ms: 0,
             last_seq: 0,
@@ -237,13 +236,9 @@ mod tests {
 
     fn connected(machine: &str, jobs: Vec<JobSummary>) -> Client {
         let mut client = Client::default();
-        client.connection.state = State::Connected(DaemonSession {
-            scopes: Vec::new(),
-            epoch: Hex([0; 8]),
-            version: String::new(),
-            machine: machine.to_owned(),
-        });
-        drop(client.receive(None, ServerMessage::Jobs { jobs }));
+        let session = DaemonSession::simulated(Vec::new(), "", machine);
+        client.connection.state = State::Connected(session);
+        drop(client.receive(None, ServerMessage::Jobs { more: false, jobs }));
         client
     }
 
@@ -253,7 +248,7 @@ mod tests {
         let done = |id: u64, spec: JobSpec| JobSummary {
             job: JobId(id),
             request: Hex([0; 16]),
-            spec,
+            spec: spec.into(),
             state: JobState::Done,
             created_ms: 0,
             last_seq: 3,

@@ -1,7 +1,7 @@
 //! States of the connection and of jobs, in sentences that name the next step.
 
 use protocol::bench::{BenchKind, BenchSpec};
-use protocol::job::{JobSpec, JobState};
+use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
 use report::number_text;
 
 use crate::link::address;
@@ -47,11 +47,21 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
             plain("Connecting", &format!("Asking {address}.{asks}"))
         }
         State::Connected(session) => {
-            let may = if session.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
+            let (may, commands) = match (session.may_measure(), session.start_to_measure()) {
+                (true, _) => (String::new(), Vec::new()),
+                (false, Some(start)) => (
+                    format!(" This session may look, and start nothing; start the daemon {start} for more."),
+                    Vec::new(),
+                ),
+                (false, None) => (
+                    " This session may look, and start nothing; pair again for more.".to_owned(),
+                    pair(),
+                ),
+            };
             ConnectionText {
                 title: "Connected",
                 text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&session.machine), session.version),
-                commands: if session.may_measure() { Vec::new() } else { pair() },
+                commands,
             }
         }
         State::Unpaired(why) => ConnectionText {
@@ -182,10 +192,14 @@ fn away(address: &str, own: &str, origin: &str) -> ConnectionText {
 }
 
 /// A job in a line: `GEMV, 3 shapes, all precisions`.
-pub fn job(spec: &JobSpec) -> String {
+pub fn job(spec: &ToldSpec) -> String {
     match spec {
-        JobSpec::Bench(bench) => bench_line(bench),
-        JobSpec::Calibrate(_) => "calibration".to_owned(),
+        ToldSpec::Known(JobSpec::Bench(bench)) => bench_line(bench),
+        ToldSpec::Known(JobSpec::Calibrate(_)) => "calibration".to_owned(),
+        ToldSpec::Later(LaterSpec { kind }) if kind.is_empty() => {
+            "job of a later version".to_owned()
+        }
+        ToldSpec::Later(LaterSpec { kind }) => format!("{kind}, of a later version"),
     }
 }
 
@@ -225,6 +239,7 @@ pub const fn state(state: JobState) -> &'static str {
         JobState::Failed => "failed",
         JobState::Canceled => "canceled",
         JobState::Interrupted => "interrupted",
+        JobState::Unknown => "in a state of a later version",
     }
 }
 
@@ -261,7 +276,7 @@ fn job_name(job: &Job) -> String {
 
 #[cfg(test)]
 mod tests {
-    use protocol::hex::Hex;
+    use protocol::ability::{Abilities, ScopeOff};
     use protocol::scope::Scope;
 
     use super::*;
@@ -276,15 +291,16 @@ mod tests {
 
     #[test]
     fn every_state_says_what_to_do() {
-        let up = |scopes| {
-            State::Connected(DaemonSession {
-                scopes,
-                epoch: Hex([0; 8]),
-                version: "1.2.3".into(),
-                machine: "a processor".into(),
-            })
+        let up =
+            |scopes| State::Connected(DaemonSession::simulated(scopes, "1.2.3", "a processor"));
+        let read_only = || {
+            let session = DaemonSession::simulated(vec![Scope::Read], "1.2.3", "a processor");
+            let start = "without `--read-only`".to_owned();
+            let off = vec![ScopeOff { scope: Scope::Bench, start }];
+            State::Connected(DaemonSession { can: Abilities { off, ..session.can }, ..session })
         };
-        let cases: [(State, &str, &str); 11] = [
+        let cases: [(State, &str, &str); 12] = [
+            (read_only(), "Connected", "without `--read-only`"),
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
             (State::Opening, "Connecting", "allow it"),
@@ -319,10 +335,8 @@ mod tests {
         for (scopes, reason) in
             [(vec![Scope::Read], "pair again"), (vec![Scope::Read, Scope::Bench], "")]
         {
-            let epoch = Hex([0; 8]);
-            let (version, machine) = (String::new(), String::new());
-            client.connection.state =
-                State::Connected(DaemonSession { scopes, epoch, version, machine });
+            let session = DaemonSession::simulated(scopes, "", "");
+            client.connection.state = State::Connected(session);
             assert!(why_not(&client).contains(reason), "{}", why_not(&client));
         }
         assert_eq!(why_not(&client), "");
@@ -341,10 +355,20 @@ mod tests {
 
     #[test]
     fn a_job_is_named_by_what_it_measures() {
-        let text = r#"{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":4096,"k":64}],"formats":["int8"]}"#;
-        let spec: JobSpec = serde_json::from_str(text).expect("a job");
-        assert_eq!(job(&spec).replace('\u{202f}', " "), "GEMV, 1 × 4 096 × 64, INT8");
-        let spec: JobSpec = serde_json::from_str(r#"{"kind":"calibrate"}"#).expect("a job");
-        assert_eq!(job(&spec), "calibration");
+        let named = |text| {
+            let spec: ToldSpec = serde_json::from_str(text).expect("a job");
+            job(&spec).replace('\u{202f}', " ")
+        };
+        for (text, name) in [
+            (
+                r#"{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":4096,"k":64}],"formats":["int8"]}"#,
+                "GEMV, 1 × 4 096 × 64, INT8",
+            ),
+            (r#"{"kind":"calibrate"}"#, "calibration"),
+            (r#"{"kind":"quantize","scheme":"w4a16"}"#, "quantize, of a later version"),
+            (r#"{"kind":7}"#, "job of a later version"),
+        ] {
+            assert_eq!(named(text), name, "{text}");
+        }
     }
 }

@@ -1,0 +1,108 @@
+//! The abilities of a daemon, which its hello tells: devices with their kernels and formats, kinds of jobs, and what turns a scope on.
+//! Keys are texts, so that those of a later version are read, too.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bench::BenchKind;
+use crate::scope::Scope;
+use crate::tolerant::known_items;
+
+/// What a daemon can do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Abilities {
+    /// Devices that it measures; the first one is measured where an order names none.
+    #[serde(default, deserialize_with = "known_items")]
+    pub devices: Vec<DeviceAbility>,
+    /// Kinds of jobs that it starts, such as `bench`.
+    #[serde(default, deserialize_with = "known_items")]
+    pub jobs: Vec<String>,
+    /// Scopes that none of its sessions has.
+    #[serde(default, deserialize_with = "known_items")]
+    pub off: Vec<ScopeOff>,
+}
+
+/// A device with its kernels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceAbility {
+    /// Key of the backend, such as `cpu`.
+    pub backend: String,
+    /// Number of the device among those of its backend.
+    #[serde(default)]
+    pub index: u32,
+    #[serde(default, deserialize_with = "known_items")]
+    pub kernels: Vec<KernelAbility>,
+}
+
+/// A kernel with the formats that it is measured in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelAbility {
+    /// Key of a [`BenchKind`], or one of a later version.
+    pub kernel: String,
+    /// Keys of formats, widest first; none for kernels without weights.
+    #[serde(default, deserialize_with = "known_items")]
+    pub formats: Vec<String>,
+}
+
+/// A scope that no session has, and how the daemon is started so that sessions may have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScopeOff {
+    pub scope: Scope,
+    /// The change of its command line, such as ``without `--read-only` ``.
+    pub start: String,
+}
+
+impl Abilities {
+    /// The abilities of a daemon that tells none: the first ones.
+    pub fn untold() -> Self {
+        let owned = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect();
+        let kernel = |kind: BenchKind| KernelAbility {
+            kernel: kind.key().to_owned(),
+            formats: match kind {
+                BenchKind::Gemv => owned(&UNTOLD_GEMV),
+                BenchKind::Gemm => owned(&UNTOLD_GEMM),
+                BenchKind::Bandwidth | BenchKind::Flops | BenchKind::Roofs => Vec::new(),
+            },
+        };
+        let kernels = BenchKind::ALL.into_iter().map(kernel).collect();
+        Self {
+            devices: [DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }].into(),
+            jobs: owned(&["bench", "calibrate"]),
+            off: Vec::new(),
+        }
+    }
+
+    /// Formats in which the device that is measured by default has a kernel; none where it has no such kernel.
+    pub fn formats(&self, kernel: BenchKind) -> &[String] {
+        let known = self
+            .devices
+            .first()
+            .and_then(|device| device.kernels.iter().find(|known| known.kernel == kernel.key()));
+        known.map_or(&[], |known| &known.formats)
+    }
+}
+
+/// What daemons that tell no abilities measure GEMV in.
+const UNTOLD_GEMV: [&str; 15] = [
+    "fp32",
+    "fp16",
+    "bf16",
+    "fp8_e4m3",
+    "fp8_e5m2",
+    "int8",
+    "int8_g128",
+    "int4_g32",
+    "int4_g128",
+    "int4_g128_sym",
+    "nf4",
+    "mxfp4",
+    "nvfp4",
+    "gguf_q8_0",
+    "gguf_q4_0",
+];
+
+/// What daemons that tell no abilities measure GEMM in on every processor.
+const UNTOLD_GEMM: [&str; 2] = ["fp32", "int8"];

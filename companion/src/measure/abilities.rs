@@ -1,0 +1,77 @@
+//! What this daemon can do, as its hello tells it.
+
+use kernels::cpu::gemm::ELEMENTS;
+use protocol::ability::{Abilities, DeviceAbility, KernelAbility, ScopeOff};
+use protocol::bench::BenchKind;
+use protocol::scope::Scope;
+
+/// The abilities of a daemon that may start measurements, or that was started with `--read-only`.
+pub(crate) fn abilities(may_measure: bool) -> Abilities {
+    let off = ScopeOff { scope: Scope::Bench, start: "without `--read-only`".to_owned() };
+    Abilities {
+        devices: vec![processor()],
+        jobs: ["bench", "calibrate"].map(str::to_owned).into(),
+        off: if may_measure { Vec::new() } else { vec![off] },
+    }
+}
+
+fn processor() -> DeviceAbility {
+    let kernel = |kind: BenchKind| KernelAbility {
+        kernel: kind.key().to_owned(),
+        formats: match kind {
+            BenchKind::Gemv => {
+                kernels::pack::formats().map(|format| format.key.to_owned()).collect()
+            }
+            BenchKind::Gemm => ELEMENTS.iter().map(|element| element.key().to_owned()).collect(),
+            BenchKind::Bandwidth | BenchKind::Flops | BenchKind::Roofs => Vec::new(),
+        },
+    };
+    let kernels = BenchKind::ALL.into_iter().map(kernel).collect();
+    DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::job::{CalibrateSpec, JobSpec};
+
+    use super::*;
+
+    #[test]
+    fn every_format_that_is_told_has_a_kernel() {
+        let told = abilities(true);
+        for (kind, products) in [(BenchKind::Gemv, 1), (BenchKind::Gemm, 2)] {
+            let formats = told.formats(kind);
+            assert!(!formats.is_empty());
+            for format in formats {
+                assert!(
+                    crate::measure::products::kernel(products, 64, 64, format).is_ok(),
+                    "{format}"
+                );
+            }
+        }
+        assert_eq!(told.formats(BenchKind::Flops), [] as [String; 0]);
+    }
+
+    #[test]
+    fn every_kind_of_job_is_told() {
+        let told = abilities(true).jobs;
+        for spec in [
+            JobSpec::Calibrate(CalibrateSpec { backend: None }),
+            serde_json::from_str(r#"{"kind":"bench","what":"flops"}"#).unwrap(),
+        ] {
+            let kind = match &spec {
+                JobSpec::Bench(_) => "bench",
+                JobSpec::Calibrate(_) => "calibrate",
+            };
+            assert_eq!(serde_json::to_value(&spec).unwrap()["kind"], kind);
+            assert!(told.iter().any(|told| told == kind));
+        }
+    }
+
+    #[test]
+    fn a_scope_that_is_off_comes_with_what_turns_it_on() {
+        assert_eq!(abilities(true).off, []);
+        let off = abilities(false).off;
+        assert!(off[0].scope == Scope::Bench && off[0].start.contains("--read-only"));
+    }
+}
