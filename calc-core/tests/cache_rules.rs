@@ -3,7 +3,8 @@
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, formats, models};
 use calc_core::footprint::{MemoryFootprint, Pages, cache_elements};
-use calc_core::model_arch::ModelArch;
+use calc_core::model_arch::{LayerGroup, LayerPart, ModelArch};
+use calc_core::parallel::{Parallel, Pipeline, stage_layers};
 use calc_core::plan::{Draft, EstimateRequest, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::units::Bytes;
@@ -89,6 +90,56 @@ fn groups_of_layers_are_filled_up() {
         "one kind of layer"
     );
     assert_eq!(paged("deepseek-v3"), None);
+}
+
+#[test]
+fn a_stage_has_pages_of_all_groups_of_the_model() {
+    // Gemma 3 27B in stages of 15, 16, 16 and 15 layers: 2 or 3 layers of all tokens, 12 to 14 windows. The model has one group of
+    // 10 layers of all tokens and six of its 52 windows, so each stage has at most 3 layers of a group, and takes pages for 3
+    // layers of each of the seven.
+    let gemma = &catalog::model("gemma-3-27b").expect("catalog key").arch;
+    let parallel = Parallel { pipeline: Pipeline::of(4), ..Parallel::default() };
+    let workload = Workload { context: 100_001, parallel, ..Workload::new(4, 1000) };
+    let (kept, rounding) = cache(gemma, Engine::Vllm, workload);
+    let row = 16_u64 * (128 + 128) * 2;
+    let allotted = (3 * 4 * 100_016 + 18 * (4 * 1040 + 8192)) * row;
+    assert!(((kept + rounding).get() - allotted as f64).abs() < 0.5, "{kept:?} {rounding:?}");
+}
+
+#[test]
+fn the_largest_group_of_a_stage_is_that_of_layers_in_turn() {
+    let attention = |part: &LayerPart| {
+        matches!(part.group, LayerGroup::Attention(_) | LayerGroup::Recurrent(_)).then_some(*part)
+    };
+    for (key, group) in [("gemma-3-27b", 10), ("gpt-oss-20b", 12), ("qwen3.5-27b", 16)] {
+        let model = &catalog::model(key).expect("catalog key").arch;
+        let order = model.layers_in_order().expect("a known order");
+        let kinds: Vec<LayerPart> =
+            order.iter().map(|layer| layer.iter().find_map(attention).expect("a cache")).collect();
+        for ways in 2..=8 {
+            let mut start = 0;
+            let most = stage_layers(Engine::Vllm, model.n_layers, ways).into_iter().map(|count| {
+                let stage = start..start + usize::try_from(count).expect("few layers");
+                start = stage.end;
+                let of = |kind: &LayerPart| {
+                    let layers = (0..kinds.len()).filter(|layer| kinds[*layer] == *kind);
+                    let layers: Vec<usize> = layers.collect();
+                    let groups = layers.len().div_ceil(group);
+                    let in_group = |first| {
+                        let group = layers.iter().skip(first).step_by(groups);
+                        group.filter(|layer| stage.contains(layer)).count() as u64
+                    };
+                    (0..groups).map(in_group).max()
+                };
+                kinds.iter().filter_map(of).max().expect("groups")
+            });
+            let most: Vec<u64> = most.collect();
+            let parallel = Parallel { pipeline: Pipeline::of(ways), ..Parallel::default() };
+            let workload = Workload { parallel, ..Workload::new(1, 512) };
+            let pages = plan(model, Engine::Vllm, workload).pages().expect("pages");
+            assert!(most.contains(&pages.group), "{key} {ways}: {most:?} {pages:?}");
+        }
+    }
 }
 
 /// The pages of a model in vLLM.

@@ -62,7 +62,7 @@ impl<'a> HeldPart<'a> {
 
     /// These layers as pages of a pool have them.
     pub(crate) const fn pooled<'b>(&'b self, precision: &'b Precision) -> Pooled<'b> {
-        Pooled { model: self.part, precision, times: 1 }
+        Pooled { model: self.part, whole: self.whole, precision, times: 1 }
     }
 }
 

@@ -9,25 +9,30 @@ use crate::software::{CacheRule, PoolRule};
 use crate::units::Bytes;
 use crate::workload::Workload;
 
-/// Pages of a model whose layers differ in what they keep.
+/// Pages of a model whose layers differ in what they keep, on one device.
 ///
-/// Read in 2026: `get_kv_cache_groups` and `_align_hybrid_block_size` of vLLM. Assumed: a page that no whole number of smaller blocks
-/// fills is padded.
+/// Read in 2026: `get_kv_cache_groups`, `_project_kv_cache_groups_to_worker` and `_align_hybrid_block_size` of vLLM. Assumed: a page
+/// that no whole number of smaller blocks fills is padded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pages {
     /// Number of tokens per page of the layers with the largest rows.
     pub block: u64,
     /// Size of a page: that of a block of the largest rows, which holds a state.
     pub page: Bytes,
-    /// Number of layers per group.
+    /// Number of layers per group on this device: that of the largest group.
     pub group: u64,
+    /// Number of layers that groups of the whole model have.
+    whole_group: u64,
     kinds: Vec<Kind>,
 }
 
 /// A model whose layers take pages of a pool: the one that is asked about, or the one that drafts for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pooled<'a> {
+    /// Its layers on this device.
     pub model: &'a ModelArch,
+    /// All of its layers, from which the groups follow.
+    pub whole: &'a ModelArch,
     pub precision: &'a Precision,
     /// Number of times that its layers are there: several layers of a model may draft, each with a cache of its own.
     pub times: u64,
@@ -36,7 +41,10 @@ pub(crate) struct Pooled<'a> {
 /// Layers that keep the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kind {
+    /// Number of layers on all devices.
     layers: u64,
+    /// Number of layers on this device.
+    here: u64,
     keeps: Keeps,
 }
 
@@ -52,7 +60,7 @@ enum Keeps {
 /// layers keep the same.
 pub(crate) fn pages(pooled: &[Pooled<'_>], rule: &CacheRule) -> Option<Pages> {
     // Compressed entries have groups of their own, which are not known.
-    let compressed = |one: &Pooled<'_>| one.model.attention.iter().any(|g| g.compression.is_some());
+    let compressed = |one: &Pooled<'_>| one.whole.attention.iter().any(|g| g.compression.is_some());
     if rule.pool == PoolRule::Apart || pooled.iter().any(compressed) {
         return None;
     }
@@ -69,14 +77,16 @@ pub(crate) fn pages(pooled: &[Pooled<'_>], rule: &CacheRule) -> Option<Pages> {
     let raised = full.map_or(1, |(row, _)| times(state, rule.block as f64 * row));
     let block = rule.block * raised;
     let page = rows().map(|(row, _)| block as f64 * row).fold(state, f64::max);
-    Some(Pages { block, page: Bytes::new(page), group: group_size(&kinds), kinds })
+    let whole_group = group_size(&kinds);
+    let group = kinds.iter().map(|kind| kind.most_here(whole_group)).max().unwrap_or(0);
+    Some(Pages { block, page: Bytes::new(page), group, whole_group, kinds })
 }
 
 impl Pages {
     /// Bytes of all pages of a workload, with `drafts` draft tokens per round.
     ///
     /// ```text
-    /// page * sum over kinds of (layers in whole groups) (pages of the sequences in one layer)
+    /// page * sum over kinds of (groups of the model) (layers of the largest group here) (pages of the sequences in one layer)
     /// ```
     pub(crate) fn bytes(&self, rule: &CacheRule, workload: &Workload, drafts: u64) -> Bytes {
         let pages: f64 =
@@ -84,14 +94,14 @@ impl Pages {
         self.page * pages
     }
 
-    /// Number of layers that the groups have beside those of the model.
+    /// Number of layers that the groups have beside those of this device.
     pub fn padding(&self) -> u64 {
-        self.kinds.iter().map(|kind| self.slots(kind) - kind.layers).sum()
+        self.kinds.iter().map(|kind| self.slots(kind) - kind.here).sum()
     }
 
-    /// Number of layers of a kind in whole groups.
+    /// Number of layers of a kind if each of its groups has as many as the largest group.
     const fn slots(&self, kind: &Kind) -> u64 {
-        kind.layers.div_ceil(self.group) * self.group
+        kind.groups(self.whole_group) * self.group
     }
 
     /// Number of pages of all layers of a kind.
@@ -114,6 +124,17 @@ impl Pages {
 }
 
 impl Kind {
+    /// Number of groups of all devices.
+    const fn groups(&self, whole_group: u64) -> u64 {
+        self.layers.div_ceil(whole_group)
+    }
+
+    /// Number of layers on this device in the group that has the most of them: the layers of a kind go to its groups in turn, and
+    /// those of a device follow each other.
+    const fn most_here(&self, whole_group: u64) -> u64 {
+        self.here.div_ceil(self.groups(whole_group))
+    }
+
     fn tokens(&self) -> Option<(f64, Option<u64>)> {
         match self.keeps {
             Keeps::Tokens { row, window, .. } => Some((row, window)),
@@ -129,26 +150,36 @@ impl Kind {
     }
 }
 
-/// The kinds of layers that keep something.
+/// The kinds of layers that keep something, on all devices and on this one.
 fn kinds(pooled: &[Pooled<'_>]) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
-    let mut add = |layers, keeps| match kinds.iter_mut().find(|kind| kind.keeps == keeps) {
-        Some(kind) => kind.layers += layers,
-        None => kinds.push(Kind { layers, keeps }),
-    };
-    for Pooled { model, precision, times } in pooled {
-        let element = precision.kv_cache.row_bytes_per_element();
-        for group in model.attention.iter().filter(|group| group.cache_row() > 0) {
-            for (layers, reach) in group.reaches().into_iter().filter(|(layers, _)| *layers > 0) {
-                add(layers * times, keeps(group, reach, element));
+    for Pooled { model, whole, precision, times } in pooled {
+        each_kind(whole, precision, &mut |layers, keeps| {
+            let layers = layers * times;
+            match kinds.iter_mut().find(|kind| kind.keeps == keeps) {
+                Some(kind) => kind.layers += layers,
+                None => kinds.push(Kind { layers, here: 0, keeps }),
             }
-        }
-        for group in model.recurrent.iter().filter(|group| group.layers() > 0) {
-            let state = group.state_bytes(precision.carrier).get();
-            add(group.layers() * times, Keeps::State(state));
-        }
+        });
+        each_kind(model, precision, &mut |layers, keeps| {
+            let kind = kinds.iter_mut().find(|kind| kind.keeps == keeps);
+            kind.expect("a part of a model keeps what the model keeps").here += layers * times;
+        });
     }
     kinds
+}
+
+/// Visits the numbers of layers of a model that keep the same.
+fn each_kind(model: &ModelArch, precision: &Precision, add: &mut impl FnMut(u64, Keeps)) {
+    let element = precision.kv_cache.row_bytes_per_element();
+    for group in model.attention.iter().filter(|group| group.cache_row() > 0) {
+        for (layers, reach) in group.reaches().into_iter().filter(|(layers, _)| *layers > 0) {
+            add(layers, keeps(group, reach, element));
+        }
+    }
+    for group in model.recurrent.iter().filter(|group| group.layers() > 0) {
+        add(group.layers(), Keeps::State(group.state_bytes(precision.carrier).get()));
+    }
 }
 
 fn keeps(group: &Attention, reach: Reach, element: f64) -> Keeps {
@@ -160,7 +191,7 @@ fn keeps(group: &Attention, reach: Reach, element: f64) -> Keeps {
     Keeps::Tokens { row: group.cache_row() as f64 * element, heads, window }
 }
 
-/// Number of layers per group: that of the rarest kind, or that of the most frequent one if it has fewer than 1.5 times as many.
+/// Number of layers per group of the whole model: that of the rarest kind, or that of the most frequent one if it has fewer than 1.5 times as many.
 fn group_size(kinds: &[Kind]) -> u64 {
     let counts = || kinds.iter().map(|kind| kind.layers);
     let (least, most) = (counts().min().unwrap_or(1), counts().max().unwrap_or(1));

@@ -156,7 +156,7 @@ impl Plan<'_> {
         let Some(draft) = &self.draft else { return call(&[own], &rule) };
         let model = &draft.model.shard(self.request.workload.parallel.tensor);
         let times = self.draft_layers(draft.model);
-        call(&[own, Pooled { model, precision: &draft.precision, times }], &rule)
+        call(&[own, Pooled { model, whole: model, precision: &draft.precision, times }], &rule)
     }
 
     /// Allotted KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
