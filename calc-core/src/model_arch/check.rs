@@ -14,7 +14,7 @@ pub(crate) const MAX_WIDTH: u64 = 1 << 32;
 pub(crate) const MAX_HEAD: u64 = 1 << 16;
 /// Largest number of layers, experts or heads.
 pub(crate) const MAX_COUNT: u64 = 1 << 16;
-/// Largest number of parameters; ten thousand times the largest published model.
+/// Largest number of parameters, those of layers that draft included; ten thousand times the largest published model.
 const MAX_PARAMS: u128 = 10_u128.pow(16);
 
 impl ModelArch {
@@ -58,7 +58,8 @@ impl ModelArch {
         }
         in_range("small parameters", self.other_vectors, 0, MAX_WIDTH)?;
         self.towers.iter().try_for_each(Tower::check)?;
-        let params = self.count_params();
+        let drafts = self.own_draft().map_or(0, |draft| draft.count_drafts());
+        let params = self.count_params() + drafts;
         if params > MAX_PARAMS {
             let (value, max) = (params as f64, MAX_PARAMS as f64);
             return Err(Error::OutOfRange {

@@ -3,6 +3,7 @@
 
 use alloc::vec;
 
+use super::params::{narrow, wide};
 use super::{Attention, DenseLayers, ModelArch, Moe, Projection};
 use crate::text::List;
 
@@ -53,13 +54,22 @@ impl ModelArch {
 
     /// Number of parameters of the own layers for multi-token prediction; `None` if their geometry is not known.
     pub fn n_draft_params(&self) -> Option<u64> {
-        Some(self.own_draft()?.n_params_without_tables() * self.draft_layers)
+        self.own_draft().map(|draft| narrow(draft.count_drafts()))
+    }
+
+    /// Number of parameters of as many of these layers as the model has, without embedding and LM head.
+    pub(super) fn count_drafts(&self) -> u128 {
+        self.count_without_tables() * wide(self.draft_layers)
     }
 
     /// Number of parameters without embedding and LM head.
     pub(crate) fn n_params_without_tables(&self) -> u64 {
+        narrow(self.count_without_tables())
+    }
+
+    fn count_without_tables(&self) -> u128 {
         let matrices = if self.tied_embeddings { 1 } else { 2 };
-        self.n_params() - matrices * self.vocab_size * self.hidden_size
+        self.count_params() - matrices * wide(self.vocab_size) * wide(self.hidden_size)
     }
 
     /// The group with the most layers of full attention.

@@ -152,10 +152,10 @@ impl Indexer {
 }
 
 /// Widens a count: products of four dimensions can exceed 2^64 before [`ModelArch::check`] refuses them.
-const fn wide(count: u64) -> u128 {
+pub(super) const fn wide(count: u64) -> u128 {
     count as u128
 }
 
-fn narrow(count: u128) -> u64 {
+pub(super) fn narrow(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }

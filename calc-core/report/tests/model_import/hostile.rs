@@ -57,6 +57,27 @@ fn large_and_deep_input_is_refused_or_ignored_without_harm() {
 }
 
 #[test]
+fn layers_that_draft_are_bounded_with_the_model() {
+    // A layer of 65,536 experts of 3 × 65,536 × 65,536 weights is within the largest model; 65,536 more of them are not, and their
+    // number does not fit into 64 bits.
+    let config = |drafts: u64| {
+        json!({
+            "model_type": "deepseek_v3", "hidden_size": 65_536, "num_hidden_layers": 2, "first_k_dense_replace": 1,
+            "intermediate_size": 65_536, "moe_intermediate_size": 65_536, "n_routed_experts": 65_536, "n_shared_experts": 1,
+            "num_experts_per_tok": 8, "n_group": 8, "topk_group": 4, "num_attention_heads": 128, "num_key_value_heads": 128,
+            "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+            "vocab_size": 1000, "max_position_embeddings": 4096, "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+            "num_nextn_predict_layers": drafts,
+        })
+        .to_string()
+    };
+    let one = parse(&config(1)).expect("within the largest model").arch;
+    assert!(one.n_draft_params().is_some_and(|params| params > 844_000_000_000_000));
+    let message = refused(&config(65_536));
+    assert!(message.contains("parameters"), "{message}");
+}
+
+#[test]
 fn a_truncated_file_never_panics() {
     for name in names() {
         let text = fixture(&name);
