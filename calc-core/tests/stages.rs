@@ -2,13 +2,14 @@
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, models};
-use calc_core::estimate::EstimateRequest;
+use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::footprint::{MemoryFootprint, cache_elements};
-use calc_core::lowering::Step;
+use calc_core::lowering::{Lowering, Step};
 use calc_core::model_arch::{Ends, ModelArch};
+use calc_core::op::{OpKind, Traffic};
 use calc_core::parallel::{Parallel, Pipeline, Stage, stage_layers};
 use calc_core::plan::Plan;
-use calc_core::precision::PrecisionChoice;
+use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::text::Text;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -168,13 +169,48 @@ fn a_last_stage_has_a_copy_of_an_embedding_that_is_the_lm_head() {
     assert!((half - table - layers / 2.0).abs() < 1e5, "{half}");
 }
 
+/// Work, bytes of weights, of activations and of the cache in a step of a part of a model with some ends.
+fn work(model: &ModelArch, ends: Ends, precision: &Precision, step: Step) -> [f64; 4] {
+    let mut sums = [0.0; 4];
+    Lowering { model, precision, expert_parallel: 1 }.each(step, &mut |op| {
+        let is_here = match op.kind {
+            OpKind::Embedding => ends.first,
+            OpKind::LmHead => ends.last,
+            _ => true,
+        };
+        let Traffic { weights, activations, kv_cache } = op.cost.traffic;
+        let one = [op.cost.flops.get(), weights.get(), activations.get(), kv_cache.get()];
+        if is_here {
+            sums.iter_mut().zip(one).for_each(|(sum, one)| *sum += one * op.count as f64);
+        }
+    });
+    sums
+}
+
 #[test]
 fn work_is_that_of_all_stages() {
-    let model = arch("deepseek-v3.2");
-    let step = Step::decode(2, 5000);
-    let [one, eight] = [1, 8]
-        .map(|ways| Plan::new(request(model, Engine::Vllm, ways)).expect("a plan").step(step).cost);
-    assert_eq!(one, eight);
+    let mut checked = 0;
+    for model in models::all() {
+        let arch = &model.arch;
+        let Ok(answer) = estimate(request(arch, Engine::Vllm, 1)) else { continue };
+        for step in [Step::prefill(2, 300), Step::decode(2, 5000)] {
+            let whole = work(arch, Ends::BOTH, &answer.precision, step);
+            for ways in 2..=8.min(arch.n_layers) {
+                let counts = stage_layers(Engine::Vllm, arch.n_layers, ways);
+                let stages = Stage::of_counts(arch, &counts, counts.len() - 1);
+                let mut sums = [0.0; 4];
+                for Stage { part, ends, .. } in &stages {
+                    let one = work(part, *ends, &answer.precision, step);
+                    sums.iter_mut().zip(one).for_each(|(sum, one)| *sum += one);
+                }
+                for (sum, all) in sums.into_iter().zip(whole) {
+                    assert!((sum - all).abs() <= 1e-9 * all, "{} {ways}: {sum} {all}", model.key);
+                }
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 500, "{checked}");
 }
 
 #[test]
