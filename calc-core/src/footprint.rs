@@ -21,7 +21,7 @@ use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-use crate::software::largest_share;
+use crate::software::{TowerStages, largest_share};
 use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
 use held::{held_bytes, layer_tables};
 
@@ -40,8 +40,11 @@ pub struct MemoryFootprint {
     pub weights: Bytes,
     /// Tables of the input that the engine keeps in the memory of the machine around the card, see [`crate::software::HostTables`]; in no sum.
     pub tables_on_host: Bytes,
-    /// Weights of the towers for images and sound, which are whole on this device.
+    /// Weights of the towers for images and sound on this device, which has them whole, or not at all: see
+    /// [`crate::software::TowerStages`].
     pub towers: Bytes,
+    /// Weights of towers on the other devices of the group; in no sum but [`MemoryFootprint::group_total`].
+    pub other_towers: Bytes,
     /// Keys, values and recurrent state of all sequences, which the model has to keep.
     pub kv_cache: Bytes,
     /// Bytes that the engine allots beside it, see [`crate::software::CacheRule`].
@@ -134,7 +137,7 @@ impl MemoryVerdict {
 impl MemoryFootprint {
     /// The sum of all parts.
     pub fn total(&self) -> Bytes {
-        self.split() + self.on_one_device()
+        self.split() + self.on_some_devices()
     }
 
     /// The sum of the parts that every device of a group has.
@@ -147,14 +150,15 @@ impl MemoryFootprint {
         self.kv_cache + self.cache_rounding
     }
 
-    /// The sum of the parts that one device of a group has: towers and draft model.
-    fn on_one_device(&self) -> Bytes {
+    /// The sum of the parts that not every device of a group has: towers and draft model.
+    fn on_some_devices(&self) -> Bytes {
         self.towers + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
     }
 
-    /// Memory of a group of devices that each need as much as this one; towers and draft model are on one of them.
+    /// Memory of a group of devices that each need as much as this one; the draft model is on one of them, and towers where the
+    /// engine has them.
     pub fn group_total(&self, devices: u64) -> Bytes {
-        self.split() * devices as f64 + self.on_one_device()
+        self.split() * devices as f64 + self.on_some_devices() + self.other_towers
     }
 
     /// KV caches of the model and of its draft model, as the engine allots them.
@@ -212,10 +216,13 @@ pub(crate) fn footprint(
     let cache = held.cache_bytes(precision, (engine, device), workload);
     let parts = scaled(&held_bytes(held, precision, expert_parallel), scale);
     let PartBytes { embedding, lm_head, .. } = parts;
+    let has_towers = TowerStages::of(engine).hold(held.ends);
+    let towers = if has_towers { held.whole.tower_bytes() } else { Bytes::ZERO };
     MemoryFootprint {
         weights: (parts.layers + parts.experts) + (embedding + lm_head),
         tables_on_host: Bytes::ZERO,
-        towers: held.whole.tower_bytes(),
+        towers,
+        other_towers: Bytes::ZERO,
         kv_cache: cache.kept,
         cache_rounding: cache.rounding,
         activations: activation_bytes(held, precision, prefill, expert_parallel),

@@ -2,6 +2,7 @@
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
+use crate::model_arch::Ends;
 use crate::quant_format::{ComputeClass, QuantFormat};
 
 mod cache;
@@ -86,6 +87,50 @@ impl HostTables {
             Engine::LlamaCpp if is_card && !device.memory_platform.is_shared() => Self::All,
             Engine::Ollama if is_card && !device.memory_platform.is_shared() => Self::Tokens,
             _ => Self::None,
+        }
+    }
+}
+
+/// Stages of a pipeline whose devices have the towers for images and sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TowerStages {
+    First,
+    Last,
+    Each,
+}
+
+impl TowerStages {
+    /// The stages of an engine. Read in 2026: llama.cpp loads an `mmproj` file to the first device (`clip_ctx`), Ollama's
+    /// `createTensor` puts towers beside the LM head, and models of vLLM and `SGLang` build theirs in each process, of which that of
+    /// the first stage runs it. Assumed: that other engines do as vLLM does.
+    pub const fn of(engine: Engine) -> Self {
+        match engine {
+            Engine::LlamaCpp | Engine::IdealKernels => Self::First,
+            Engine::Ollama => Self::Last,
+            Engine::Vllm
+            | Engine::Sglang
+            | Engine::TensorRtLlm
+            | Engine::TensorRtEdgeLlm
+            | Engine::GptFast
+            | Engine::ExLlamaV2
+            | Engine::Mlc => Self::Each,
+        }
+    }
+
+    /// Whether a stage with some ends of the model has the towers.
+    pub const fn hold(self, ends: Ends) -> bool {
+        match self {
+            Self::First => ends.first,
+            Self::Last => ends.last,
+            Self::Each => true,
+        }
+    }
+
+    /// Whether a stage with some ends of the model runs the towers.
+    pub const fn run(self, ends: Ends) -> bool {
+        match self {
+            Self::First | Self::Each => ends.first,
+            Self::Last => ends.last,
         }
     }
 }

@@ -10,6 +10,7 @@ use calc_core::op::{OpKind, Traffic};
 use calc_core::parallel::{Parallel, Pipeline, Stage, stage_layers};
 use calc_core::plan::Plan;
 use calc_core::precision::{Precision, PrecisionChoice};
+use calc_core::software::TowerStages;
 use calc_core::text::Text;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -211,6 +212,34 @@ fn work_is_that_of_all_stages() {
         }
     }
     assert!(checked > 500, "{checked}");
+}
+
+#[test]
+fn towers_are_on_the_devices_where_engines_load_them() {
+    let model = arch("gemma-3-27b");
+    let one = model.tower_bytes();
+    for (engine, towers) in [
+        (Engine::LlamaCpp, 1.0),
+        (Engine::IdealKernels, 1.0),
+        (Engine::Ollama, 1.0),
+        (Engine::Vllm, 4.0),
+        (Engine::Sglang, 4.0),
+    ] {
+        let fullest = memory(model, engine, 4);
+        assert!(fullest.towers == Bytes::ZERO || fullest.towers == one, "{engine:?}");
+        assert_eq!(fullest.towers + fullest.other_towers, one * towers, "{engine:?}");
+        let others = fullest.total() - fullest.towers;
+        let error = fullest.group_total(4) - others * 4.0 - one * towers;
+        assert!(error.get().abs() < 1.0, "{engine:?}: {error:?}");
+    }
+    for (engine, first, last) in
+        [(Engine::LlamaCpp, true, false), (Engine::Ollama, false, true), (Engine::Vllm, true, true)]
+    {
+        let towers = TowerStages::of(engine);
+        let ends = |first, last| Ends { first, last };
+        assert_eq!(towers.hold(ends(true, false)), first, "{engine:?}");
+        assert_eq!(towers.hold(ends(false, true)), last, "{engine:?}");
+    }
 }
 
 #[test]

@@ -257,6 +257,41 @@ fn a_pipeline_waits_at_idle_power() {
 }
 
 #[test]
+fn towers_are_counted_on_the_cards_that_have_them() {
+    for (engine, towers, said) in [
+        (
+            "llama.cpp",
+            1.0,
+            "the device with the first layers has the towers, as llama.cpp loads them",
+        ),
+        ("ollama", 1.0, "the device with the LM head has the towers, as Ollama loads them"),
+        (
+            "vllm",
+            2.0,
+            "each device with layers has the towers, and that with the first ones runs them, as vLLM",
+        ),
+    ] {
+        // 27 to 29 GB, more than either card holds.
+        let format = if engine == "vllm" { "fp8_e4m3" } else { "q8_0" };
+        let base = with(
+            &on("rtx 4090 + rtx 3090", "gemma-3-27b"),
+            &[("weights", json!(format)), ("engine", json!(engine))],
+        );
+        let [all, text] = [false, true].map(|text| {
+            let answer = estimate(&with(&base, &[("language_model_only", json!(text))]));
+            let total = answer["memory"]["group"]["total"].as_f64().expect("a number");
+            (total, answer["notes"].to_string())
+        });
+        let tower = inputs(&base).model.arch.tower_bytes().get();
+        // Another cut may have other activations on a card.
+        let counted = (all.0 - text.0) / tower;
+        assert!((counted - towers).abs() < 0.1, "{engine}: {counted}");
+        assert!(all.1.contains(said), "{engine}: {}", all.1);
+        assert!(!text.1.contains("has the towers"), "{}", text.1);
+    }
+}
+
+#[test]
 fn a_draft_model_takes_the_memory_of_its_own_estimate() {
     for (weights, batch) in [("bf16", 1), ("gguf_q4_k", 1), ("fp8_e4m3", 16)] {
         let more = [

@@ -13,10 +13,10 @@ use crate::footprint::{
     pages, part_bytes, pooled_rounding, table_bytes, weight_bytes, weight_roles,
 };
 use crate::model_arch::ModelArch;
-use crate::parallel::Stage;
+use crate::parallel::{Parallel, Stage};
 use crate::precision::Precision;
 use crate::roofline::Roofs;
-use crate::software::{CacheRule, HostTables};
+use crate::software::{CacheRule, HostTables, TowerStages};
 use crate::units::Bytes;
 use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightScale, WeightSize};
 use crate::workload::Workload;
@@ -95,10 +95,11 @@ impl Plan<'_> {
         let largest = (self.largest_step(workload), &self.weight_scale);
         let footprint = footprint(own, held, &self.precision, workload, largest);
         let encoder = || self.encoded(workload).map_or(Bytes::ZERO, |encoded| encoded.activations);
-        let first = if held.ends.first { encoder() } else { Bytes::ZERO };
+        let runs_towers = TowerStages::of(self.tuned.engine).run(held.ends);
+        let towers = if runs_towers { encoder() } else { Bytes::ZERO };
         let logits = || micro_batch_logits(own, held.whole, workload);
         let last = if held.ends.last { logits() } else { Bytes::ZERO };
-        MemoryFootprint { activations: footprint.activations.max(first).max(last), ..footprint }
+        MemoryFootprint { activations: footprint.activations.max(towers).max(last), ..footprint }
     }
 
     /// Memory of one device of the group if all of the model lies on it.
@@ -125,9 +126,20 @@ impl Plan<'_> {
                 activations,
             }
         });
-        let own = MemoryFootprint { draft, tables_on_host: self.tables_on_host(), ..own };
+        let tables_on_host = self.tables_on_host();
+        let other_towers = self.model().tower_bytes() * self.towers() as f64 - own.towers;
+        let own = MemoryFootprint { draft, tables_on_host, other_towers, ..own };
         let more = self.drafting_rounding(&held, workload, own.kv_caches());
         MemoryFootprint { cache_rounding: own.cache_rounding + more, ..own }
+    }
+
+    /// Number of devices of the group with towers; a tensor-parallel group, which shares them, counts as one.
+    fn towers(&self) -> u64 {
+        let Parallel { pipeline, expert, .. } = self.request.workload.parallel;
+        match TowerStages::of(self.tuned.engine) {
+            TowerStages::First | TowerStages::Last => 1,
+            TowerStages::Each => pipeline.stages().saturating_mul(expert),
+        }
     }
 
     /// The pages of the cache of the fullest device, the draft model's included; `None` where its engine has none.

@@ -18,7 +18,7 @@ pub(super) struct MemoryJson {
     /// Tables of the input that the engine keeps beside the card; in no sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     tables_on_host: Option<f64>,
-    /// Weights of the towers for images and sound, whole on one device.
+    /// Weights of the towers for images and sound on this device.
     #[serde(skip_serializing_if = "Option::is_none")]
     towers: Option<f64>,
     kv_cache: f64,

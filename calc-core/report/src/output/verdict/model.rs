@@ -189,7 +189,7 @@ pub fn memory_roles(memory: &MemoryFootprint) -> [MemoryRole; 5] {
             "towers",
             "Towers",
             memory.towers,
-            "parameters of the encoders for images and sound × 2 B, or as their files have them; whole on one device",
+            "parameters of the encoders for images and sound × 2 B, or as their files have them, if this device has them",
         ),
         role(
             "kv",

@@ -235,6 +235,7 @@ mod tests {
             weights,
             tables_on_host: Bytes::ZERO,
             towers,
+            other_towers: Bytes::ZERO,
             kv_cache,
             cache_rounding,
             activations,

@@ -125,6 +125,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         answer.basis.engine,
         &inputs.model.arch,
     ));
+    notes.extend(super::towers::place(inputs, answer));
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(super::towers::draft_layers(inputs, answer));
     if answer.placement.is_some_and(|placement| placement.is_split()) {

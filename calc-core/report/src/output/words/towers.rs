@@ -6,11 +6,13 @@ use calc_core::image::ImageRule;
 use calc_core::model_arch::{ModelArch, Tower, TowerKind};
 use calc_core::plan::ImageEstimate;
 use calc_core::recommend::{Drop, Recommendation};
+use calc_core::software::TowerStages;
 use calc_core::units::Bytes;
 
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::words::advice;
+use crate::output::words::apply::engine_name;
 
 /// The towers of a model in a few words: `vision, 0.42 B parameters in 16 bits`.
 pub fn counted(arch: &ModelArch) -> String {
@@ -64,17 +66,35 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     counted.into_iter().chain(left_out).chain(image_note(inputs)).collect()
 }
 
-/// The schemes that a ranking drops for want of less memory than the towers take; `None` where there are none, or where prompts have
-/// images.
+/// Note on the devices of a pipeline that have the towers; `None` where all is on one device.
+pub fn place(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let has_towers = inputs.model.arch.tower_bytes() > Bytes::ZERO;
+    let stages = inputs.workload.parallel.pipeline.stages();
+    let device = match TowerStages::of(answer.basis.engine) {
+        TowerStages::First => "the device with the first layers has the towers",
+        TowerStages::Last => "the device with the LM head has the towers",
+        TowerStages::Each => {
+            "each device with layers has the towers, and that with the first ones runs them"
+        }
+    };
+    (has_towers && stages > 1)
+        .then(|| format!("{device}, as {} loads them", engine_name(answer.basis.engine)))
+}
+
+/// The schemes that a ranking drops for want of less memory than the towers take; `None` where there are none, where prompts have
+/// images, and where the fullest stage of a pipeline may have no towers.
 pub fn would_fit_without(model: &EstimateInputs, answer: &Recommendation) -> Option<String> {
-    let towers = model.model.arch.tower_bytes();
+    let is_each = |engine| TowerStages::of(engine) == TowerStages::Each;
+    let has_towers =
+        model.workload.parallel.pipeline.stages() == 1 || model.engine.is_some_and(is_each);
+    let towers = if has_towers { model.model.arch.tower_bytes() } else { Bytes::ZERO };
     let fits = |reason: &Drop| match *reason {
         Drop::Memory { needs, limit } => needs <= limit + towers,
         _ => false,
     };
     let fitting = answer.dropped.iter().filter(|row| fits(&row.reason));
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
-    (model.asked_images.is_none() && !names.is_empty()).then(|| {
+    (model.asked_images.is_none() && has_towers && !names.is_empty()).then(|| {
         format!(
             "without the {} of towers for images or sound more schemes would fit: {}; language_model_only leaves them out",
             n::bytes(towers),
