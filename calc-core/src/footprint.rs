@@ -21,9 +21,9 @@ use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-use crate::software::{TowerStages, largest_share};
+use crate::software::{HostTables, TowerStages, largest_share};
 use crate::tiers::{Divisible, feed_forward_layers, is_feed_forward};
-use held::{held_bytes, layer_tables};
+use held::held_bytes;
 
 pub use crate::tiers::HostMemory;
 use crate::units::Bytes;
@@ -237,17 +237,17 @@ pub(crate) fn footprint(
     }
 }
 
-/// The bytes that a placement divides. `scale` multiplies the weight bytes; `all` has the sums on one device.
+/// The bytes that a placement divides. `scale` multiplies the weight bytes; `all` has the sums on one device with all `tables`, of
+/// which an engine keeps some on the host.
 pub(crate) fn divisible(
-    model: &ModelArch,
+    (model, tables): (&ModelArch, HostTables),
     precision: &Precision,
     scale: &WeightScale,
     all: &MemoryFootprint,
 ) -> Divisible {
     let parts = scaled(&part_bytes(model, precision, 1), scale);
-    let tokens = tied(model, precision);
-    let (tokens, copy) =
-        if model.tied_embeddings { (Bytes::ZERO, tokens) } else { (tokens, Bytes::ZERO) };
+    let tables = input_tables(model, precision, tables);
+    let copy = if model.tied_embeddings { tied(model, precision) } else { Bytes::ZERO };
     let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
     model.matrices(&mut |matrix| {
         let (format, scale) = if matrix.expert {
@@ -266,7 +266,7 @@ pub(crate) fn divisible(
     });
     Divisible {
         weights: all.weights,
-        embedding: (tokens + layer_tables(model, precision)) * scale.embedding,
+        embedding: (tables - copy).max(Bytes::ZERO) * scale.embedding,
         copy: copy * scale.embedding,
         feed_forward,
         rest: parts.layers + parts.experts - feed_forward,

@@ -245,7 +245,8 @@ fn dense_first(model: &ModelArch) -> Option<u64> {
 pub struct Divisible {
     /// All weights.
     pub weights: Bytes,
-    /// The input embedding and further tables, which the host keeps, without an embedding that is the LM head, too.
+    /// The tables of the input that the engine keeps on the host, see [`crate::software::HostTables`], without an embedding that is
+    /// the LM head, too.
     pub embedding: Bytes,
     /// An embedding that is the LM head, too: the card has it for the head, and the host has a copy.
     pub copy: Bytes,

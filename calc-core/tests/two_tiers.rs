@@ -59,6 +59,38 @@ fn request<'a>(card: &'a Device, model: &'a ModelArch, host: &'a Behind) -> Esti
     }
 }
 
+#[test]
+fn a_host_moves_no_table_that_the_engine_keeps_on_the_card() {
+    let card = card("rtx_4090");
+    let host = host(HOSTS[1], None);
+    for model in models::all() {
+        for engine in [Engine::LlamaCpp, Engine::Ollama] {
+            let asked =
+                EstimateRequest { engine: Some(engine), ..request(&card, &model.arch, &host) };
+            let alone = EstimateRequest { host: None, ..asked };
+            let alone = Plan::new(alone).expect("a plan").footprint();
+            let mut plan = Plan::new(asked).expect("a plan");
+            plan.set_placement(Placement::ON_CARD);
+            let memory = plan.footprint();
+            let there = memory.host.expect("a host").weights;
+            let close = |a: Bytes, b: Bytes| (a - b).get().abs() <= 1e-9 * alone.weights.get();
+            let said = format!("{} {engine:?}: {memory:?} {alone:?}", model.key);
+            assert!(close(memory.weights, alone.weights), "{said}");
+            assert!(close(there, alone.tables_on_host), "{said}");
+        }
+    }
+    // 262,144 rows of 8960 embeddings in Q6_K, which llama.cpp moves and Ollama does not.
+    let model = &catalog::model("gemma-3n-e4b").expect("catalog key").arch;
+    let q4 = PrecisionChoice::weights(catalog::format("q4_k_m").expect("catalog key"));
+    let weights = |engine| {
+        let asked = request(&card, model, &host);
+        let asked = EstimateRequest { engine: Some(engine), precision: q4, ..asked };
+        Plan::new(asked).expect("a plan").footprint().weights.get()
+    };
+    let moved = weights(Engine::Ollama) - weights(Engine::LlamaCpp);
+    assert!((moved - 262_144.0 * 8960.0 * 6.5625 / 8.0).abs() < 1.0, "{moved}");
+}
+
 /// Every model with every card and host, where it fits.
 fn answers(ssd: Option<f64>) -> Vec<(String, Behind, Estimate, Bytes)> {
     let mut found = Vec::new();

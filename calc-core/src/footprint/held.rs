@@ -94,7 +94,7 @@ pub(crate) fn input_tables(model: &ModelArch, precision: &Precision, tables: Hos
 }
 
 /// Bytes of embeddings per layer: the tables that a tensor split divides. Those of routers belong to their layers.
-pub(super) fn layer_tables(model: &ModelArch, precision: &Precision) -> Bytes {
+fn layer_tables(model: &ModelArch, precision: &Precision) -> Bytes {
     let tables = model.tables.iter().filter(|table| table.is_split);
     tables.map(|table| precision.embedding.stored_bytes(table.rows, table.cols)).sum()
 }

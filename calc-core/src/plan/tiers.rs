@@ -17,6 +17,7 @@ use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::Shape;
 use crate::roofline::KernelTime;
+use crate::software::HostTables;
 use crate::tiers::{
     COPIED_FROM, Divisible, Host, HostFactors, Placement, fitted, is_of_cache, least_read,
 };
@@ -341,7 +342,12 @@ impl Plan<'_> {
     }
 
     fn parts_of(&self, all: &MemoryFootprint) -> Divisible {
-        divisible(self.model(), &self.precision, &self.weight_scale, all)
+        let tables = match self.tuned.engine {
+            // Its placements are those that llama.cpp can make.
+            Engine::IdealKernels => HostTables::of(Engine::LlamaCpp, self.request.device),
+            engine => HostTables::of(engine, self.request.device),
+        };
+        divisible((self.model(), tables), &self.precision, &self.weight_scale, all)
     }
 
     /// Placements that fit: of each kind the one with the least on the host, and the one with the most.
