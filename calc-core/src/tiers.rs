@@ -278,6 +278,8 @@ impl Divisible {
 pub struct HostMemory {
     /// Weights, those on the SSD included.
     pub weights: Bytes,
+    /// The part of the weights that the card has, too: an embedding that is its LM head.
+    pub copy: Bytes,
     /// The part of the weights that the DRAM does not hold, and that is read from the SSD.
     pub on_ssd: Bytes,
     /// KV cache and recurrent state, as the engine allots them.
@@ -287,11 +289,12 @@ pub struct HostMemory {
 }
 
 impl HostMemory {
-    /// The bytes of a placement; what exceeds the DRAM lies on the SSD, if there is one.
-    pub fn new(weights: Bytes, kv_cache: Bytes, host: &Host) -> Self {
+    /// The bytes of a placement, and those of the weights that the card has, too; what exceeds the DRAM lies on the SSD, if there
+    /// is one.
+    pub fn new((weights, copy): (Bytes, Bytes), kv_cache: Bytes, host: &Host) -> Self {
         let over = (weights + kv_cache - host.usable).max(Bytes::ZERO);
         let on_ssd = if host.ssd.is_some() { over.min(weights) } else { Bytes::ZERO };
-        Self { weights, on_ssd, kv_cache, usable: host.usable }
+        Self { weights, copy, on_ssd, kv_cache, usable: host.usable }
     }
 
     /// Bytes in the DRAM.

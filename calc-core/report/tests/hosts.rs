@@ -5,9 +5,10 @@ use calc_core::units::Bytes;
 use report::input::request::{
     CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs,
 };
+use report::number_text::bytes;
 use report::output::json::check::CheckJson;
 use report::output::words::placement::{options, places};
-use report::output::{address, summary};
+use report::output::{address, formulas, summary};
 
 fn parsed(line: &str) -> Result<EstimateInputs, String> {
     let fields = Fields::from_line(line).expect("JSON");
@@ -61,6 +62,27 @@ fn the_weights_are_said_to_be_on_the_card_or_beside_it() {
     assert!(card.contains("in the machine's memory") && card.contains("by role: "), "{card}");
     let all = text(r#"{"hardware":"rtx_4090","model":"qwen3-8b","engine":"vllm"}"#);
     assert!(all.contains("all of them; a step reads few rows"), "{all}");
+}
+
+#[test]
+fn the_weights_of_a_tied_model_are_counted_once() {
+    // The embedding is on the card as its LM head, and a copy on the host: the sum of the first row is that of the model.
+    let alone = inputs(r#"{"hardware":"rtx_4090","model":"llama-3.2-3b","weights":"q4_k_m"}"#);
+    let with =
+        r#"{"hardware":"rtx 4090 with 96 GB of DDR5","model":"llama-3.2-3b","weights":"q4_k_m"}"#;
+    let with = inputs(with);
+    let answer = with.estimate().expect("an estimate");
+    let told = formulas::estimate(&with, &answer);
+    let values = |title: &str| {
+        let part = told.iter().find(|part| part.title == title);
+        part.unwrap_or_else(|| panic!("{title}")).values.clone()
+    };
+    let all = bytes(alone.estimate().expect("an estimate").memory.weights);
+    assert_eq!(values("Weights on the card"), format!("{all} − {} = {all}", bytes(Bytes::ZERO)));
+    let copy = answer.memory.host.expect("a host").copy;
+    assert!((copy.get() - 128_256.0 * 3072.0 * 6.5625 / 8.0).abs() < 1.0, "{copy:?}");
+    let there = values("Weights on the host");
+    assert!(there.contains("which the card has, too, as its LM head"), "{there}");
 }
 
 #[test]

@@ -30,13 +30,14 @@ pub(super) fn split(
     host: &Host,
 ) -> MemoryFootprint {
     let weights = parts.host_weights(placement, model);
+    let there = (weights + parts.copy, parts.copy);
     let cache = placement.share(OpKind::KvAppend, model);
     MemoryFootprint {
         weights: all.weights - weights,
         kv_cache: all.kv_cache * (1.0 - cache),
         cache_rounding: all.cache_rounding * (1.0 - cache),
         activations: all.activations + parts.copied(placement),
-        host: Some(HostMemory::new(weights + parts.copy, all.allotted_cache() * cache, host)),
+        host: Some(HostMemory::new(there, all.allotted_cache() * cache, host)),
         ..*all
     }
 }

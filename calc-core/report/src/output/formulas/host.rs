@@ -38,8 +38,10 @@ impl<'a> Split<'a> {
     pub(super) fn card(&self, told: &mut [Explanation]) {
         for part in told.iter_mut().filter(|part| part.title == "Weights") {
             "Weights on the card".clone_into(&mut part.title);
-            "all weights − weights on the host".clone_into(&mut part.formula);
-            let (card, there) = (self.answer.memory.weights, self.memory.weights);
+            "all weights − weights on the host alone".clone_into(&mut part.formula);
+            // What both sides have is on the card in any case.
+            let (card, there) =
+                (self.answer.memory.weights, self.memory.weights - self.memory.copy);
             part.values = format!(
                 "{} − {} = {}",
                 text::bytes(card + there),
@@ -72,12 +74,13 @@ impl<'a> Split<'a> {
                     "input embedding + n_f ÷ N_f × {part} + n_l ÷ N_l × other weights of layers"
                 ),
                 format!(
-                    "n_f ÷ N_f = {} ÷ {}, n_l ÷ N_l = {} ÷ {}: {}",
+                    "n_f ÷ N_f = {} ÷ {}, n_l ÷ N_l = {} ÷ {}: {}{}",
                     placement.feed_forward,
                     feed_forward_layers(arch),
                     placement.layers,
                     arch.n_layers,
-                    text::bytes(self.memory.weights)
+                    text::bytes(self.memory.weights),
+                    self.copy()
                 ),
                 Provenance::Derived,
             ),
@@ -99,6 +102,17 @@ impl<'a> Split<'a> {
             ));
         }
         told
+    }
+
+    /// The part of the host's weights that the card has, too.
+    fn copy(&self) -> String {
+        match self.memory.copy {
+            Bytes::ZERO => String::new(),
+            copy => format!(
+                ", with the input embedding of {}, which the card has, too, as its LM head",
+                text::bytes(copy)
+            ),
+        }
     }
 
     /// The times of the host, of copies to the card, and of changes of sides.
