@@ -292,6 +292,42 @@ fn towers_are_counted_on_the_cards_that_have_them() {
 }
 
 #[test]
+fn the_note_on_tables_names_all_of_them() {
+    let on_card = |model: &str, engine: &str, more: &[(&str, Value)]| {
+        let request = with(
+            &on("rtx_4090", model),
+            &[("weights", json!("q4_k_m")), ("engine", json!(engine))],
+        );
+        estimate(&with(&request, more))["notes"].to_string()
+    };
+    let drafts = [
+        ("draft_model", json!("llama-3.2-1b")),
+        ("draft_tokens", json!(4)),
+        ("acceptance", json!(0.7)),
+    ];
+    for (model, engine, more, said) in [
+        (
+            "gemma-3n-e4b",
+            "llama.cpp",
+            &[][..],
+            "the input embedding and the embeddings per layer, ",
+        ),
+        ("gemma-3n-e4b", "ollama", &[], "keeps the input embedding, "),
+        ("llama-3.1-8b", "llama.cpp", &[], "keeps the input embedding, "),
+        (
+            "llama-3.1-8b",
+            "llama.cpp",
+            &drafts,
+            "keeps the input embedding, with the tables of the draft model ",
+        ),
+    ] {
+        let notes = on_card(model, engine, more);
+        assert!(notes.contains(said), "{model} {engine}: {notes}");
+        assert_eq!(notes.contains("of the draft model"), !more.is_empty(), "{notes}");
+    }
+}
+
+#[test]
 fn a_draft_model_takes_the_memory_of_its_own_estimate() {
     for (weights, batch) in [("bf16", 1), ("gguf_q4_k", 1), ("fp8_e4m3", 16)] {
         let more = [

@@ -1,13 +1,12 @@
 //! Sentences about fit and usable memory.
 
-use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
 use calc_core::model_arch::ModelArch;
 use calc_core::order::sort_short;
-use calc_core::software::{CacheRule, WindowRule};
+use calc_core::software::{CacheRule, HostTables, WindowRule};
 use calc_core::units::Bytes;
 
 use super::apply::engine_name;
@@ -41,19 +40,22 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
 }
 
 /// Note on tables of the input that lie beside the card; `None` without them.
-pub fn tables_on_host(
-    memory: &MemoryFootprint,
-    engine: Engine,
-    model: &ModelArch,
-) -> Option<String> {
+pub fn tables_on_host(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let (memory, engine, model) = (&answer.memory, answer.basis.engine, &inputs.model.arch);
     let bytes = Some(memory.tables_on_host).filter(|bytes| *bytes > Bytes::ZERO)?;
+    let has_more = HostTables::of(engine, &inputs.device) == HostTables::All
+        && model.tables.iter().any(|table| table.is_split);
+    let more = if has_more { " and the embeddings per layer" } else { "" };
+    let shares = inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers);
+    let drafts =
+        if memory.draft.is_some() && !shares { "with the tables of the draft model " } else { "" };
     let copy = if model.tied_embeddings {
         "; the card has its LM head, which is the same matrix"
     } else {
         ""
     };
     Some(format!(
-        "{} keeps the input embedding, {}, in the memory of the machine and not on the card, also with all layers on the card{copy}",
+        "{} keeps the input embedding{more}, {drafts}{}, in the memory of the machine and not on the card, also with all layers on the card{copy}",
         engine_name(engine),
         n::bytes(bytes)
     ))

@@ -120,11 +120,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
-    notes.extend(super::memory::tables_on_host(
-        &answer.memory,
-        answer.basis.engine,
-        &inputs.model.arch,
-    ));
+    notes.extend(super::memory::tables_on_host(inputs, answer));
     notes.extend(super::towers::place(inputs, answer));
     notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(super::towers::draft_layers(inputs, answer));
