@@ -292,6 +292,15 @@ fn towers_are_counted_on_the_cards_that_have_them() {
 }
 
 #[test]
+fn the_usable_memory_is_that_of_the_fullest_card() {
+    // 29.5 GB on two cards with a limit of 10 GB each: the second one gets what the first does not hold.
+    let request =
+        with(&on("rtx 4090 + rtx 3060", "qwen2.5-14b"), &[("memory_limit_gb", json!(10))]);
+    let shown = text(&request);
+    assert!(shown.contains("the given limit; without it 12\u{202f}GiB"), "{shown}");
+}
+
+#[test]
 fn the_note_on_tables_names_all_of_them() {
     let on_card = |model: &str, engine: &str, more: &[(&str, Value)]| {
         let request = with(

@@ -1,7 +1,6 @@
 //! The formulas of unlike cards that share a model: the layers of each, their memory and their time.
 
 use calc_core::estimate::Estimate;
-use calc_core::plan::CardLoad;
 use calc_core::provenance::Provenance;
 
 use crate::input::request::EstimateInputs;
@@ -9,15 +8,12 @@ use crate::number_text as text;
 use crate::output::lesson;
 use crate::output::verdict::explain::Explanation;
 use crate::output::words::cards;
+use crate::output::words::memory::fullest_card;
 
 /// Says of the parts of the memory on which card they are: the one with the least to spare.
 pub(super) fn fullest(inputs: &EstimateInputs, answer: &Estimate, told: &mut [Explanation]) {
-    let spare = |load: &CardLoad| {
-        load.memory.as_ref().map(|memory| (memory.usable.bytes - memory.total()).get())
-    };
-    let named = answer.cards.iter().zip(cards::names(inputs));
-    let spares = named.filter_map(|(load, name)| Some((spare(load)?, name)));
-    let Some((_, name)) = spares.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let name = fullest_card(answer).and_then(|index| cards::names(inputs).into_iter().nth(index));
+    let Some(name) = name else { return };
     for part in told {
         part.title += &format!(" on {name}");
     }

@@ -6,6 +6,7 @@ use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict, Pages, WeightRole, reserve};
 use calc_core::model_arch::ModelArch;
 use calc_core::order::sort_short;
+use calc_core::plan::CardLoad;
 use calc_core::software::{CacheRule, HostTables, WindowRule};
 use calc_core::units::Bytes;
 
@@ -192,11 +193,18 @@ fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
 
 /// [`origin`] of the memory of an answer, which on unlike cards is that of the one with the least to spare.
 pub fn origin_of(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let usable = answer.memory.usable;
-    let others = inputs.cards.iter().flat_map(|cards| &cards.others).map(|card| &*card.device);
-    let own = |device: &&Device| device.usable_memory(None).on_device == usable.on_device;
-    let mut all = core::iter::once(&*inputs.device).chain(others);
-    origin(all.find(own).unwrap_or(&inputs.device), usable)
+    let fullest = fullest_card(answer).and_then(|index| inputs.devices().nth(index));
+    origin(fullest.unwrap_or(&inputs.device), answer.memory.usable)
+}
+
+/// The card with the least memory to spare among unlike cards; `None` for other answers.
+pub fn fullest_card(answer: &Estimate) -> Option<usize> {
+    let spare = |load: &CardLoad| {
+        load.memory.as_ref().map(|memory| (memory.usable.bytes - memory.total()).get())
+    };
+    let spares = answer.cards.iter().enumerate();
+    let spares = spares.filter_map(|(index, load)| Some((index, spare(load)?)));
+    spares.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }
 
 /// Derivation of the usable memory: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
