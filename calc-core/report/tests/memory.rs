@@ -337,6 +337,15 @@ fn the_note_on_tables_names_all_of_them() {
 }
 
 #[test]
+fn figures_of_stages_are_those_of_all() {
+    let shown = |split: &str| text(&with(&on("h100", "llama-3.1-8b"), &[(split, json!(2))]));
+    let of_one = "figures are those of one device";
+    let (stages, shards) = (shown("pipeline_parallel"), shown("tensor_parallel"));
+    assert!(stages.contains("fullest of 2 stages") && !stages.contains(of_one), "{stages}");
+    assert!(shards.contains(of_one), "{shards}");
+}
+
+#[test]
 fn a_draft_model_takes_the_memory_of_its_own_estimate() {
     for (weights, batch) in [("bf16", 1), ("gguf_q4_k", 1), ("fp8_e4m3", 16)] {
         let more = [

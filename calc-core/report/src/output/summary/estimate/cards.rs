@@ -20,7 +20,9 @@ pub(super) fn split(out: &mut Document, inputs: &EstimateInputs, answer: &Estima
         return;
     }
     out.line(if answer.cards.is_empty() {
-        format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device")
+        // A note says of which devices the numbers of stages are.
+        let of = if tensor * expert > 1 { "; figures are those of one device" } else { "" };
+        format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}{of}")
     } else {
         format!("cards       {}", words::cards::places(inputs, answer))
     });
