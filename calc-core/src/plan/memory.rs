@@ -128,7 +128,7 @@ impl Plan<'_> {
         });
         let tables_on_host = self.tables_on_host();
         let other_towers = self.model().tower_bytes() * self.towers() as f64 - own.towers;
-        let own = MemoryFootprint { draft, tables_on_host, other_towers, ..own };
+        let own = MemoryFootprint { tables_on_host, other_towers, draft, ..own };
         let more = self.drafting_rounding(&held, workload, own.kv_caches());
         MemoryFootprint { cache_rounding: own.cache_rounding + more, ..own }
     }

@@ -39,7 +39,7 @@ impl<'a> Split<'a> {
         for part in told.iter_mut().filter(|part| part.title == "Weights") {
             "Weights on the card".clone_into(&mut part.title);
             "all weights − weights on the host alone".clone_into(&mut part.formula);
-            // What both sides have is on the card in any case.
+            // An embedding that both sides have is on the card in any case.
             let (card, there) =
                 (self.answer.memory.weights, self.memory.weights - self.memory.copy);
             part.values = format!(
