@@ -151,6 +151,8 @@ impl ModelArch {
 /// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + h latency
 /// pipeline n  A from each stage to the next, n - 1 times A / link + latency
 /// h           n - 1 around a ring, 1 where a switch or a full mesh joins all devices
+/// link        between as many devices as the split reaches: those of tensors lie side by side, experts are spread over groups of
+///             these, and stages over all
 /// ```
 pub fn link_time(
     model: &ModelArch,
@@ -161,10 +163,10 @@ pub fn link_time(
 ) -> Seconds {
     let element = carrier.bytes_per_element();
     let column = Bytes::new(step.tokens() as f64 * element);
-    let message = column * model.hidden_size as f64;
+    let message = hidden_states(model, step, carrier);
     let mut time = Seconds::ZERO;
     if parallel.tensor > 1 {
-        let group = Group::new(link, parallel.tensor);
+        let group = Group::new(link, parallel.tensor, parallel.tensor);
         time += group.all_reduce(message) * (all_reduces(model) + 1.0);
         for table in model.tables.iter().filter(|table| table.is_split) {
             time += group.all_reduce(column * table.cols as f64);
@@ -172,14 +174,29 @@ pub fn link_time(
         let logits = step.logits() as f64 * model.vocab_size as f64;
         time += group.all_gather(Bytes::new(logits * element));
     }
-    let experts = Group::new(link, parallel.expert);
+    let experts =
+        Group::new(link, parallel.expert, parallel.tensor.saturating_mul(parallel.expert));
     for moe in model.moe.iter().filter(|_| parallel.expert > 1) {
         let exchange = experts.exchange(message * moe.experts_per_token as f64);
         time += exchange * (2.0 * moe.layers as f64);
     }
     let stages = parallel.pipeline.stages();
-    let (bandwidth, _) = link.among(stages);
-    time + (message / bandwidth + link.latency) * (stages as f64 - 1.0)
+    time + hand_over(message, link, parallel.devices()) * (stages as f64 - 1.0)
+}
+
+/// Time in which a stage hands hidden states to the next, which a link joins with all `devices` of the split.
+///
+/// ```text
+/// A / link + latency
+/// ```
+pub(crate) fn hand_over(states: Bytes, link: &Link, devices: u64) -> Seconds {
+    let (bandwidth, _) = link.among(devices);
+    states / bandwidth + link.latency
+}
+
+/// Bytes of the hidden states of a step.
+pub(crate) fn hidden_states(model: &ModelArch, step: Step, carrier: &QuantFormat) -> Bytes {
+    Bytes::new(step.tokens() as f64 * carrier.bytes_per_element()) * model.hidden_size as f64
 }
 
 /// Devices that exchange data.
@@ -192,8 +209,10 @@ struct Group {
 }
 
 impl Group {
-    fn new(link: &Link, devices: u64) -> Self {
-        let (bandwidth, hops) = link.among(devices);
+    /// A group whose devices lie among the first `reach` of a split.
+    fn new(link: &Link, devices: u64, reach: u64) -> Self {
+        let (bandwidth, hops) = link.among(reach);
+        let hops = if hops > 1 { devices - 1 } else { 1 };
         Self { devices: devices as f64, bandwidth, hops: link.latency * hops as f64 }
     }
 
@@ -249,6 +268,33 @@ mod tests {
         // A bridge joins two cards; among four PCIe carries the data.
         let hops = time("nvlink_bridge", 4, 1) - time("pcie_4_x16", 4, 1);
         assert!(hops.abs() < 1e-12, "{hops}");
+    }
+
+    #[test]
+    fn a_bridge_carries_only_what_the_innermost_split_exchanges() {
+        let mut model = catalog::model("llama-3.1-70b").expect("catalog key").arch.clone();
+        let time = |model: &ModelArch, key: &str, parallel: Parallel, step| {
+            let link = catalog::links::find(key).expect("catalog key").link;
+            link_time(model, &parallel, step, &catalog::formats::BF16, &link).get()
+        };
+        // Two pairs: 2048 · 8192 · 2 B from one pair to the other cross PCI Express at 25 GB/s.
+        let pairs = Parallel { tensor: 2, pipeline: Pipeline::of(2), expert: 1 };
+        let pair = Parallel { tensor: 2, ..Parallel::default() };
+        let step = Step::prefill(1, 2048);
+        let bridge = |model, parallel| time(model, "nvlink_bridge", parallel, step);
+        let hand_over = bridge(&model, pairs) - bridge(&model, pair);
+        let by_hand = 33_554_432.0 / 25e9 + 5e-6;
+        assert!((hand_over - by_hand).abs() < 1e-9, "{hand_over} {by_hand}");
+        // Alone, two stages are the two cards of a bridge.
+        let stages = Parallel { tensor: 1, ..pairs };
+        assert!((bridge(&model, stages) - 33_554_432.0 / 56.25e9 - 5e-6).abs() < 1e-9);
+        // Experts over two pairs meet the other pair, and alone the card beside them.
+        model = catalog::model("mixtral-8x7b").expect("catalog key").arch.clone();
+        let experts = Parallel { expert: 2, ..pair };
+        let apart = |key| time(&model, key, experts, step) - time(&model, key, pair, step);
+        assert!((apart("nvlink_bridge") - apart("pcie_4_x16")).abs() < 1e-9);
+        let alone = |key| time(&model, key, Parallel { tensor: 1, ..experts }, step);
+        assert!(alone("nvlink_bridge") < 0.5 * alone("pcie_4_x16"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::place::Place;
 use super::totals::{OpTimes, Unlike};
 use super::{Paths, Plan, Span};
 use crate::calibration::{Calibration, Engine, Tuned};
-use crate::device::{Device, DeviceClass};
+use crate::device::{Device, DeviceClass, Link};
 use crate::energy::{Power, mean_power};
 use crate::error::Error;
 use crate::expected::Expected;
@@ -20,7 +20,7 @@ use crate::footprint::MemoryFootprint;
 use crate::lowering::{OpInstances, Step, parts_of};
 use crate::model_arch::{LayerGroup, LayerPart, ModelArch};
 use crate::op::OpKind;
-use crate::parallel::{Parallel, Pipeline, Stage, link_time};
+use crate::parallel::{Parallel, Stage, hand_over, hidden_states};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, Roofs};
 use crate::software::backend;
@@ -330,10 +330,20 @@ impl Plan<'_> {
 
     fn between_cards(&self, step: Step) -> Expected {
         let Some(link) = self.link else { return Expected::ZERO };
-        let used = self.stages.iter().filter(|stage| !stage.layers.is_empty()).count() as u64;
-        let parallel = Parallel { pipeline: Pipeline::of(used.max(1)), ..Parallel::default() };
-        let carrier = self.precision.carrier;
-        Expected::assumed(link_time(self.request.model, &parallel, step, carrier, &link))
+        let used = self.stages.iter().filter(|stage| !stage.layers.is_empty()).count();
+        let hops = used.saturating_sub(1) as f64;
+        Expected::assumed(self.hop(step, &link) * hops)
+    }
+
+    /// The time of a hand-over between two of the cards, which a link joins all.
+    fn hop(&self, step: Step, link: &Link) -> Seconds {
+        let states = hidden_states(self.request.model, step, self.precision.carrier);
+        hand_over(states, link, self.n_cards() as u64)
+    }
+
+    /// Number of the cards, those without layers included.
+    fn n_cards(&self) -> usize {
+        self.seats.as_ref().map_or(1, |seats| seats.others.len() + 1)
     }
 
     fn loads(&self) -> Vec<CardLoad> {

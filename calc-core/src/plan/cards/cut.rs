@@ -8,7 +8,6 @@ use crate::footprint::HeldPart;
 use crate::lowering::{Step, parts_of};
 use crate::model_arch::{Ends, LayerPart};
 use crate::op::OpKind;
-use crate::parallel::{Parallel, Pipeline, link_time};
 use crate::units::Seconds;
 use crate::workload::Workload;
 
@@ -38,8 +37,9 @@ impl Plan<'_> {
     /// The last cut is T of all cards at all layers, where each stage must fit its card.
     pub(super) fn best_cut(&self, workload: &Workload) -> Vec<u64> {
         let layers = self.model().n_layers;
-        let cards = self.seats.as_ref().map_or(1, |seats| seats.others.len() + 1);
-        let hop = self.hop(workload);
+        let cards = self.n_cards();
+        let step = Step::decode(workload.batch, workload.context);
+        let hop = self.link.map_or(Seconds::ZERO, |link| self.hop(step, &link));
         let mut reached: Vec<Option<Reached>> = alloc::vec![None; places(layers) + 1];
         reached[0] = Some(Reached { time: Seconds::ZERO, counts: Vec::new() });
         for card in 0..cards {
@@ -108,15 +108,6 @@ impl Plan<'_> {
             host_tables: self.host_tables(),
         };
         self.memory_on(&held, workload, &self.place_of(card)).verdict().may_fit()
-    }
-
-    /// The time of a hand-over between two cards.
-    fn hop(&self, workload: &Workload) -> Seconds {
-        let parallel = Parallel { pipeline: Pipeline::of(2), ..Parallel::default() };
-        let step = Step::decode(workload.batch, workload.context);
-        let carrier = self.precision.carrier;
-        let time = |link| link_time(self.request.model, &parallel, step, carrier, &link);
-        self.link.map_or(Seconds::ZERO, time)
     }
 
     fn card_times(&self, card: usize, workload: &Workload) -> CardTimes {
