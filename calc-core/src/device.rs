@@ -28,6 +28,11 @@ pub enum DeviceClass {
     Cpu,
 }
 
+/// Form of an accelerator that takes the sockets of a server, of which boards have several.
+pub(crate) const SOCKET: &str = "socket";
+/// Form of a processor of which a board may have two or more.
+pub(crate) const SERVER_CPU: &str = "server CPU";
+
 /// Dense peaks by compute class; `None` means no native support, or unknown; a peak is never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Peaks(pub [Option<Fact<FlopsPerSec>>; 10]);
@@ -187,9 +192,11 @@ pub struct Device {
 }
 
 impl Device {
-    /// True for a device that is a machine of its own, such as a board or a processor: several are joined by a network.
-    pub const fn is_machine(&self) -> bool {
-        !matches!(self.class, DeviceClass::DiscreteGpu)
+    /// True for a device that is a machine of its own, such as a board or the processor of a desktop: several are joined by a
+    /// network. Cards share a machine, and so do devices in the sockets of a server.
+    pub fn is_machine(&self) -> bool {
+        let shares_board = [SOCKET, SERVER_CPU].contains(&&*self.form_factor);
+        self.class != DeviceClass::DiscreteGpu && !shares_board
     }
 
     /// The key in the catalog of this device, or of the one that it copies.
@@ -213,5 +220,32 @@ impl Device {
                     .collect(),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog;
+
+    #[test]
+    fn devices_in_the_sockets_of_a_server_share_a_machine() {
+        for (key, is_machine) in [
+            ("mi300a", false),
+            ("epyc_9654", false),
+            ("epyc_7763", false),
+            ("xeon_8592plus", false),
+            ("rtx_4090", false),
+            ("xeon_w9_3495x", true),
+            ("ryzen_9_9950x", true),
+            ("intel_n100", true),
+            ("gb10", true),
+            ("apple_m4_pro", true),
+        ] {
+            assert_eq!(
+                catalog::device(key).expect("catalog key").is_machine(),
+                is_machine,
+                "{key}"
+            );
+        }
     }
 }

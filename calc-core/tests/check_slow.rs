@@ -104,7 +104,8 @@ fn a_cpu_is_one_that_may_stand_beside_the_device_and_has_the_kernels() {
                     found += 1;
                     let is_possible = hosted && weights == &formats::GGUF_Q4_K;
                     assert!(is_possible, "{} beside {}", cpu.key, device.key);
-                    assert_eq!(cpu.form_factor, "CPU", "{} beside {}", cpu.key, device.key);
+                    let has_socket = cpu.form_factor.ends_with("CPU");
+                    assert!(has_socket, "{} beside {}", cpu.key, device.key);
                 }
             }
         }

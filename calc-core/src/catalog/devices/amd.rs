@@ -3,7 +3,7 @@
 use super::nvidia_family::{PCIE_3_X16, PCIE_4_X8, PCIE_4_X16, PCIE_5_X16};
 use super::row::{Connector, DeviceFamily, Row};
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks, SOCKET};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -89,7 +89,7 @@ static CDNA1: DeviceFamily = DeviceFamily {
 };
 static CDNA3_APU: DeviceFamily = DeviceFamily {
     capability: Some("gfx942"),
-    form: "socket",
+    form: SOCKET,
     class: DeviceClass::UnifiedGpu,
     platform: MemoryPlatform::Shared,
     rates: &[

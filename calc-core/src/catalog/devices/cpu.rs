@@ -4,7 +4,7 @@
 
 use super::row::{DeviceFamily, Row};
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks, SERVER_CPU};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -48,6 +48,7 @@ const ZEN5_FAMILY: DeviceFamily = DeviceFamily {
     ..RYZEN
 };
 const EPYC: DeviceFamily = DeviceFamily {
+    form: SERVER_CPU,
     bandwidth: Provenance::Read,
     source: "AMD's table of processors as cpu-spec-dataset copies it (cores, clock, power, bandwidth); largest memory from memory, not opened; peaks: cores x clock x FLOP per clock (cpufp on the 8845HS)",
     notes: "The clock is that of all cores where AMD states one, else the highest of one core. No FP16 arithmetic, no AMX",
@@ -57,6 +58,7 @@ static EPYC_ZEN3: DeviceFamily = EPYC;
 static EPYC_ZEN4: DeviceFamily = DeviceFamily { rates: ZEN4.rates, ..EPYC };
 const XEON: DeviceFamily = DeviceFamily {
     vendor: "Intel",
+    form: SERVER_CPU,
     rates: &[(C::Fp64, 32.0), (C::Fp32, 64.0), (C::Int8, 256.0)],
     source: "Intel's tables as cpu-spec-dataset and intel-processors copy them (cores, highest clock, power, memory); bandwidth: channels x 8 B x transfer rate; peaks: cores x clock x FLOP per clock (cpufp on the w9-3495X)",
     notes: "The clock is the highest of one core; with AVX-512 on all cores it is lower",
@@ -72,12 +74,13 @@ static XEON_AVX2: DeviceFamily = DeviceFamily {
 };
 /// Gracemont cores: half the units of a large core.
 static GRACEMONT: DeviceFamily = DeviceFamily {
+    form: RYZEN.form,
     rates: &[(C::Fp64, 8.0), (C::Fp32, 16.0), (C::Int8, 32.0)],
     platform: MemoryPlatform::Sockets,
     notes: "small cores only; one memory channel. No AVX-512",
     ..XEON
 };
-static XEON_AMX: DeviceFamily = DeviceFamily {
+const XEON_AMX_FAMILY: DeviceFamily = DeviceFamily {
     rates: &[
         (C::Fp64, 32.0),
         (C::Fp32, 64.0),
@@ -88,6 +91,9 @@ static XEON_AMX: DeviceFamily = DeviceFamily {
     notes: "AMX for BF16 and INT8. The clock is the highest of one core: a w9-3495X reaches 141 TFLOP/s in BF16 on all cores (cpufp)",
     ..XEON
 };
+static XEON_AMX: DeviceFamily = XEON_AMX_FAMILY;
+/// Workstations have one socket.
+static XEON_W: DeviceFamily = DeviceFamily { form: RYZEN.form, ..XEON_AMX_FAMILY };
 static XEON_6: DeviceFamily = DeviceFamily {
     rates: &[
         (C::Fp64, 32.0),
@@ -922,7 +928,7 @@ pub(super) static DEVICES: [Device; 72] = [
         vendor: text("AMD"),
         architecture: text("Zen4"),
         compute_capability: None,
-        form_factor: text("CPU"),
+        form_factor: text(SERVER_CPU),
         class: DeviceClass::Cpu,
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(6144.0)),
@@ -1189,7 +1195,7 @@ pub(super) static DEVICES: [Device; 72] = [
         units: 16,
         mhz: 4700.0,
         watts: Some(240.0),
-        ..XEON_AMX.row()
+        ..XEON_W.row()
     }
     .device(),
     Row {
@@ -1204,7 +1210,7 @@ pub(super) static DEVICES: [Device; 72] = [
         units: 28,
         mhz: 4800.0,
         watts: Some(360.0),
-        ..XEON_AMX.row()
+        ..XEON_W.row()
     }
     .device(),
     Row {
@@ -1234,7 +1240,7 @@ pub(super) static DEVICES: [Device; 72] = [
         units: 56,
         mhz: 4800.0,
         watts: Some(350.0),
-        ..XEON_AMX.row()
+        ..XEON_W.row()
     }
     .device(),
     Device {
@@ -1244,7 +1250,7 @@ pub(super) static DEVICES: [Device; 72] = [
         vendor: text("Intel"),
         architecture: text("Emerald Rapids"),
         compute_capability: None,
-        form_factor: text("CPU"),
+        form_factor: text(SERVER_CPU),
         class: DeviceClass::Cpu,
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(4096.0)),

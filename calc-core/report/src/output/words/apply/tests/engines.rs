@@ -328,4 +328,11 @@ fn devices_that_are_machines_of_their_own_are_joined_first() {
     let cards = deployment("rtx_3090", &tensors, Repositories { draft: None, ..REPOSITORIES });
     let one = apply(schemes::scheme("half").expect("a scheme"), &cards);
     assert!(!one.vllm.expect("a line").contains("ray"), "two cards are in one machine");
+    for device in ["mi300a", "epyc_9654"] {
+        let sockets = deployment(device, &tensors, Repositories { draft: None, ..REPOSITORIES });
+        let told = apply(schemes::scheme("half").expect("a scheme"), &sockets);
+        assert!(!told.vllm.expect("a line").contains("ray"), "{device}: sockets of one board");
+        let llama_cpp = told.llama_cpp.filter(|_| device == "mi300a");
+        assert!(llama_cpp.is_none_or(|line| line.contains("--split-mode tensor")), "{device}");
+    }
 }
