@@ -18,6 +18,7 @@ pub use matrices::{Matrix, Parts};
 pub use order::{LayerGroup, LayerPart, LayerRun, LayerSection, read_order, write_order};
 pub use recurrent::{Decay, DeltaNet, Mamba1, Mamba2, Recurrent, RecurrentKind, ShortConv};
 pub use stage::Ends;
+pub(crate) use stage::Sliced;
 pub use tower::{Tower, TowerEnd, TowerKind, TowerLayers};
 
 use crate::text::{List, Text};

@@ -25,6 +25,9 @@ pub struct Parallel {
     pub expert: u64,
 }
 
+/// Most stages of a pipeline: several times the layers of any published model, and few enough to compute each.
+const MOST_STAGES: u64 = 1024;
+
 impl Default for Parallel {
     fn default() -> Self {
         Self { tensor: 1, pipeline: Pipeline::ONE, expert: 1 }
@@ -42,13 +45,22 @@ impl Parallel {
         self.tensor > 1 || self.expert > 1
     }
 
-    /// Checks that the model can be split evenly.
+    /// Checks that the model can be split evenly over equal devices.
     ///
     /// # Errors
     /// The count that does not divide, and its divisor.
     pub fn check(&self, model: &ModelArch) -> Result<(), Error> {
+        let most = model.n_layers.min(MOST_STAGES);
+        in_range("pipeline_parallel", self.pipeline.stages(), 1, most)?;
+        self.check_layers(model)
+    }
+
+    /// Checks that each layer can be split evenly, whatever the stages.
+    ///
+    /// # Errors
+    /// The count that does not divide, and its divisor.
+    pub(crate) fn check_layers(&self, model: &ModelArch) -> Result<(), Error> {
         in_range("tensor_parallel", self.tensor, 1, 1 << 16)?;
-        in_range("pipeline_parallel", self.pipeline.stages(), 1, model.n_layers)?;
         in_range("expert_parallel", self.expert, 1, 1 << 16)?;
         if self.tensor > 1 {
             check_tensor(model, self.tensor)?;

@@ -126,7 +126,11 @@ impl<'a> Plan<'a> {
         let EstimateRequest { device, mode, model, workload, .. } = request;
         workload.check()?;
         model.check()?;
-        workload.parallel.check(model)?;
+        // A card may have no layers, a stage of equal devices has some.
+        match request.cards {
+            None => workload.parallel.check(model)?,
+            Some(_) => workload.parallel.check_layers(model)?,
+        }
         let roofs = Roofs::new(device, mode)?;
         let engine = request.engine();
         let precision = request

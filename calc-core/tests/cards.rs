@@ -8,10 +8,12 @@ use calc_core::device::Device;
 use calc_core::device::Link;
 use calc_core::estimate::{Estimate, EstimateRequest, estimate};
 use calc_core::lowering::Step;
+use calc_core::model_arch::ModelArch;
 use calc_core::parallel::{Parallel, Pipeline, stage_layers};
-use calc_core::plan::{Card, Cards, Plan};
+use calc_core::plan::{Card, CardLoad, Cards, Plan};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Fact;
+use calc_core::text::Text;
 use calc_core::units::{Bytes, BytesPerSec, Seconds};
 use calc_core::workload::Workload;
 
@@ -205,4 +207,101 @@ fn what_cards_cannot_do_together_is_refused() {
     assert!(refused(EstimateRequest { workload, ..asked }));
     let unified = cards(&["gb10"]);
     assert!(refused(EstimateRequest { cards: Some(&unified), ..asked }));
+}
+
+/// A model of so many layers that only a hostile file has them, small enough for a card; the order alternates where `is_mixed`.
+fn hostile(layers: u64, is_mixed: bool) -> ModelArch {
+    let mut model = catalog::model("llama-3.1-8b").expect("catalog key").arch.clone();
+    (model.n_layers, model.hidden_size, model.vocab_size) = (layers, 64, 1000);
+    (model.add_norms, model.post_norms) = (2 * layers, 0);
+    for group in model.attention.to_mut() {
+        (group.n_heads, group.n_kv_heads, group.head_dim, group.v_head_dim) = (2, 1, 32, 32);
+        (group.full_layers, group.windowed_layers, group.window) = (layers, 0, 0);
+        if is_mixed {
+            (group.full_layers, group.windowed_layers) = (layers / 2, layers / 2);
+            group.window = 128;
+        }
+    }
+    for group in model.dense.to_mut() {
+        (group.width, group.layers) = (128, layers);
+    }
+    let order = (0..layers).map(|layer| if layer % 2 == 0 { "fd" } else { "wd" });
+    let order = order.collect::<Vec<_>>().join(",");
+    model.order = Text::Owned(if is_mixed { order } else { String::new() });
+    model
+}
+
+/// Seconds until an answer; generous beside those of a debug build (0.8), and far below what a cut between all layers takes.
+fn is_soon(name: &str, asked: EstimateRequest<'_>) -> Estimate {
+    let start = std::time::Instant::now();
+    let answer = estimate(asked).expect("an estimate");
+    assert!(start.elapsed().as_secs() < 10, "{name}: {:?}", start.elapsed());
+    answer
+}
+
+#[test]
+fn many_layers_take_little_time() {
+    let (first, others) = (device("rtx_4090"), cards(&["rtx_3090", "rtx_3060"]));
+    let large = {
+        let mut large = hostile(65_536, false);
+        (large.hidden_size, large.vocab_size) = (4096, 128_000);
+        large
+    };
+    for model in [hostile(1000, true), hostile(65_536, false), hostile(65_536, true), large] {
+        for format in ["q4_k_m", "fp16"] {
+            let asked = request(&first, Some(&others), ("llama-3.1-8b", format));
+            let asked = EstimateRequest { model: &model, ..asked };
+            let name = format!("{} layers of {} in {format}", model.n_layers, model.hidden_size);
+            let answer = is_soon(&name, asked);
+            assert_eq!(answer.cards[2].layers.end, model.n_layers, "{name}");
+            let fits =
+                |load: &CardLoad| load.memory.is_none_or(|memory| memory.verdict().may_fit());
+            let all_fit = answer.cards.iter().all(fits);
+            assert_eq!(all_fit, answer.memory.verdict().may_fit(), "{name}");
+            let stages = |stages| {
+                let parallel = Parallel { pipeline: Pipeline::of(stages), ..Parallel::default() };
+                let workload = Workload { parallel, ..asked.workload };
+                EstimateRequest { cards: None, workload, ..asked }
+            };
+            is_soon(&name, stages(1000));
+            assert!(estimate(stages(65_536)).is_err(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_fits_on_no_cards_lies_where_it_lacks_least() {
+    // A layer has 64 · 131,072 · 4 kB = 34.4 GB of KV cache, more than each of the cards.
+    let (first, others) = (device("rtx_4090"), cards(&["rtx_3060"]));
+    let asked = request(&first, Some(&others), ("llama-3.1-70b", "q4_k_m"));
+    let workload = Workload { parallel: asked.workload.parallel, ..Workload::new(64, 131_072) };
+    let answer = estimate(EstimateRequest { workload, ..asked }).expect("an estimate");
+    let layers: Vec<_> = answer.cards.iter().map(|load| load.layers.clone()).collect();
+    assert_eq!(layers, [0..80, 80..80]);
+    assert!(!answer.cards[1].has_room && answer.cards[0].has_room);
+    // 75 GB of weights: one of the cards is full, and the other one lacks what neither holds.
+    let asked = request(&first, Some(&others), ("llama-3.1-70b", "q8_0"));
+    let answer = estimate(asked).expect("an estimate");
+    let fits = |load: &CardLoad| load.memory.expect("layers").verdict().may_fit();
+    assert_eq!(answer.cards.iter().filter(|load| fits(load)).count(), 1);
+    let alone = estimate(request(&first, None, ("llama-3.1-70b", "q8_0"))).expect("an estimate");
+    let held = alone.memory.missing() - answer.memory.missing();
+    assert!(held > Bytes::from_gb(10.0), "{held:?} on the other card");
+}
+
+#[test]
+fn a_card_may_have_no_layer_where_there_are_more_cards_than_layers() {
+    let mut model = catalog::model("llama-3.1-8b").expect("catalog key").arch.clone();
+    model.n_layers = 2;
+    model.add_norms = 4;
+    model.attention.to_mut()[0].full_layers = 2;
+    model.dense.to_mut()[0].layers = 2;
+    let (first, others) = (device("rtx_4090"), cards(&["rtx_3090", "rtx_3060"]));
+    for engine in [Engine::LlamaCpp, Engine::Vllm] {
+        let asked = request(&first, Some(&others), ("llama-3.1-8b", "fp16"));
+        let asked = EstimateRequest { model: &model, engine: Some(engine), ..asked };
+        let answer = estimate(asked).expect("an estimate");
+        assert_eq!(answer.cards.iter().filter(|load| load.layers.is_empty()).count(), 2);
+        assert!(estimate(EstimateRequest { cards: None, ..asked }).is_err(), "three stages");
+    }
 }

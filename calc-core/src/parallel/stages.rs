@@ -6,7 +6,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::calibration::Engine;
-use crate::model_arch::{Ends, ModelArch};
+use crate::model_arch::{Ends, ModelArch, Sliced};
 
 /// Number of stages of a pipeline, and how a model is cut into them.
 ///
@@ -72,12 +72,13 @@ impl Stage {
     /// The stages of a model with a number of layers each; `head` is the index of the one with the LM head, which llama.cpp may
     /// leave without layers.
     pub fn of_counts(model: &ModelArch, counts: &[u64], head: usize) -> Vec<Self> {
+        let sliced = Sliced::of(model);
         let mut start = 0;
         let stage = |(index, count): (usize, &u64)| {
             let layers = start..(start + count).min(model.n_layers);
             start = layers.end;
             let ends = Ends { first: layers.start == 0 && !layers.is_empty(), last: index == head };
-            Self { part: model.stage(layers.clone(), ends), layers, ends }
+            Self { part: sliced.stage(layers.clone(), ends), layers, ends }
         };
         counts.iter().enumerate().map(stage).collect()
     }

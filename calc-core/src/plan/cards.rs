@@ -55,8 +55,10 @@ impl Cards {
 /// The layers of one of several cards, their memory, and their time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardLoad {
-    /// Its layers, counted from 0; none for a card that would only slow the others down.
+    /// Its layers, counted from 0; none for a card that would only slow the others down, or without room for one.
     pub layers: Range<u64>,
+    /// Whether it has layers, or room for one.
+    pub has_room: bool,
     /// True for the card with the LM head.
     pub has_head: bool,
     /// `None` for a card without layers.
@@ -354,8 +356,9 @@ impl Plan<'_> {
             let place = self.place_of(index);
             let memory = held.map(|held| self.memory_on(&held, &self.request.workload, &place));
             let (layers, has_head) = (stage.layers.clone(), stage.ends.last);
+            let has_room = !layers.is_empty() || self.has_room(index, layers.start);
             let (bandwidth, layer) = (place.bandwidth, place.paths.layer);
-            CardLoad { layers, has_head, memory, token, bandwidth, layer }
+            CardLoad { layers, has_room, has_head, memory, token, bandwidth, layer }
         };
         self.stages.iter().enumerate().zip(times).map(load).collect()
     }
