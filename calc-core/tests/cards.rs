@@ -305,3 +305,19 @@ fn a_card_may_have_no_layer_where_there_are_more_cards_than_layers() {
         assert!(estimate(EstimateRequest { cards: None, ..asked }).is_err(), "three stages");
     }
 }
+
+#[test]
+fn an_open_engine_is_one_that_serves_all_cards() {
+    for (keys, format, engine) in [
+        (["v100_sxm2_32gb", "p40"], "fp16", Engine::LlamaCpp),
+        (["v100_sxm2_32gb", "v100_pcie_16gb"], "fp16", Engine::Vllm),
+        (["rtx_4090", "rtx_3090"], "int4_g128", Engine::Vllm),
+        (["rtx_4090", "rtx_3090"], "q4_k_m", Engine::LlamaCpp),
+    ] {
+        let (first, others) = (device(keys[0]), cards(&keys[1..]));
+        let asked = request(&first, Some(&others), ("llama-3.1-8b", format));
+        let asked = EstimateRequest { engine: None, ..asked };
+        assert_eq!(asked.engine(), engine, "{keys:?}");
+        assert_eq!(estimate(asked).expect("an estimate").basis.engine, engine, "{keys:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Several cards in the name of the hardware, as people write them.
 
 use report::input::request::{
-    AnalyzeInputs, CheckInputs, EstimateInputs, Fields, FitInputs, Library, RecommendInputs,
+    AnalyzeInputs, CheckInputs, EstimateInputs, Fields, Files, FitInputs, Library, RecommendInputs,
     ScheduleInputs, remedies,
 };
 use report::output::json::estimate::EstimateJson;
@@ -51,6 +51,9 @@ fn equal_cards_are_a_pipeline() {
     .map(|request| parsed(&request).expect("a request").estimate().expect("an estimate"));
     assert_eq!(listed, pipeline);
     assert!(listed.cards.is_empty());
+    let split =
+        json!({"hardware": "4x 3090 + 4x 3090", "tensor_parallel": 4, "pipeline_parallel": 2});
+    assert_eq!(parsed(&split).expect("a request").workload.parallel.devices(), 8);
 }
 
 #[test]
@@ -70,6 +73,8 @@ fn what_is_not_modeled_is_refused_by_name() {
         (json!({"hardware": "4090 + 3090", "memory_gb": 48}), "memory_gb and hardware"),
         (json!({"hardware": "4090 + 3090", "tensor_parallel": 2}), "tensor_parallel does not"),
         (json!({"hardware": "4090 + 3090", "pipeline_parallel": 3}), "must be from 2 to 2; got 3"),
+        (json!({"hardware": "4090 + 3090", "pipeline_parallel": 1}), "must be from 2 to 2; got 1"),
+        (json!({"hardware": "3090 + 3090", "pipeline_parallel": 1}), "must be from 2 to 2; got 1"),
         (json!({"hardware": "4090 + 99x 3090"}), "from 1 to 16; got 99"),
         (json!({"hardware": "4090 + 3090", "engine": "exllamav2"}), "engines other than"),
         (json!({"hardware": "4090 + rx 7900 xtx"}), "cards of several vendors"),
@@ -235,4 +240,85 @@ fn what_would_fit_is_the_answer_of_the_same_cards() {
         }
     }
     assert!(offers >= 3, "{offers}");
+}
+
+/// The answer to a request with its options and notes.
+fn told(more: &Value) -> (Vec<String>, String, EstimateInputs) {
+    let inputs = parsed(more).expect("a request");
+    let answer = inputs.estimate().expect("an estimate");
+    let told = json!(EstimateJson::new(&inputs, &answer));
+    let options = told["cards_options"].as_array().expect("a list").iter();
+    let options = options.map(|option| option.as_str().expect("a text").to_owned()).collect();
+    (options, summary::estimate(&inputs, &answer).to_text(), inputs)
+}
+
+#[test]
+fn an_engine_without_a_build_for_one_of_the_cards_is_said_with_its_name() {
+    let asked = json!({"hardware": "v100_sxm2_32gb + p40", "model": "llama-3.1-8b", "weights": "fp16", "batch": 64, "context": 4096});
+    let (options, text, _) = told(&asked);
+    assert!(options[0].starts_with("-ngl"), "vLLM has no kernels for the P40: {options:?}");
+    assert!(!text.contains("no build"), "{text}");
+    for (hardware, says) in
+        [("rtx 3090 + p40", true), ("v100_sxm2_16gb + p40", true), ("rtx 3090 + rtx 3060", false)]
+    {
+        let asked = json!({"hardware": hardware, "engine": "vllm", "model": "qwen2.5-14b", "weights": "fp16"});
+        let (_, text, inputs) = told(&asked);
+        assert_eq!(text.contains("vllm has no build for Tesla P40"), says, "{hardware}: {text}");
+        let answer = inputs.estimate().expect("an estimate");
+        assert_eq!(inputs.served(&answer).is_err(), says, "{hardware}");
+    }
+}
+
+#[test]
+fn a_device_file_is_a_card_as_any_other() {
+    let own = json!({"key": "my_card", "vendor": "NVIDIA", "class": "discrete_gpu", "memory_gib": 16, "bandwidth_gb_s": 2000, "dense_peaks_tflops": {"fp16": 100}});
+    let read = |name: &str| match name {
+        "my_card.json" => Ok(own.to_string()),
+        "slow.json" => {
+            let mut slow = own.clone();
+            (slow["key"], slow["bandwidth_gb_s"]) = (json!("slow"), json!(200));
+            Ok(slow.to_string())
+        }
+        _ => Err("not found".to_owned()),
+    };
+    let files = Files::new(&read);
+    let library = Library::with_files(&files);
+    for (hardware, names) in [
+        ("my_card.json + rtx 3060", ["my_card", "GeForce RTX 3060 12GB"]),
+        ("rtx 3060 + my_card.json", ["my_card", "GeForce RTX 3060 12GB"]),
+        ("slow.json + my_card.json", ["my_card", "slow"]),
+        ("my_card.json + my_card.json", ["my_card", "my_card"]),
+    ] {
+        let line = json!({"hardware": hardware, "model": "llama-3.1-70b", "weights": "q4_k_m", "link": "pcie_4_x16"});
+        let fields = Fields::from_line(&line.to_string()).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &library).expect(hardware);
+        let all: Vec<&str> = inputs.listed.iter().map(|card| &*card.device.name).collect();
+        assert!(
+            all[0] == names[0] && all[1].starts_with(names[1].trim_end_matches(" 12GB")),
+            "{all:?}"
+        );
+        let answer = inputs.estimate().expect("an estimate");
+        let remedies = remedies(&inputs, &answer);
+        assert!(!remedies.is_empty(), "{hardware}");
+        for remedy in remedies {
+            assert_eq!(remedy.answer.cards.len(), answer.cards.len(), "{hardware}: {remedy:?}");
+        }
+    }
+}
+
+#[test]
+fn what_other_programs_take_is_taken_from_each_card() {
+    let usable = |hardware: &str| {
+        let inputs = parsed(&json!({"hardware": hardware, "reserve_gb": 4})).expect(hardware);
+        let answer = inputs.estimate().expect("an estimate");
+        let loads = answer.cards.iter().map(|load| load.memory.expect("layers"));
+        loads.chain([answer.memory]).map(|memory| memory.usable.bytes.get()).collect::<Vec<_>>()
+    };
+    let left = 24.0 * 1_073_741_824.0 - 4e9;
+    for hardware in ["4090 + 3090", "3090 + 3090"] {
+        assert!(usable(hardware).into_iter().all(|bytes| bytes == left), "{hardware}");
+    }
+    let limited = json!({"hardware": "4090 + 3090", "reserve_gb": 4, "memory_limit_gb": 20});
+    let answer = parsed(&limited).expect("a request").estimate().expect("an estimate");
+    assert_eq!(answer.memory.usable.bytes.get(), 20e9);
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::place::Place;
+use super::request::{EstimateRequest, has_kernels, runs_split};
 use super::totals::{OpTimes, Unlike};
 use super::{Paths, Plan, Span};
 use crate::calibration::{Calibration, Engine, Tuned};
@@ -50,6 +51,11 @@ impl Cards {
     pub const fn new(others: Vec<Card>) -> Self {
         Self { others, work: &WORK }
     }
+
+    /// The engine of a request that names none, where `first` is that of its device alone.
+    pub(super) fn engine(&self, request: &EstimateRequest<'_>, first: Engine) -> Engine {
+        (self.work.engine)(self, request, first)
+    }
 }
 
 /// The layers of one of several cards, their memory, and their time.
@@ -76,6 +82,7 @@ type VisitTimes<'v> = dyn FnMut(&OpTimes, f64) + 'v;
 /// Functions of a plan on several cards.
 #[derive(Debug)]
 struct CardWork {
+    engine: fn(&Cards, &EstimateRequest<'_>, Engine) -> Engine,
     seats: for<'a> fn(&'a Cards, &Asked<'a>, &Precision) -> Result<Vec<Seat<'a>>, Error>,
     is_ordered: fn(&ModelArch) -> bool,
     cut: fn(&mut Plan<'_>),
@@ -88,6 +95,7 @@ struct CardWork {
 }
 
 static WORK: CardWork = CardWork {
+    engine,
     seats,
     is_ordered: |model| model.layers_in_order().is_some(),
     cut: |plan| {
@@ -142,6 +150,19 @@ impl<'a> Seats<'a> {
         let others = (cards.work.seats)(cards, asked, precision)?;
         Ok(Self { others, is_ordered: (cards.work.is_ordered)(model), work: cards.work })
     }
+}
+
+/// The first card's engine if it has kernels on all cards, or else another one that has.
+fn engine(cards: &Cards, request: &EstimateRequest<'_>, first: Engine) -> Engine {
+    let EstimateRequest { device, model, workload, .. } = *request;
+    let choice = request.precision.of_model(model);
+    let split = (model, &workload.parallel);
+    let serves_all = |engine: &Engine| {
+        let others = cards.others.iter().map(|card| &*card.device);
+        runs_split(*engine, device, &choice, split)
+            && [device].into_iter().chain(others).all(|card| has_kernels(*engine, card, &choice))
+    };
+    [first, Engine::LlamaCpp, Engine::Vllm].into_iter().find(serves_all).unwrap_or(first)
 }
 
 /// Checks that an engine runs a model on these cards together, and gives each its roofs and factors.

@@ -74,7 +74,8 @@ impl EstimateRequest<'_> {
             || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
         // llama.cpp is the only engine here that computes on the card and on the host.
         let beside = self.host.map(|_| Engine::LlamaCpp);
-        self.engine.or(beside).unwrap_or_else(serving)
+        let open = || self.cards.map_or_else(serving, |cards| cards.engine(self, serving()));
+        self.engine.or(beside).unwrap_or_else(open)
     }
 }
 
@@ -86,13 +87,24 @@ pub fn serving_engine(
     (model, parallel): (&ModelArch, &Parallel),
 ) -> Engine {
     let usual = choice.usual_engine(device);
-    let cache = choice.kv_cache.unwrap_or(&FP16);
-    let (family, is_quantized) = (choice.family(), choice.activations.is_some());
-    let runs = |engine: &Engine| {
-        check_split(*engine, device, (model, parallel), cache).is_ok()
-            && reads_cache(*engine, cache)
-    };
-    let serves = |engine: &Engine| family.served_by(*engine, device, is_quantized).is_ok();
+    let runs = |engine: &Engine| runs_split(*engine, device, choice, (model, parallel));
+    let serves = |engine: &Engine| has_kernels(*engine, device, choice);
     let others = [Engine::Vllm, Engine::LlamaCpp].into_iter().filter(serves);
     [usual].into_iter().chain(others).find(runs).unwrap_or(usual)
+}
+
+/// Whether an engine splits a model as asked for, and keeps the KV cache in the format.
+pub(super) fn runs_split(
+    engine: Engine,
+    device: &Device,
+    choice: &PrecisionChoice,
+    split: (&ModelArch, &Parallel),
+) -> bool {
+    let cache = choice.kv_cache.unwrap_or(&FP16);
+    check_split(engine, device, split, cache).is_ok() && reads_cache(engine, cache)
+}
+
+/// Whether an engine has kernels for the formats on a device.
+pub(super) fn has_kernels(engine: Engine, device: &Device, choice: &PrecisionChoice) -> bool {
+    choice.family().served_by(engine, device, choice.activations.is_some()).is_ok()
 }

@@ -20,8 +20,9 @@ mod workload;
 
 pub use super::error::RequestError;
 pub use analyze::{AnalyzeInputs, Shape};
+pub use cards::NamedCard;
 pub use check::{CheckInputs, Done};
-pub use estimate::{EstimateInputs, OWN_LAYERS};
+pub use estimate::{EstimateInputs, OWN_LAYERS, Unserved};
 pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
@@ -98,11 +99,14 @@ impl<'a> Library<'a> {
     }
 
     fn one_device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
-        // The device of a request that lists cards is one of them.
-        let is_list = || cards::is_list(name, &Library::CATALOGS);
-        let is_own = |found: &&EstimateInputs| found.names("hardware", name) && !is_list();
-        if let Some(found) = self.found.filter(is_own) {
-            return Ok(found.device.clone());
+        if let Some(found) = self.found {
+            if let Some(card) = found.listed.iter().find(|card| card.name == name) {
+                return Ok(card.device.clone());
+            }
+            // The device of a request that lists cards is one of them.
+            if found.listed.is_empty() && found.names("hardware", name) {
+                return Ok(found.device.clone());
+            }
         }
         match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),

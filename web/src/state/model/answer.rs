@@ -152,6 +152,7 @@ pub fn estimate_inputs(
         calibration: question.place.own.map(|own| own.calibration.clone()),
         host: beside.and_then(|beside| beside.machine.host.clone()),
         cards: None,
+        listed: Vec::new(),
         reserve: beside.and_then(|beside| beside.machine.reserve),
         told: inputs.beside.as_deref().map_or_else(Vec::new, told),
         usual: Vec::new(),

@@ -12,17 +12,35 @@ use calc_core::provenance::Fact;
 use calc_core::text::Text;
 use calc_core::units::Bytes;
 
-use super::{Fields, Library, RequestError, has_file_end, host};
+use super::{Fields, Library, RequestError, has_file_end, host, memory};
 
 /// Most cards of one machine.
 const MOST: u64 = 16;
 /// The name of hardware with several cards, in refusals.
 const SEVERAL: &str = "hardware with several cards";
 
-/// Cards that the name of the hardware lists, the fastest memory first, as CUDA numbers them.
+/// A card as the name of the hardware has it: by key, alias or file.
+#[derive(Debug, Clone)]
+pub struct NamedCard {
+    pub name: String,
+    pub device: Cow<'static, Device>,
+}
+
+/// Cards that the name of the hardware lists, the fastest memory first.
 #[derive(Debug, Clone)]
 pub(super) struct ListedCards {
-    devices: Vec<Cow<'static, Device>>,
+    cards: Vec<NamedCard>,
+}
+
+/// What a request states about its cards.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StatedOfCards {
+    /// It has the number of stages.
+    pub(super) has_stages: bool,
+    /// The limit on the memory of each.
+    pub(super) limit: Option<Bytes>,
+    /// Memory that other programs take on each.
+    pub(super) reserve: Option<Bytes>,
 }
 
 /// The parts of a list of cards with their numbers; `None` for a name that lists fewer than two.
@@ -61,7 +79,7 @@ pub(super) fn lacks_one(name: &str, device: &Device) -> bool {
 }
 
 impl ListedCards {
-    /// The cards in the name of the hardware, which the fastest one replaces; `None` for one device.
+    /// The cards in the name of the hardware, which is taken out of the fields; `None` for one device.
     ///
     /// # Errors
     /// A part that is no device, a host beside several cards, too many cards.
@@ -76,7 +94,7 @@ impl ListedCards {
                 return Err(Error::Conflict { first: key, second: SEVERAL, needs: false }.into());
             }
         }
-        let mut devices = Vec::new();
+        let mut cards = Vec::new();
         for (count, part) in parts {
             if part.is_empty() {
                 return Err(LACKING);
@@ -86,35 +104,41 @@ impl ListedCards {
             }
             let device = library.device(part)?;
             in_range("number of cards in hardware", count, 1, MOST)?;
-            devices.extend((0..count).map(|_| device.clone()));
+            let card = NamedCard { name: part.to_owned(), device };
+            cards.extend((0..count).map(|_| card.clone()));
         }
-        in_range("number of cards in hardware", devices.len() as u64, 2, MOST)?;
+        in_range("number of cards in hardware", cards.len() as u64, 2, MOST)?;
         if fields.has("host") {
             return Err(beside_host());
         }
-        devices.sort_by_key(|device| Reverse(ordered(device.bandwidth.value.get())));
-        fields.replace_text("hardware", &devices[0].key);
-        Ok(Some(Self { devices }))
+        cards.sort_by_key(|card| Reverse(ordered(card.device.bandwidth.value.get())));
+        fields.text("hardware")?;
+        Ok(Some(Self { cards }))
     }
 
-    /// The cards as a request has them, each a stage; `limit` is the stated limit on the memory of each. The device of the request
-    /// gets the link of unlike cards, the slowest one's PCIe; equal cards keep their own.
+    /// The device of the request.
+    pub(super) fn first(&self) -> Cow<'static, Device> {
+        self.cards[0].device.clone()
+    }
+
+    /// The cards with their names, which find them again.
+    pub(super) fn named(&self) -> Vec<NamedCard> {
+        self.cards.clone()
+    }
+
+    /// The cards as a request has them, each a stage. The device of the request gets the link of unlike cards, the slowest one's
+    /// PCIe; equal cards keep their own.
     ///
     /// # Errors
     /// A number of stages that is not that of the cards.
     pub(super) fn shared(
         self,
-        device: Cow<'static, Device>,
         parallel: &mut Parallel,
-        limit: Option<Bytes>,
+        StatedOfCards { has_stages, limit, reserve }: StatedOfCards,
     ) -> Result<SharedCards, RequestError> {
-        let count = self.devices.len() as u64;
-        if parallel.pipeline.stages() > 1 {
-            let what = "pipeline_parallel of the cards that hardware lists";
-            in_range(what, parallel.pipeline.stages(), count, count)?;
-        }
-        if self.devices.iter().all(|device| device.key == self.devices[0].key) {
-            let is_open = parallel.devices() == 1;
+        let (count, device) = (self.cards.len() as u64, self.first());
+        if self.cards.iter().all(|card| card.device.key == device.key) {
+            let is_open = parallel.devices() == 1 && !has_stages;
             if is_open {
                 parallel.pipeline = Pipeline::of(count);
             }
@@ -125,8 +149,12 @@ impl ListedCards {
             let said = Vec::from_iter(is_open.then_some(said));
             return Ok(SharedCards { first: device, others: None, said });
         }
+        if has_stages {
+            let what = "pipeline_parallel of the cards that hardware lists";
+            in_range(what, parallel.pipeline.stages(), count, count)?;
+        }
         parallel.pipeline = Pipeline::of(count);
-        let links = self.devices.iter().map(|device| host::own_link(device).preset);
+        let links = self.cards.iter().map(|card| host::own_link(&card.device).preset);
         let slowest = links.reduce(|a, b| if b.line < a.line { b } else { a });
         let mut first = device.into_owned();
         let mut said =
@@ -139,9 +167,13 @@ impl ListedCards {
                 preset.name
             ));
         }
-        let others = self.devices.into_iter().skip(1);
-        let others = others.map(|device| Card { device, memory_limit: limit }).collect();
-        Ok(SharedCards { first: Cow::Owned(first), others: Some(Cards::new(others)), said })
+        said.extend(reserve.map(|_| "other programs take their memory on each card".to_owned()));
+        let others = self.cards.into_iter().skip(1).map(|NamedCard { device, .. }| Card {
+            memory_limit: memory::limit_beside(limit, reserve, &device),
+            device,
+        });
+        let others = Some(Cards::new(others.collect()));
+        Ok(SharedCards { first: Cow::Owned(first), others, said })
     }
 }
 

@@ -24,7 +24,7 @@ use calc_core::workload::Workload;
 use serde_json::Value;
 
 use super::beside::{self, Machine, Pictures, ToldField};
-use super::cards::{ListedCards, SharedCards};
+use super::cards::{ListedCards, NamedCard, SharedCards, StatedOfCards};
 use super::device_count;
 use super::link::ChosenLink;
 use super::workload::{USUAL_VALUES, UsualValue, workload};
@@ -66,6 +66,8 @@ pub struct EstimateInputs {
     pub host: Option<Behind>,
     /// Further cards beside the device, which share the model by layers.
     pub cards: Option<Cards>,
+    /// The cards that the request lists, equal ones included, as it names them; empty for one device.
+    pub listed: Vec<NamedCard>,
     /// Memory that other programs take: of the host, or of the device where there is none.
     pub reserve: Option<Bytes>,
     /// The fields about host, other programs and images as the request has them, for the address of the page.
@@ -80,6 +82,13 @@ pub struct EstimateInputs {
     pub fields: Option<Fields>,
 }
 
+/// A device on which an engine does not serve a model.
+#[derive(Debug, Clone, Copy)]
+pub struct Unserved<'a> {
+    pub device: &'a Device,
+    pub reason: NoKernel,
+}
+
 impl EstimateInputs {
     /// Parses the fields of `estimate`.
     ///
@@ -91,7 +100,11 @@ impl EstimateInputs {
         host::from_device_name(&mut fields)?;
         let counted = device_count::from_device_name(&mut fields);
         let asked = fields.peek_text("hardware").map(str::to_owned);
-        let device = memory::device(&mut fields, library)?;
+        let device = match &several {
+            Some(listed) => listed.first(),
+            None => memory::device(&mut fields, library)?,
+        };
+        let listed = several.as_ref().map_or_else(Vec::new, ListedCards::named);
         let open = asked.and_then(|name| device_left_open(&name, &device));
         let told = beside::told(&fields);
         let limit = memory::limit(&mut fields)?;
@@ -113,10 +126,11 @@ impl EstimateInputs {
         let in_file = model.weight_bytes.filter(|_| !is_requantized).map(|bytes| bytes.size());
         let weight_size = weight_size(&mut fields)?.or(in_file);
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
+        let has_stages = fields.has("pipeline_parallel");
         let mut workload = workload(&mut fields, pictures.images)?;
-        let shared =
-            several.map(|listed| listed.shared(device.clone(), &mut workload.parallel, limit));
-        let (device, cards, listed) = match shared.transpose()? {
+        let stated = StatedOfCards { has_stages, limit, reserve: machine.reserve };
+        let shared = several.map(|listed| listed.shared(&mut workload.parallel, stated));
+        let (device, cards, said_of_cards) = match shared.transpose()? {
             None => (device, None, Vec::new()),
             Some(SharedCards { first, others, said }) => (first, others, said),
         };
@@ -125,7 +139,7 @@ impl EstimateInputs {
         let said = link.as_ref().map(ChosenLink::said);
         let taken = counted
             .into_iter()
-            .chain(listed)
+            .chain(said_of_cards)
             .chain(open)
             .chain(taken)
             .chain(said)
@@ -163,6 +177,7 @@ impl EstimateInputs {
             calibration,
             host: machine.host,
             cards,
+            listed,
             reserve: machine.reserve,
             told,
             usual,
@@ -214,18 +229,18 @@ impl EstimateInputs {
         Self::parse(fields, &Library::of_request(self)).ok()
     }
 
-    /// Checks that the engine of an answer has kernels for its formats on the device.
+    /// Checks that the engine of an answer has kernels for its formats on the device, or on each card with layers.
     ///
     /// # Errors
-    /// Reason why it has none.
-    pub fn served(&self, answer: &Estimate) -> Result<(), NoKernel> {
-        let precision = &answer.precision;
-        let (weights, experts) = precision.stored();
-        let multiplies =
-            |class: ComputeClass| !class.is_carrier() && self.device.peaks.get(class).is_some();
-        let quantized = precision.activations.class.is_some_and(multiplies);
-        let family = FormatFamily::of(weights, experts);
-        family.served_by(answer.basis.engine, &self.device, quantized)
+    /// The first device on which it has none, and the reason.
+    pub fn served(&self, answer: &Estimate) -> Result<(), Unserved<'_>> {
+        let is_used =
+            |index: usize| answer.cards.get(index).is_none_or(|load| !load.layers.is_empty());
+        let mut used = self.devices().enumerate().filter(|(index, _)| is_used(*index));
+        used.try_for_each(|(_, device)| {
+            let found = kernels_on(device, answer);
+            found.map_err(|reason| Unserved { device, reason })
+        })
     }
 
     /// Number of tokens of text in a prompt.
@@ -297,6 +312,15 @@ impl EstimateInputs {
     pub fn pages(&self) -> Option<Pages> {
         Plan::new(self.request().ok()?).ok()?.pages()
     }
+}
+
+/// Checks that the engine of an answer has kernels for its formats on a device.
+fn kernels_on(device: &Device, answer: &Estimate) -> Result<(), NoKernel> {
+    let precision = &answer.precision;
+    let (weights, experts) = precision.stored();
+    let multiplies = |class: ComputeClass| !class.is_carrier() && device.peaks.get(class).is_some();
+    let quantized = precision.activations.class.is_some_and(multiplies);
+    FormatFamily::of(weights, experts).served_by(answer.basis.engine, device, quantized)
 }
 
 /// Name of the draft model that asks for the model's own layers for multi-token prediction.

@@ -8,7 +8,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, NoKernel, expert_kernels};
 
-use crate::input::request::EstimateInputs;
+use crate::input::request::{EstimateInputs, Unserved};
 use crate::output::words::apply;
 
 /// Note on an engine that does not run on the device, or has no kernels for the weights there.
@@ -18,8 +18,10 @@ pub(super) fn no_build(inputs: &EstimateInputs, answer: &Estimate) -> Option<Str
     let lacked =
         if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
     let (engine_key, format) = (engine.key(), lacked.key);
-    Some(match inputs.served(answer).err()? {
-        NoKernel::NoBuild(_) => format!("{engine_key} has no build for this device"),
+    let Unserved { device, reason } = inputs.served(answer).err()?;
+    let device = if inputs.cards.is_some() { &*device.name } else { "this device" };
+    Some(match reason {
+        NoKernel::NoBuild(_) => format!("{engine_key} has no build for {device}"),
         NoKernel::OtherEngine(_) => format!("{engine_key} has no kernels for {format}"),
         NoKernel::NoPeak(_)
         | NoKernel::OldArchitecture
@@ -27,7 +29,7 @@ pub(super) fn no_build(inputs: &EstimateInputs, answer: &Estimate) -> Option<Str
         | NoKernel::OtherVendor
         | NoKernel::NoUsualEngine
         | NoKernel::NoLlamaCpp => {
-            format!("{engine_key} has no kernels for {format} on this device")
+            format!("{engine_key} has no kernels for {format} on {device}")
         }
     })
 }
