@@ -1,5 +1,6 @@
 //! Several cards in the name of the hardware, as people write them.
 
+use calc_core::units::Bytes;
 use report::input::request::{
     AnalyzeInputs, CheckInputs, EstimateInputs, Fields, Files, FitInputs, Library, RecommendInputs,
     ScheduleInputs, remedies,
@@ -98,7 +99,7 @@ fn the_answer_has_each_card_and_the_options() {
     let layers = |card: &Value| card["layers"].as_u64().expect("a number");
     assert_eq!(cards.iter().map(layers).sum::<u64>(), 80);
     let split = format!("-ts {},{}", layers(&cards[0]), layers(&cards[1]) + 1);
-    assert_eq!(told["cards_options"], json!(["-ngl 99", "-sm layer", split]));
+    assert_eq!(told["cards_options"], json!(["-ngl 81", "-sm layer", split]));
     let total = |card: &Value| card["memory"]["total"].as_f64().expect("a number");
     let group = told["memory"]["group"]["total"].as_f64().expect("a number");
     assert!((cards.iter().map(total).sum::<f64>() - group).abs() < 1.0);
@@ -321,4 +322,71 @@ fn what_other_programs_take_is_taken_from_each_card() {
     let limited = json!({"hardware": "4090 + 3090", "reserve_gb": 4, "memory_limit_gb": 20});
     let answer = parsed(&limited).expect("a request").estimate().expect("an estimate");
     assert_eq!(answer.memory.usable.bytes.get(), 20e9);
+}
+
+#[test]
+fn all_layers_are_put_on_the_cards_however_many_there_are() {
+    // 126 layers and the LM head.
+    let large = json!({"hardware": "3x rtx_pro_6000_blackwell + 5090", "model": "llama-3.1-405b"});
+    let (options, ..) = told(&large);
+    assert_eq!(options[0], "-ngl 127", "{options:?}");
+}
+
+#[test]
+fn an_idle_card_is_left_out_of_what_vllm_sees() {
+    let asked = json!({"hardware": "5090 + 3060 + 3090", "engine": "vllm", "weights": "int4_g128"});
+    let (options, text, _) = told(&asked);
+    assert_eq!(options[0], "CUDA_VISIBLE_DEVICES=0,1", "the 3060 is last: {options:?}");
+    assert_eq!(options[2], "--pipeline-parallel-size 2");
+    assert!(
+        text.contains("CUDA_VISIBLE_DEVICES is for GeForce RTX 5090, GeForce RTX 3090, "),
+        "{text}"
+    );
+    // The card between two others has no room for a layer.
+    let mut inputs = parsed(&asked).expect("a request");
+    let cards = inputs.cards.as_mut().expect("cards");
+    cards.others[0].memory_limit = Some(Bytes::from_gb(0.5));
+    let answer = inputs.estimate().expect("an estimate");
+    let told = json!(EstimateJson::new(&inputs, &answer));
+    assert_eq!(told["cards_options"][0], "CUDA_VISIBLE_DEVICES=0,2", "{told}");
+    let text = summary::estimate(&inputs, &answer).to_text();
+    assert!(
+        text.contains("; nothing on GeForce RTX 3090, which has no room for a layer"),
+        "{text}"
+    );
+}
+
+#[test]
+fn numbers_of_cards_have_an_order_in_words() {
+    for (more, says) in [
+        (
+            json!({"hardware": "3090 + 4090"}),
+            "-ts is for GeForce RTX 4090, GeForce RTX 3090 in this order and counts the LM head as a layer; compare it with the list that llama.cpp prints at start",
+        ),
+        (
+            json!({"hardware": "4090 + 3060", "model": "llama-3.1-8b"}),
+            "-mg is for GeForce RTX 4090, GeForce RTX 3060 12GB in this order; compare it with the list that llama.cpp",
+        ),
+        (
+            json!({"hardware": "4090 + 3090", "engine": "vllm", "weights": "int4_g128"}),
+            "VLLM_PP_LAYER_PARTITION is for GeForce RTX 4090, GeForce RTX 3090 in this order; compare it with the list of the devices of PyTorch",
+        ),
+    ] {
+        let (_, text, _) = told(&more);
+        assert!(text.contains(says), "{more}: {text}");
+        assert!(!text.contains("the fastest first"), "{text}");
+    }
+}
+
+#[test]
+fn a_card_is_empty_for_a_true_reason() {
+    let full = json!({"hardware": "4090 + 3060", "batch": 64, "prompt": 131_072});
+    let (_, text, _) = told(&full);
+    assert!(
+        text.contains("80 of 80 layers and the LM head on GeForce RTX 4090; nothing on"),
+        "{text}"
+    );
+    assert!(text.contains("which has no room for a layer"), "{text}");
+    let (_, text, _) = told(&json!({"hardware": "4090 + 3060", "model": "llama-3.1-8b"}));
+    assert!(text.contains("which would only slow the answer down"), "{text}");
 }

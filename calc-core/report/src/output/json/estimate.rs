@@ -373,7 +373,7 @@ impl EstimateJson {
             host: inputs.host.as_ref().map(|host| HostJson::from(&host.host)),
             placement: answer.placement.map(|placement| PlacementJson::new(inputs, &placement)),
             cards: CardJson::all(inputs, answer),
-            cards_options: words::cards::options(answer),
+            cards_options: words::cards::options(inputs, answer),
             fits_with: remedies(inputs, answer).iter().map(RemedyJson::from).collect(),
             notes: words::estimate_notes(inputs, answer),
         }

@@ -44,16 +44,18 @@ pub fn places(inputs: &EstimateInputs, answer: &Estimate) -> String {
         let head = if load.has_head { " and the LM head" } else { "" };
         format!("{}{of}{head} on {name}", count(load))
     });
-    let idle: Vec<&str> =
-        named.filter(|(load, _)| count(load) == 0).map(|(_, name)| name).collect();
     let texts: Vec<String> = texts.collect();
-    let idle = match &idle[..] {
-        [] => String::new(),
-        names => {
-            format!("; nothing on {}, which would only slow the answer down", names.join(", "))
+    let idle = |has_room: bool, why: &str| {
+        let idle = named.clone().filter(|(load, _)| count(load) == 0 && load.has_room == has_room);
+        let idle: Vec<&str> = idle.map(|(_, name)| name).collect();
+        if idle.is_empty() {
+            return String::new();
         }
+        format!("; nothing on {}, which {why}", idle.join(", "))
     };
-    format!("{}{idle}", texts.join(", "))
+    let slow = idle(true, "would only slow the answer down");
+    let full = idle(false, "has no room for a layer");
+    format!("{}{slow}{full}", texts.join(", "))
 }
 
 /// Memory of all cards together.
@@ -63,31 +65,37 @@ pub fn total(answer: &Estimate) -> Bytes {
 }
 
 /// The options of an engine that put the layers on the cards; none for an engine without any, and for equal devices.
-pub fn options(answer: &Estimate) -> Vec<String> {
+pub fn options(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let used: Vec<&CardLoad> = answer.cards.iter().filter(|load| count(load) > 0).collect();
     // The LM head is one more layer of llama.cpp.
     let slots = |load: &CardLoad| count(load) + u64::from(load.has_head);
     let list = |counts: Vec<u64>| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     let is_one = used.len() == 1;
-    let main = answer.cards.iter().position(|load| count(load) > 0).unwrap_or(0);
+    let places: Vec<u64> = (0..)
+        .zip(&answer.cards)
+        .filter(|(_, load)| count(load) > 0)
+        .map(|(place, _)| place)
+        .collect();
+    let has_idle = used.len() < answer.cards.len();
+    let visible = || format!("CUDA_VISIBLE_DEVICES={}", list(places.clone()));
+    let on_cards = || format!("-ngl {}", super::placement::layers_on_card(0, &inputs.model.arch));
     match answer.basis.engine {
         _ if used.is_empty() => Vec::new(),
-        Engine::LlamaCpp if is_one => ["-ngl 99", "-sm none"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain([format!("-mg {main}")])
-            .collect(),
+        Engine::LlamaCpp if is_one => {
+            vec![on_cards(), "-sm none".to_owned(), format!("-mg {}", list(places))]
+        }
         Engine::LlamaCpp => {
             let split = list(answer.cards.iter().map(slots).collect());
-            vec!["-ngl 99".to_owned(), "-sm layer".to_owned(), format!("-ts {split}")]
+            vec![on_cards(), "-sm layer".to_owned(), format!("-ts {split}")]
         }
-        Engine::Vllm if is_one => vec![format!("CUDA_VISIBLE_DEVICES={main}")],
+        Engine::Vllm if is_one => vec![visible()],
         Engine::Vllm => {
             let split = list(used.iter().map(|load| count(load)).collect());
-            vec![
+            let stages = [
                 format!("VLLM_PP_LAYER_PARTITION={split}"),
                 format!("--pipeline-parallel-size {}", used.len()),
-            ]
+            ];
+            has_idle.then(visible).into_iter().chain(stages).collect()
         }
         Engine::Ollama
         | Engine::IdealKernels
@@ -100,9 +108,9 @@ pub fn options(answer: &Estimate) -> Vec<String> {
     }
 }
 
-/// How an engine gets its layers on the cards: `llama.cpp: -ngl 99 -sm layer -ts 47,34`, or that it has no option for it.
-pub fn how(answer: &Estimate) -> String {
-    let (options, engine) = (options(answer), answer.basis.engine);
+/// How an engine gets its layers on the cards: `llama.cpp: -ngl 81 -sm layer -ts 47,34`, or that it has no option for it.
+pub fn how(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let (options, engine) = (options(inputs, answer), answer.basis.engine);
     let name = super::apply::engine_name(engine);
     match engine {
         Engine::Ollama => format!("{name}: no option sets this cut; {name} {OWN_CUT}"),
@@ -114,12 +122,12 @@ pub fn how(answer: &Estimate) -> String {
 /// Where the layers are that an answer by Ollama counts on.
 const OWN_CUT: &str = "cuts the layers by itself, by free memory, and its cut may be another one";
 
-/// The sentence on places and options of an answer: `47 of 80 layers on … (derived). llama.cpp: -ngl 99 -sm layer -ts 47,34`.
+/// The sentence on places and options of an answer: `47 of 80 layers on … (derived). llama.cpp: -ngl 81 -sm layer -ts 47,34`.
 pub fn sentence(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    format!("Cards: {} (derived). {}.", places(inputs, answer), how(answer))
+    format!("Cards: {} (derived). {}.", places(inputs, answer), how(inputs, answer))
 }
 
-/// Memory that a card has left, or lacks: `1.2 GB`, `-3.4 GB`.
+/// Memory that a card has left, or lacks: `1.2 GB`, `3.4 GB short`.
 pub fn spare(load: &CardLoad) -> String {
     let Some(memory) = &load.memory else { return n::NO_NUMBER.to_owned() };
     let spare = memory.usable.bytes - memory.total();
@@ -131,16 +139,30 @@ pub fn spare(load: &CardLoad) -> String {
 }
 
 /// Notes on an answer of several cards.
-pub fn notes(answer: &Estimate) -> Vec<String> {
+pub fn notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     if answer.cards.is_empty() {
         return Vec::new();
     }
     let own = "memory is that of the card with the least to spare; work, time and energy are those of all cards, of which one computes at a time";
-    let order = match answer.basis.engine {
-        Engine::LlamaCpp => Some(
-            "-ts counts the LM head as a layer and is in the order of the cards that llama.cpp prints, the fastest first",
-        ),
-        _ => None,
+    let order = order(inputs, answer);
+    [own.to_owned()].into_iter().chain(order).collect()
+}
+
+/// The cards that numbers in options stand for: engines number them by their own lists.
+fn order(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let options = options(inputs, answer);
+    let has = |start: &str| options.iter().any(|option| option.starts_with(start));
+    let option = ["-ts", "-mg", "CUDA_VISIBLE_DEVICES", "VLLM_PP_LAYER_PARTITION"];
+    let option = option.into_iter().find(|option| has(option))?;
+    let (head, listed_by) = match answer.basis.engine {
+        Engine::LlamaCpp if option == "-ts" => {
+            (" and counts the LM head as a layer", "that llama.cpp prints at start")
+        }
+        Engine::LlamaCpp => ("", "that llama.cpp prints at start"),
+        _ => ("", "of the devices of PyTorch"),
     };
-    [own].into_iter().chain(order).map(str::to_owned).collect()
+    let names = names(inputs).join(", ");
+    Some(format!(
+        "{option} is for {names} in this order{head}; compare it with the list {listed_by}"
+    ))
 }

@@ -134,7 +134,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     if answer.cards.is_empty() {
         notes.extend(split_notes(&inputs.workload.parallel));
     }
-    notes.extend(super::cards::notes(answer));
+    notes.extend(super::cards::notes(inputs, answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(super::advice::WITHOUT_LINK.trim_end_matches('.').to_owned());

@@ -81,7 +81,7 @@ pub fn placing(placement: &Placement, model: &ModelArch) -> Vec<String> {
 /// The number of layers for `-ngl`, which counts from the last one: the output layer is one, and so is each layer that drafts in
 /// files that have them. Others lack these, and there too large a number means all layers; with layers on the host, the smaller
 /// number leaves the card no more than it has room for.
-fn layers_on_card(on_host: u64, model: &ModelArch) -> u64 {
+pub(super) fn layers_on_card(on_host: u64, model: &ModelArch) -> u64 {
     let drafting = if on_host == 0 { model.draft_layers } else { 0 };
     model.n_layers + 1 + drafting - on_host
 }

@@ -72,5 +72,5 @@ pub(super) fn cards(out: &mut Document, inputs: &EstimateInputs, answer: &Estima
     }
     out.heading("Cards");
     out.table(table);
-    out.line(words::cards::how(answer));
+    out.line(words::cards::how(inputs, answer));
 }

@@ -7,7 +7,7 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::{GgufFile, QuantFormat};
 use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
 
-use super::super::placement::{cells, placing};
+use super::super::placement::{cells, layers_on_card, placing};
 use super::{Deployment, argument, make};
 
 /// Commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
@@ -122,7 +122,11 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         (Some(placement), Some((arch, _))) if placement.is_split() => {
             flags += &format!(" {}", placing(&placement, arch).join(" "));
         }
-        _ if backend != Backend::Cpu => flags += " -ngl 99",
+        (_, Some((arch, _))) if backend != Backend::Cpu => {
+            flags += &format!(" -ngl {}", layers_on_card(0, arch));
+        }
+        // More layers than any model has.
+        _ if backend != Backend::Cpu => flags += " -ngl 999",
         _ => {}
     }
     let split = split(to)?;

@@ -79,7 +79,7 @@ fn commands_carry_the_workload() {
         text,
         "python convert_hf_to_gguf.py --remote org/Model-8B --outtype f16 --outfile Model-8B-f16.gguf\n\
          llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
-         llama-server -m Model-8B-Q4_K_M.gguf -c 2052 -np 4 -ngl 99"
+         llama-server -m Model-8B-Q4_K_M.gguf -c 2052 -np 4 -ngl 37"
     );
     let text = ways("fp8_w8a8", "h100_sxm", &four, None).vllm.expect("text");
     assert!(text.contains("--quantization fp8 --max-model-len 513 --max-num-seqs 4"), "{text}");
@@ -222,15 +222,15 @@ fn memory_above_the_default_share_of_vllm_is_asked_for() {
 fn commands_are_those_of_the_device() {
     let one = Workload::new(1, 512);
     for (device, vllm, llama_cpp) in [
-        ("h100_sxm", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
-        ("jetson_orin_nano_8gb_super", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
-        ("mi300x", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
-        ("strix_halo", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
-        ("arc_b580", Some("XPU build"), Some("-ngl 99")),
+        ("h100_sxm", Some("vllm serve org/Model-8B "), Some("-ngl 37")),
+        ("jetson_orin_nano_8gb_super", Some("vllm serve org/Model-8B "), Some("-ngl 37")),
+        ("mi300x", Some("vllm serve org/Model-8B "), Some("-ngl 37")),
+        ("strix_halo", Some("vllm serve org/Model-8B "), Some("-ngl 37")),
+        ("arc_b580", Some("XPU build"), Some("-ngl 37")),
         ("gaudi3", Some("plugin"), None),
         ("tpu_v5e", Some("plugin"), None),
-        ("apple_m4", None, Some("-ngl 99")),
-        ("jetson_nano", None, Some("-ngl 99")),
+        ("apple_m4", None, Some("-ngl 37")),
+        ("jetson_nano", None, Some("-ngl 37")),
         ("epyc_9654", Some("CPU build"), Some("-np 1")),
         ("raspberry_pi_5", None, Some("-np 1")),
     ] {
