@@ -3,18 +3,18 @@
 //! Derivation: `docs/theory/parallel.md`.
 
 mod cut;
+mod loads;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::place::Place;
-use super::request::{EstimateRequest, has_kernels, runs_split};
 use super::totals::{OpTimes, Unlike};
 use super::{Paths, Plan, Span};
 use crate::calibration::{Calibration, Engine, Tuned};
 use crate::device::{Device, DeviceClass, Link};
-use crate::energy::{Power, mean_power};
+use crate::energy::Power;
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
@@ -52,9 +52,9 @@ impl Cards {
         Self { others, work: &WORK }
     }
 
-    /// The engine of a request that names none, where `first` is that of its device alone.
-    pub(super) fn engine(&self, request: &EstimateRequest<'_>, first: Engine) -> Engine {
-        (self.work.engine)(self, request, first)
+    /// The engine of a request that names none: `first`, that of its device alone, or else another one that serves all cards.
+    pub(super) fn engine(&self, first: Engine, serves: &dyn Fn(Engine, &Device) -> bool) -> Engine {
+        (self.work.engine)(self, first, serves)
     }
 }
 
@@ -82,7 +82,7 @@ type VisitTimes<'v> = dyn FnMut(&OpTimes, f64) + 'v;
 /// Functions of a plan on several cards.
 #[derive(Debug)]
 struct CardWork {
-    engine: fn(&Cards, &EstimateRequest<'_>, Engine) -> Engine,
+    engine: fn(&Cards, Engine, &dyn Fn(Engine, &Device) -> bool) -> Engine,
     seats: for<'a> fn(&'a Cards, &Asked<'a>, &Precision) -> Result<Vec<Seat<'a>>, Error>,
     is_ordered: fn(&ModelArch) -> bool,
     cut: fn(&mut Plan<'_>),
@@ -95,7 +95,11 @@ struct CardWork {
 }
 
 static WORK: CardWork = CardWork {
-    engine,
+    engine: |cards, first, serves| {
+        let serves_all =
+            |engine: &Engine| cards.others.iter().all(|card| serves(*engine, &card.device));
+        [first, Engine::LlamaCpp, Engine::Vllm].into_iter().find(serves_all).unwrap_or(first)
+    },
     seats,
     is_ordered: |model| model.layers_in_order().is_some(),
     cut: |plan| {
@@ -150,19 +154,6 @@ impl<'a> Seats<'a> {
         let others = (cards.work.seats)(cards, asked, precision)?;
         Ok(Self { others, is_ordered: (cards.work.is_ordered)(model), work: cards.work })
     }
-}
-
-/// The first card's engine if it has kernels on all cards, or else another one that has.
-fn engine(cards: &Cards, request: &EstimateRequest<'_>, first: Engine) -> Engine {
-    let EstimateRequest { device, model, workload, .. } = *request;
-    let choice = request.precision.of_model(model);
-    let split = (model, &workload.parallel);
-    let serves_all = |engine: &Engine| {
-        let others = cards.others.iter().map(|card| &*card.device);
-        runs_split(*engine, device, &choice, split)
-            && [device].into_iter().chain(others).all(|card| has_kernels(*engine, card, &choice))
-    };
-    [first, Engine::LlamaCpp, Engine::Vllm].into_iter().find(serves_all).unwrap_or(first)
 }
 
 /// Checks that an engine runs a model on these cards together, and gives each its roofs and factors.
@@ -367,48 +358,5 @@ impl Plan<'_> {
     /// Number of the cards, those without layers included.
     fn n_cards(&self) -> usize {
         self.seats.as_ref().map_or(1, |seats| seats.others.len() + 1)
-    }
-
-    fn loads(&self) -> Vec<CardLoad> {
-        let Workload { batch, context, .. } = self.request.workload;
-        let times = self.spans(Step::decode(batch, context));
-        let load = |((index, stage), token): ((usize, &Stage), Span)| {
-            let held = self.held_at(index);
-            let place = self.place_of(index);
-            let memory = held.map(|held| self.memory_on(&held, &self.request.workload, &place));
-            let (layers, has_head) = (stage.layers.clone(), stage.ends.last);
-            let has_room = !layers.is_empty() || self.has_room(index, layers.start);
-            let (bandwidth, layer) = (place.bandwidth, place.paths.layer);
-            CardLoad { layers, has_room, has_head, memory, token, bandwidth, layer }
-        };
-        self.stages.iter().enumerate().zip(times).map(load).collect()
-    }
-
-    /// The part of a step on each card.
-    fn spans(&self, step: Step) -> Vec<Span> {
-        let mut spans = alloc::vec![Span::ZERO; self.stages.len()];
-        self.lowering().each(step, &mut |op| {
-            for (index, stage) in self.stages.iter().enumerate() {
-                let times = self.times_there(&op, step, &self.place_of(index));
-                let one = Span { ideal: times.time.ideal(), expected: times.expected };
-                spans[index] = spans[index].then(one.times(self.instances(&op, stage)));
-            }
-        });
-        spans
-    }
-
-    fn power_of_cards(&self, Span { ideal, expected }: Span) -> Option<Power> {
-        let workload = &self.request.workload;
-        let spans = self.spans(Step::decode(workload.batch, workload.middle()));
-        let all: Seconds = spans.iter().map(|span| span.ideal).sum();
-        let mut sum = None;
-        for (index, span) in spans.iter().enumerate() {
-            let busy = ideal * (span.ideal / all);
-            let place = (self.place_of(index).device, None);
-            let own = mean_power(place, &Parallel::default(), busy, expected.time)?.device;
-            sum = Some(sum.map_or(own, |sum| sum + own));
-        }
-        let (all, devices) = (sum?, spans.len() as u64);
-        Some(Power { device: all / devices as f64, all, devices })
     }
 }

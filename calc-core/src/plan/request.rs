@@ -74,7 +74,12 @@ impl EstimateRequest<'_> {
             || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
         // llama.cpp is the only engine here that computes on the card and on the host.
         let beside = self.host.map(|_| Engine::LlamaCpp);
-        let open = || self.cards.map_or_else(serving, |cards| cards.engine(self, serving()));
+        let choice = || self.precision.of_model(model);
+        let serves = |engine: Engine, card: &Device| {
+            runs_split(engine, device, &choice(), (model, &workload.parallel))
+                && [device, card].into_iter().all(|on| has_kernels(engine, on, &choice()))
+        };
+        let open = || self.cards.map_or_else(serving, |cards| cards.engine(serving(), &serves));
         self.engine.or(beside).unwrap_or_else(open)
     }
 }
@@ -94,7 +99,7 @@ pub fn serving_engine(
 }
 
 /// Whether an engine splits a model as asked for, and keeps the KV cache in the format.
-pub(super) fn runs_split(
+fn runs_split(
     engine: Engine,
     device: &Device,
     choice: &PrecisionChoice,
@@ -105,6 +110,6 @@ pub(super) fn runs_split(
 }
 
 /// Whether an engine has kernels for the formats on a device.
-pub(super) fn has_kernels(engine: Engine, device: &Device, choice: &PrecisionChoice) -> bool {
+fn has_kernels(engine: Engine, device: &Device, choice: &PrecisionChoice) -> bool {
     choice.family().served_by(engine, device, choice.activations.is_some()).is_ok()
 }

@@ -32,7 +32,7 @@ pub(super) struct ListedCards {
     cards: Vec<NamedCard>,
 }
 
-/// What a request states about its cards.
+/// Statements of a request about its cards.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatedOfCards {
     /// It has the number of stages.
