@@ -313,15 +313,15 @@ fn what_other_programs_take_is_taken_from_each_card() {
         let inputs = parsed(&json!({"hardware": hardware, "reserve_gb": 4})).expect(hardware);
         let answer = inputs.estimate().expect("an estimate");
         let loads = answer.cards.iter().map(|load| load.memory.expect("layers"));
-        loads.chain([answer.memory]).map(|memory| memory.usable.bytes.get()).collect::<Vec<_>>()
+        loads.chain([answer.memory]).map(|memory| memory.usable.bytes).collect::<Vec<_>>()
     };
-    let left = 24.0 * 1_073_741_824.0 - 4e9;
+    let left = Bytes::from_gib(24.0) - Bytes::from_gb(4.0);
     for hardware in ["4090 + 3090", "3090 + 3090"] {
         assert!(usable(hardware).into_iter().all(|bytes| bytes == left), "{hardware}");
     }
     let limited = json!({"hardware": "4090 + 3090", "reserve_gb": 4, "memory_limit_gb": 20});
     let answer = parsed(&limited).expect("a request").estimate().expect("an estimate");
-    assert_eq!(answer.memory.usable.bytes.get(), 20e9);
+    assert_eq!(answer.memory.usable.bytes, Bytes::from_gb(20.0));
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Cards {
     }
 
     /// The engine of a request that names none: `first`, that of its device alone, or else another one that serves all cards.
-    pub(super) fn engine(&self, first: Engine, serves: &dyn Fn(Engine, &Device) -> bool) -> Engine {
+    pub(super) fn engine(&self, first: Engine, serves: &Serves<'_>) -> Engine {
         (self.work.engine)(self, first, serves)
     }
 }
@@ -76,13 +76,16 @@ pub struct CardLoad {
     pub layer: ComputePath,
 }
 
+/// Whether an engine serves the model of a request on a device.
+type Serves<'s> = dyn Fn(Engine, &Device) -> bool + 's;
+
 /// Visits the times of one instance, and their number.
 type VisitTimes<'v> = dyn FnMut(&OpTimes, f64) + 'v;
 
 /// Functions of a plan on several cards.
 #[derive(Debug)]
 struct CardWork {
-    engine: fn(&Cards, Engine, &dyn Fn(Engine, &Device) -> bool) -> Engine,
+    engine: fn(&Cards, Engine, &Serves<'_>) -> Engine,
     seats: for<'a> fn(&'a Cards, &Asked<'a>, &Precision) -> Result<Vec<Seat<'a>>, Error>,
     is_ordered: fn(&ModelArch) -> bool,
     cut: fn(&mut Plan<'_>),

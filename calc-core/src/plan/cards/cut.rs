@@ -126,15 +126,16 @@ impl<'c> Cutter<'c> {
     fn filled_but(&self, rest: usize) -> (Bytes, Vec<u64>) {
         let mut counts = alloc::vec![0; self.plan.n_cards()];
         let mut left = 0..self.plan.model().n_layers;
-        for card in 0..rest {
+        let (before, after) = counts.split_at_mut(rest);
+        for (card, count) in before.iter_mut().enumerate() {
             let all = left.end - left.start;
-            counts[card] = most_of(all, |count| self.fits(card, left.start..left.start + count));
-            left.start += counts[card];
+            *count = most_of(all, |count| self.fits(card, left.start..left.start + count));
+            left.start += *count;
         }
-        for card in (rest + 1..counts.len()).rev() {
+        for (card, count) in after.iter_mut().enumerate().skip(1).rev() {
             let all = left.end - left.start;
-            counts[card] = most_of(all, |count| self.fits(card, left.end - count..left.end));
-            left.end -= counts[card];
+            *count = most_of(all, |count| self.fits(rest + card, left.end - count..left.end));
+            left.end -= *count;
         }
         counts[rest] = left.end - left.start;
         let memory = (!left.is_empty()).then(|| self.memory(rest, left));

@@ -1,4 +1,4 @@
-//! What each of several unlike cards has of an answer: layers, memory, time, and its share of the power.
+//! Figures of each of several unlike cards: layers, memory, time, and its share of the power.
 
 use alloc::vec::Vec;
 
