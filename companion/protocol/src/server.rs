@@ -1,5 +1,6 @@
 //! The messages of the daemon.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -84,7 +85,7 @@ pub struct Hello {
     pub limits: Limits,
     /// Absent for the first daemons, for which [`Abilities::untold`] stands.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_default")]
-    pub can: Option<Abilities>,
+    pub can: Option<Box<Abilities>>,
 }
 
 /// A range of versions, both ends included.

@@ -57,7 +57,7 @@ pub(super) async fn greet(
         nonce,
         version: env!("CARGO_PKG_VERSION").into(),
         limits: LIMITS,
-        can: Some(daemon.abilities.clone()),
+        can: Some(Box::new(daemon.abilities.clone())),
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
     let ask = first_message(stream).await?;

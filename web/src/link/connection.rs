@@ -229,7 +229,9 @@ impl Connection {
             epoch,
             machine,
             version: hello.map(|hello| hello.version.clone()).unwrap_or_default(),
-            can: hello.and_then(|hello| hello.can.clone()).unwrap_or_else(Abilities::untold),
+            can: hello
+                .and_then(|hello| hello.can.as_deref().cloned())
+                .unwrap_or_else(Abilities::untold),
             limits: hello.map_or(LIMITS, |hello| hello.limits.clone()),
         };
         match message {
