@@ -71,7 +71,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         schema: BenchJson::SCHEMA,
         kernel: outcome.work.kernel.key().into(),
         route: backend.route(outcome.work.kernel),
-        backend: description.backend.into(),
+        backend: description.id.backend.key().into(),
         device: description.device,
         shape,
         precision,

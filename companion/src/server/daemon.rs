@@ -87,7 +87,7 @@ impl Daemon {
             bench: config.bench,
             server: keys.book().server,
             epoch: Hex(random()),
-            machine: kernels::cpu::device::name(),
+            machine: kernels::devices::all(None).swap_remove(0).name,
             keys,
             throttle: Mutex::default(),
             places: Places::new(),

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use calc_core::units::{Bytes, Flops, Hertz};
 
-use super::{Backend, Check, Cost, Description, Fault, Task, Work};
+use super::{
+    Backend, BackendKind, Check, Cost, Description, DeviceId, Fault, KernelSupport, Support, Task,
+    Work,
+};
 use crate::measure::Clock;
 use crate::random::Random;
 
@@ -105,6 +108,27 @@ impl fmt::Debug for Fake {
 }
 
 impl Fake {
+    /// Its place among the devices.
+    pub const ID: DeviceId = DeviceId { backend: BackendKind::Fake, index: 0 };
+    /// The name that it reports.
+    pub const NAME: &str = "scripted device";
+
+    /// Kernels of every scripted device: those without formats, with buffers of [`BYTES`].
+    pub fn supported() -> Support {
+        let kernel = |key| KernelSupport { key, formats: Vec::new() };
+        Support {
+            kernels: ["read", "copy", "triad", "fma_fp32", "dot_int8"].map(kernel).into(),
+            cache_bytes: BYTES.into(),
+            cold_bytes: BYTES.into(),
+            hot_bytes: BYTES.into(),
+        }
+    }
+
+    /// Bytes of any work.
+    pub const fn needed() -> u64 {
+        BYTES as u64
+    }
+
     /// A device for a script.
     pub fn new(script: Script, wait: Wait) -> Self {
         Self { script, wait, calls: Rc::default() }
@@ -128,13 +152,22 @@ impl Backend for Fake {
 
     fn describe(&self) -> Description {
         Description {
-            backend: "fake",
-            device: "scripted device".into(),
+            id: Self::ID,
+            device: Self::NAME.into(),
+            catalog_key: None,
             route: "script".into(),
             workers: 1,
             pinned: false,
             last_level_cache: None,
         }
+    }
+
+    fn support(&self) -> Support {
+        Self::supported()
+    }
+
+    fn needed(&self, _: &Work) -> u64 {
+        Self::needed()
     }
 
     fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {

@@ -10,8 +10,10 @@ use super::isa::Isa;
 use super::rotation::{LastLevelCache, MIN_COLD, rotated};
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
-use super::{core_clock, device, gemm, gemv, peak, stream};
-use crate::backend::{Backend, Cache, Description, Element, Fault, Kernel, Task, Work};
+use super::{core_clock, device, gemm, gemv, peak, stream, support};
+use crate::backend::{
+    Backend, Cache, Description, DeviceId, Element, Fault, Kernel, Support, Task, Work,
+};
 use crate::measure::Clock;
 
 /// A pool of pinned threads with the instruction set of their kernels.
@@ -39,16 +41,6 @@ impl Cpu {
         }
     }
 
-    /// Bytes of an array that does not fit the caches.
-    pub fn cold_bytes(&self) -> u64 {
-        self.cache().cold_array()
-    }
-
-    /// Bytes of an array that stays in the caches beside two others.
-    pub fn hot_bytes(&self) -> u64 {
-        self.cache().hot_array()
-    }
-
     fn cache(&self) -> LastLevelCache {
         LastLevelCache::or_assumed(self.last_level_cache)
     }
@@ -65,7 +57,7 @@ impl Cpu {
         {
             return Err(Fault::TooSmall { bytes, least: MIN_COLD });
         }
-        has_memory(cache.needed(&work.kernel, work.cache))?;
+        has_memory(self.needed(work))?;
         Ok(cache.sets(work.cache, bytes))
     }
 }
@@ -90,13 +82,22 @@ impl Backend for Cpu {
     fn describe(&self) -> Description {
         let pool = self.pool.borrow();
         Description {
-            backend: "cpu",
+            id: DeviceId::CPU,
             device: device::name(),
+            catalog_key: None,
             route: self.isa.level().key().into(),
             workers: pool.len(),
             pinned: pool.is_pinned(),
             last_level_cache: self.last_level_cache,
         }
+    }
+
+    fn support(&self) -> Support {
+        support::of(self.cache())
+    }
+
+    fn needed(&self, work: &Work) -> u64 {
+        self.cache().needed(&work.kernel, work.cache)
     }
 
     fn route(&self, kernel: Kernel) -> String {
@@ -205,7 +206,7 @@ mod tests {
             assert!(sets >= 2 && sets * bytes >= 4 * cache, "{bytes}");
             assert_eq!(cpu.cache().sets(Cache::Hot, bytes), 1);
         }
-        assert!(cpu.cold_bytes() >= 4 * cache);
+        assert!(cpu.support().cold_bytes >= 4 * cache);
     }
 
     #[test]
