@@ -11,7 +11,7 @@ pub use device_id::{BackendKind, DeviceId};
 pub use kernel::{Element, GemmShape, GemvShape, Kernel};
 pub use support::{FormatSupport, KernelSupport, Support};
 
-use crate::measure::Clock;
+use crate::measure::{Clock, DeviceSpan};
 
 /// Where the data of a call is when the call begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +173,16 @@ pub trait Task {
     /// # Errors
     /// When the device failed meanwhile.
     fn synchronize(&mut self) -> Result<(), Fault>;
+
+    /// Rate of the clock by which the device times its own calls. `None` where the host's clock is as good.
+    fn ticks_per_second(&self) -> Option<f64> {
+        None
+    }
+
+    /// Time of the calls between the last two synchronizations, by the device's clock.
+    fn device_span(&mut self) -> Option<DeviceSpan> {
+        None
+    }
 
     /// Runs once on every set of buffers and compares the results with the reference.
     ///

@@ -11,7 +11,7 @@ use super::{
     Backend, BackendKind, Check, Cost, Description, DeviceId, Fault, KernelSupport, Support, Task,
     Work,
 };
-use crate::measure::Clock;
+use crate::measure::{Clock, DeviceSpan};
 use crate::random::Random;
 
 /// Duration of a hang: longer than any test waits.
@@ -20,6 +20,8 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 const BYTES: u32 = 1_000_000;
 /// Core clock before and after throttling [Hz].
 const CLOCKS: [f64; 2] = [3.0e9, 2.7e9];
+/// Rate of the device's own clock [1/s].
+const TICKS_PER_SECOND: f64 = 1e9;
 /// Time that reading the core clock takes.
 pub const CLOCK_READING: Duration = Duration::from_micros(100);
 
@@ -46,6 +48,8 @@ pub struct Script {
     pub throttles_from: Option<u64>,
     /// The core clock cannot be read.
     pub no_clock: bool,
+    /// The device times its calls itself, by a clock of 1 GHz; this is the time of an empty run.
+    pub empty_run: Option<Duration>,
 }
 
 impl Script {
@@ -61,10 +65,12 @@ impl Script {
         slow_from: None,
         throttles_from: None,
         no_clock: false,
+        empty_run: None,
     };
 
     /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`. `None` for any other word.
+    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`.
+    /// `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
@@ -84,6 +90,7 @@ impl Script {
             "slow_from" => self.slow_from = Some(call()?),
             "throttles_from" => self.throttles_from = Some(call()?),
             "no_clock" => self.no_clock = true,
+            "empty_us" => self.empty_run = Some(Duration::from_micros(call()?)),
             _ => return None,
         }
         Some(self)
@@ -147,7 +154,14 @@ impl Backend for Fake {
         let random = Random::new(work.seed);
         let (script, wait) = (self.script, Rc::clone(&self.wait));
         self.calls = Rc::default();
-        Ok(Box::new(FakeTask { script, wait, random, calls: Rc::clone(&self.calls) }))
+        Ok(Box::new(FakeTask {
+            script,
+            wait,
+            random,
+            calls: Rc::clone(&self.calls),
+            passed: Duration::ZERO,
+            span: None,
+        }))
     }
 
     fn describe(&self) -> Description {
@@ -185,6 +199,9 @@ struct FakeTask {
     wait: Wait,
     random: Random,
     calls: Rc<Cell<u64>>,
+    /// Time of the calls since the last synchronization.
+    passed: Duration,
+    span: Option<DeviceSpan>,
 }
 
 impl Task for FakeTask {
@@ -200,11 +217,26 @@ impl Task for FakeTask {
             self.script.time.mul_f64(slower * (1.0 + self.script.noise * self.random.normal()));
         let time = if self.script.hangs_at == Some(call) { FOREVER } else { time };
         (self.wait.borrow_mut())(time);
+        self.passed += time;
         Ok(())
     }
 
     fn synchronize(&mut self) -> Result<(), Fault> {
+        let passed = std::mem::take(&mut self.passed);
+        self.span = self.script.empty_run.map(|empty| DeviceSpan {
+            ticks: nanoseconds(passed.saturating_add(empty)),
+            empty_ticks: nanoseconds(empty),
+            ticks_per_second: TICKS_PER_SECOND,
+        });
         Ok(())
+    }
+
+    fn ticks_per_second(&self) -> Option<f64> {
+        self.script.empty_run.map(|_| TICKS_PER_SECOND)
+    }
+
+    fn device_span(&mut self) -> Option<DeviceSpan> {
+        self.span.take()
     }
 
     fn check(&mut self) -> Result<Check, Fault> {
@@ -219,6 +251,10 @@ impl Task for FakeTask {
     fn footprint(&self) -> Bytes {
         Bytes::new(BYTES.into())
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
