@@ -5,6 +5,7 @@ pub mod fake;
 mod kernel;
 mod support;
 
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
 pub use device_id::{BackendKind, DeviceId};
@@ -150,6 +151,10 @@ pub trait Backend {
 
     /// Bytes that a measurement of this work allocates.
     fn needed(&self, work: &Work) -> u64;
+
+    /// Format of the input that the kernel reads: that of the weights' carrier (weight-only), or one that the input is quantized
+    /// to before the timed part. `None` for kernels without weights.
+    fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat>;
 
     /// Route of one kernel; it may be a narrower instruction set than the device has, or a library.
     fn route(&self, _: Kernel) -> String {

@@ -5,8 +5,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread::{self, available_parallelism};
 
+use calc_core::quant_format::QuantFormat;
+
 use crate::backend::fake::{Fake, Script};
-use crate::backend::{Backend, DeviceId, Fault, Support, Work};
+use crate::backend::{Backend, DeviceId, Fault, Kernel, Support, Work};
 use crate::cpu::backend::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::rotation::LastLevelCache;
@@ -84,6 +86,14 @@ impl Device {
         }
     }
 
+    /// Format of the input that a kernel reads there, as [`Backend::activations`].
+    pub fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat> {
+        match self.found {
+            Found::Cpu(_) => support::activations(kernel),
+            Found::Fake(_) => None,
+        }
+    }
+
     /// Opens the device on this thread, and checks that it works.
     ///
     /// # Errors
@@ -103,7 +113,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Cache, Kernel};
+    use crate::backend::Cache;
 
     const READ: Work =
         Work { kernel: Kernel::Read { bytes: 1 << 20 }, cache: Cache::Cold, seed: 1 };

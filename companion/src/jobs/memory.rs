@@ -71,8 +71,9 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
         BenchKind::Gemv => {
             let layouts = products::layouts(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
-                let (n, k) = (shape.n, shape.k);
-                layouts.iter().map(move |layout| Kernel::Gemv(GemvShape { layout: *layout, n, k }))
+                let (m, n, k) = (shape.m, shape.n, shape.k);
+                let product = move |layout| Kernel::Gemv(GemvShape { layout, m, n, k });
+                layouts.iter().copied().map(product)
             };
             bench.shapes.iter().flat_map(of).collect()
         }

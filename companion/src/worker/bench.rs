@@ -137,13 +137,17 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
         BenchKind::Gemv => {
             let mut points = Vec::new();
             for shape in &spec.shapes {
-                if shape.m != 1 {
-                    let m = shape.m;
-                    return Err(format!("m is {m}, but GEMV has m = 1; use gemm"));
+                if !(1..=GemvShape::MAX_TOKENS).contains(&shape.m) {
+                    let (m, most) = (shape.m, GemvShape::MAX_TOKENS);
+                    return Err(format!(
+                        "m is {m}, but packed weights take 1 to {most} tokens; use gemm"
+                    ));
                 }
                 for layout in layouts(&spec.formats)? {
-                    let product = GemvShape { layout, n: shape.n, k: shape.k };
-                    let name = format!("{} × {} in {}", shape.n, shape.k, layout.key());
+                    let product = GemvShape { layout, m: shape.m, n: shape.n, k: shape.k };
+                    let tokens =
+                        if shape.m > 1 { format!("{} × ", shape.m) } else { String::new() };
+                    let name = format!("{tokens}{} × {} in {}", shape.n, shape.k, layout.key());
                     points.push((name, work(Kernel::Gemv(product), Cache::Cold)));
                 }
             }

@@ -5,11 +5,12 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
 use super::{
-    Backend, BackendKind, Check, Cost, Description, DeviceId, Fault, KernelSupport, Support, Task,
-    Work,
+    Backend, BackendKind, Check, Cost, Description, DeviceId, Fault, Kernel, KernelSupport,
+    Support, Task, Work,
 };
 use crate::measure::{Clock, DeviceSpan};
 use crate::random::Random;
@@ -178,6 +179,10 @@ impl Backend for Fake {
 
     fn support(&self) -> Support {
         Self::supported()
+    }
+
+    fn activations(&self, _: Kernel) -> Option<&'static QuantFormat> {
+        None
     }
 
     fn needed(&self, _: &Work) -> u64 {

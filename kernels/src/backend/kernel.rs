@@ -27,7 +27,7 @@ pub enum Kernel {
     Fma,
     /// INT8 dot products in registers.
     Dot,
-    /// GEMV: y = W·x with packed weights.
+    /// Product with packed weights, Y = X·Wᵀ with few tokens; with one token a GEMV, y = W·x.
     Gemv(GemvShape),
     /// GEMM: Y = X·Wᵀ.
     Gemm(GemmShape),
@@ -106,11 +106,13 @@ impl GemmShape {
     }
 }
 
-/// GEMV problem: y = W·x with packed weights W of N × K.
+/// Product with packed weights: Y = X·Wᵀ with X of M × K, W of N × K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemvShape {
     /// Memory layout of W.
     pub layout: Layout,
+    /// M: tokens, rows of X; from 1, which is a GEMV, to [`GemvShape::MAX_TOKENS`].
+    pub m: u64,
     /// N: outputs, rows of W.
     pub n: u64,
     /// K: inputs, columns of X and W.
@@ -118,14 +120,8 @@ pub struct GemvShape {
 }
 
 impl GemvShape {
-    /// Format of the input that the kernel reads. It is quantized before the timed part where the kernel multiplies bytes.
-    ///
-    /// # Panics
-    /// Never: the catalog has both formats.
-    pub fn input_format(&self) -> &'static QuantFormat {
-        let key = if self.layout.quantizes_input() { "int8" } else { "fp32" };
-        catalog::format(key).expect("the catalog has FP32 and INT8")
-    }
+    /// Most tokens; more are a GEMM.
+    pub const MAX_TOKENS: u64 = 16;
 
     /// Format of the output.
     ///
@@ -145,7 +141,8 @@ impl Kernel {
             Self::Triad { .. } => "triad",
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
-            Self::Gemv(_) => "gemv",
+            Self::Gemv(GemvShape { m: 1, .. }) => "gemv",
+            Self::Gemv(_) => "gemm_packed",
             Self::Gemm(GemmShape { element: Element::Fp32, .. }) => "gemm",
             Self::Gemm(GemmShape { element: Element::Fp16, .. }) => "gemm_fp16",
             Self::Gemm(GemmShape { element: Element::Int8, .. }) => "gemm_int8",
@@ -162,8 +159,11 @@ impl Kernel {
             Self::Triad { .. } => {
                 "bytes = 3 · array (two read, one written; a write is not read first); flops = 2 per 8 bytes of array"
             }
-            Self::Gemv(_) => {
+            Self::Gemv(GemvShape { m: 1, .. }) => {
                 "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
+            }
+            Self::Gemv(_) => {
+                "bytes = weights as stored + m · k input + m · n output, each once; flops = 2 · m · n · k"
             }
             Self::Gemm(_) => {
                 "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once and without scales; flops = 2 · m · n · k"

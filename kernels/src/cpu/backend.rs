@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
@@ -94,6 +95,10 @@ impl Backend for Cpu {
 
     fn support(&self) -> Support {
         support::of(self.cache())
+    }
+
+    fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat> {
+        support::activations(kernel)
     }
 
     fn needed(&self, work: &Work) -> u64 {
@@ -217,8 +222,9 @@ mod tests {
             .iter()
             .map(|element| Kernel::Gemm(GemmShape { element: *element, m: 1, n: 1024, k: 1024 }));
         let layouts = [Layout::Fp32, Layout::Int4G128];
-        let kernels = kernels
-            .chain(layouts.map(|layout| Kernel::Gemv(GemvShape { layout, n: 1024, k: 1024 })));
+        let kernels = kernels.chain(
+            layouts.map(|layout| Kernel::Gemv(GemvShape { layout, m: 1, n: 1024, k: 1024 })),
+        );
         for kernel in kernels {
             let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
             assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
@@ -248,7 +254,7 @@ mod tests {
             if narrow {
                 assert_eq!(cpu.route(gemm(Element::Int8)), "avx2");
                 assert_eq!(
-                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1, k: 1 })),
+                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, m: 1, n: 1, k: 1 })),
                     "avx2"
                 );
             }
@@ -259,7 +265,7 @@ mod tests {
     fn operands_too_small_to_be_cold_are_refused_before_anything_is_allocated() {
         let mut cpu = Cpu::new(Some(1), None);
         let tiny = [
-            Kernel::Gemv(GemvShape { layout: Layout::Fp16, n: 1, k: 1 }),
+            Kernel::Gemv(GemvShape { layout: Layout::Fp16, m: 1, n: 1, k: 1 }),
             Kernel::Gemm(GemmShape { element: Element::Fp32, m: 1, n: 1, k: 1 }),
         ];
         for kernel in tiny {
@@ -270,7 +276,8 @@ mod tests {
             );
             assert!(cpu.allocate(&Work { kernel, cache: Cache::Hot, seed: 1 }).is_ok());
         }
-        let long = Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1_000_000_000_000, k: 1 });
+        let rows = 1_000_000_000_000;
+        let long = Kernel::Gemv(GemvShape { layout: Layout::Int8, m: 1, n: rows, k: 1 });
         let refused = cpu.allocate(&Work { kernel: long, cache: Cache::Cold, seed: 1 }).err();
         assert!(matches!(refused, Some(Fault::NoMemory { .. })), "{refused:?}");
     }

@@ -1,6 +1,9 @@
 //! Kernels of the processor with their formats, as data.
 
+use calc_core::quant_format::QuantFormat;
+
 use super::gemm::ELEMENTS;
+use super::gemv::input_format;
 use super::rotation::LastLevelCache;
 use crate::backend::{
     Element, FormatSupport, GemmShape, GemvShape, Kernel, KernelSupport, Support,
@@ -18,7 +21,7 @@ pub fn of(cache: LastLevelCache) -> Support {
     ];
     let plain = |kernel: Kernel| KernelSupport { key: kernel.key(), formats: Vec::new() };
     let mut kernels: Vec<KernelSupport> = without_formats.map(plain).into();
-    kernels.push(packed());
+    kernels.extend([packed(1), packed(GemvShape::MAX_TOKENS)]);
     kernels.extend(ELEMENTS.iter().copied().map(matrices));
     Support {
         kernels,
@@ -28,12 +31,27 @@ pub fn of(cache: LastLevelCache) -> Support {
     }
 }
 
-fn packed() -> KernelSupport {
-    let format = |layout: Layout| {
-        let product = GemvShape { layout, n: 1, k: 1 };
-        FormatSupport { weights: layout.key(), activations: product.input_format().key }
+/// Products with packed weights of up to `m` tokens.
+fn packed(m: u64) -> KernelSupport {
+    let kernel = |layout| Kernel::Gemv(GemvShape { layout, m, n: 1, k: 1 });
+    let format = |layout: Layout| FormatSupport {
+        weights: layout.key(),
+        activations: input_format(layout).key,
     };
-    KernelSupport { key: "gemv", formats: Layout::ALL.map(format).into() }
+    KernelSupport { key: kernel(Layout::Fp32).key(), formats: Layout::ALL.map(format).into() }
+}
+
+/// See [`crate::backend::Backend::activations`].
+pub fn activations(kernel: Kernel) -> Option<&'static QuantFormat> {
+    match kernel {
+        Kernel::Gemv(product) => Some(input_format(product.layout)),
+        Kernel::Gemm(product) => Some(product.format()),
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => None,
+    }
 }
 
 fn matrices(element: Element) -> KernelSupport {
@@ -57,11 +75,17 @@ mod tests {
             let work = Work { kernel, cache: Cache::Hot, seed: 1 };
             assert!(cpu.allocate(&work).is_ok(), "{kernel:?}");
         };
-        for format in support.formats("gemv").unwrap() {
-            let layout = Layout::by_key(format.weights).unwrap();
-            runs(Kernel::Gemv(GemvShape { layout, n: 2, k: 3 }));
+        for (key, m) in [("gemv", 1), ("gemm_packed", 2), ("gemm_packed", 16)] {
+            for format in support.formats(key).unwrap() {
+                let layout = Layout::by_key(format.weights).unwrap();
+                let kernel = Kernel::Gemv(GemvShape { layout, m, n: 2, k: 3 });
+                assert_eq!(kernel.key(), key);
+                assert_eq!(activations(kernel).unwrap().key, format.activations);
+                runs(kernel);
+            }
         }
-        for kernel in support.kernels.iter().filter(|it| it.key.starts_with("gemm")) {
+        let is_gemm = |key: &str| key.starts_with("gemm") && key != "gemm_packed";
+        for kernel in support.kernels.iter().filter(|it| is_gemm(it.key)) {
             for format in &kernel.formats {
                 let element = element(format.weights).unwrap();
                 runs(Kernel::Gemm(GemmShape { element, m: 2, n: 2, k: 3 }));
