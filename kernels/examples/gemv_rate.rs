@@ -68,7 +68,7 @@ fn compare(pool: &mut Pool, settings: &Settings, layout: Layout, read: &Buffer<u
     let packed = Packed::encode(layout, &noise(DISTINCT * cols), cols).expect("small numbers");
     let row_bytes = layout.bytes(1, cols) - layout.tensor_bytes();
     let weights = Matrix::repeated(pool, &packed, 0, settings.bytes.div_ceil(row_bytes));
-    let (x, y) = (Input::new(layout, &noise(cols)), Output::new(weights.rows()));
+    let (x, y) = ([Input::new(layout, &noise(cols))], Output::new(weights.rows(), 1));
     let mut rates = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=settings.rounds {
         let reading = rate(size_of_val(&**read), || read_all(pool, settings.isa, read));

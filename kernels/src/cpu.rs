@@ -12,5 +12,6 @@ pub mod peak;
 mod prefetch;
 pub mod rotation;
 pub mod stream;
+pub mod support;
 mod task;
 pub mod threads;

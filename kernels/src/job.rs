@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 
 use calc_core::units::{Bytes, Hertz};
 
-use crate::backend::{Backend, Check, Cost, Fault, Work};
-use crate::measure::{Clock, Measurement, Plan, Stage, Stopped, measure};
+use crate::backend::{Backend, Check, Cost, Fault, Task, Work};
+use crate::measure::{
+    Clock, HostSpan, Measurement, Plan, Stage, Stepper, Stopped, Timer, Took, drive,
+};
 
 /// A measured point.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,15 +51,13 @@ pub fn run(
         }
         watch(stage)
     };
-    let mut measurement = measure(
-        clock,
-        plan,
-        &mut |iteration| {
-            task.run(iteration.index)?;
-            if iteration.ends_window { task.synchronize() } else { Ok(()) }
-        },
-        &mut note_speed,
-    )?;
+    let timer = match task.ticks_per_second() {
+        Some(rate) => Timer::of_device(rate),
+        None => Timer::of_host(clock),
+    };
+    let mut iteration = 0;
+    let mut window = |calls| window(clock, &mut *task, &mut iteration, calls);
+    let mut measurement = drive(Stepper::new(plan, timer?), &mut window, &mut note_speed)?;
     let core_clocks = first_speed.zip(last_speed);
     if let Some((before, after)) = core_clocks {
         measurement.flag_throttling(before.get(), after.get());
@@ -71,6 +71,23 @@ pub fn run(
         measurement,
         core_clocks,
     })
+}
+
+/// Runs calls from `iteration` on, waits for the last one, and says how long they took.
+fn window(
+    clock: &dyn Clock,
+    task: &mut dyn Task,
+    iteration: &mut u64,
+    calls: u64,
+) -> Result<Took, Stopped<Fault>> {
+    let began_ns = clock.now_ns();
+    for _ in 0..calls {
+        task.run(*iteration).map_err(Stopped::Failed)?;
+        *iteration += 1;
+    }
+    task.synchronize().map_err(Stopped::Failed)?;
+    let ended_ns = clock.now_ns();
+    Ok(Took { host: HostSpan { began_ns, ended_ns }, device: task.device_span() })
 }
 
 #[cfg(test)]
@@ -123,6 +140,15 @@ mod tests {
         assert!(outcome.check.passed());
         assert!((outcome.measurement.summary.median - 1e-3).abs() < 1e-5);
         assert_eq!(outcome.measurement.flags, []);
+    }
+
+    #[test]
+    fn a_device_with_a_clock_of_its_own_is_timed_by_it() {
+        // The scripted clock advances by 20 ns per reading, which the device's clock does not see.
+        let by = |script| outcome(script).unwrap().measurement.summary.median;
+        let (device, host) = (by("time_us=100,empty_us=20"), by("time_us=100"));
+        assert!((device / 100e-6 - 1.0).abs() < 1e-6, "{device}");
+        assert!(host > 100e-6 && host < 100.1e-6, "{host}");
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub mod backend;
 pub mod compare;
 #[cfg(not(target_family = "wasm"))]
 pub mod cpu;
+#[cfg(not(target_family = "wasm"))]
+pub mod devices;
 pub mod job;
 pub mod measure;
 pub mod mutants;

@@ -1,9 +1,13 @@
 //! Measuring a call: warm up until the time per call is stable, time windows of several calls, stop when the interval of the
-//! median is narrow enough. The clock is an argument, so that the browser follows the same rules and tests can script it.
+//! median is narrow enough. [`Stepper`] is this method without a loop and without a clock; [`drive`] and [`measure()`] are loops
+//! around it.
 
 mod interleave;
 mod plan;
+mod stepper;
 mod stopper;
+mod timer;
+mod warm_up;
 mod window;
 
 #[cfg(test)]
@@ -13,9 +17,10 @@ use std::ops::ControlFlow;
 
 pub use interleave::{Comparison, Pair, interleave};
 pub use plan::{Plan, StopRule, WarmUp};
+pub use stepper::{Step, Stepper};
+pub use timer::{DeviceSpan, HostSpan, Timer, Took};
 
 use crate::stats::{Summary, autocorrelation, bimodal, drift};
-use stopper::{Decision, Stopper};
 use window::Windows;
 
 /// Smallest autocorrelation of ranks at lag 1 that is flagged; chance reaches up to 2/√n.
@@ -91,6 +96,16 @@ pub enum Stopped<E> {
     NoTime,
 }
 
+/// A clock stands still, or a time is not a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTime;
+
+impl<E> From<NoTime> for Stopped<E> {
+    fn from(_: NoTime) -> Self {
+        Self::NoTime
+    }
+}
+
 /// The timing of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
@@ -135,7 +150,7 @@ pub struct Iteration {
     pub ends_window: bool,
 }
 
-/// Times a call.
+/// Times a call by the host's clock.
 ///
 /// # Errors
 /// When a call fails, when `watch` cancels, or when the clock stands still.
@@ -145,42 +160,27 @@ pub fn measure<E>(
     call: &mut dyn FnMut(Iteration) -> Result<(), E>,
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<Measurement, Stopped<E>> {
-    let mut windows = Windows::new(clock, plan, call)?;
-    let warm = windows.warm_up(&plan.warm_up, watch)?;
-    notify(watch, Stage::Begin)?;
-    let start = clock.now_ns();
-    let mut samples = Vec::new();
-    let mut stopper = Stopper::new(plan.rule);
-    let timed_out = loop {
-        samples.push(windows.sample()?);
-        let (n, elapsed) = (samples.len(), clock.now_ns() - start);
-        let half_width = || Summary::of(&samples).map(|summary| summary.relative_half_width());
-        match stopper.decide(n, elapsed, half_width) {
-            Decision::Continue => {
-                notify(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
-            }
-            Decision::Done => break false,
-            Decision::TimeLimit => break true,
+    let mut windows = Windows::new(clock, call);
+    let stepper = Stepper::new(plan, Timer::of_host(clock)?);
+    drive(stepper, &mut |calls| windows.time(calls), watch)
+}
+
+/// Does what a stepper says: `window` runs a number of calls and says how long they took.
+///
+/// # Errors
+/// When a window fails, when `watch` cancels, or when no time passes.
+pub fn drive<E>(
+    mut stepper: Stepper,
+    window: &mut dyn FnMut(u64) -> Result<Took, Stopped<E>>,
+    watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+) -> Result<Measurement, Stopped<E>> {
+    loop {
+        match stepper.step() {
+            Step::Tell(stage) => notify(watch, stage)?,
+            Step::Run { calls } => stepper.took(&window(calls)?)?,
+            Step::Stop => return Ok(stepper.measurement()?),
         }
-    };
-    notify(watch, Stage::End)?;
-    let summary = Summary::of(&samples).ok_or(Stopped::NoTime)?;
-    let mut measured = Measurement {
-        flags: flags(&samples),
-        summary,
-        calls_per_window: windows.calls(),
-        timed: samples.iter().sum::<f64>() * windows.calls() as f64,
-        warm_up: warm.seconds,
-        rule: plan.rule,
-        samples,
-    };
-    if timed_out {
-        measured.flag(Flag::TimeLimit);
     }
-    if !warm.is_steady {
-        measured.flag(Flag::Unsteady);
-    }
-    Ok(measured)
 }
 
 /// Flags that follow from the samples alone.

@@ -123,6 +123,67 @@ impl Mutant {
     }
 }
 
+/// A mistake among the tokens of a product, with kernels that are right for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenMutant {
+    /// Every token has the result of the first one.
+    Repeated,
+    /// Two tokens are swapped.
+    Swapped,
+    /// The last token is left out: nobody writes it.
+    LeftOut,
+    /// The last token has zeros.
+    Zero,
+    /// The result is stored output by output instead of token by token.
+    Transposed,
+    /// The last token of a block of four is multiplied by the input of the block's first.
+    StaleInput,
+}
+
+impl TokenMutant {
+    /// All mutations.
+    pub const ALL: [Self; 6] = [
+        Self::Repeated,
+        Self::Swapped,
+        Self::LeftOut,
+        Self::Zero,
+        Self::Transposed,
+        Self::StaleInput,
+    ];
+
+    /// Whether the mutation changes a product of this many tokens.
+    pub const fn is_possible(self, tokens: usize) -> bool {
+        match self {
+            Self::Repeated | Self::Swapped | Self::LeftOut | Self::Zero | Self::Transposed => {
+                tokens > 1
+            }
+            Self::StaleInput => tokens >= 4,
+        }
+    }
+
+    /// X·Wᵀ with this mutation, from the right result of two tokens or more with `n` outputs each.
+    pub fn of(self, right: &[f32], n: usize) -> Vec<f32> {
+        let mut y = right.to_vec();
+        let (m, last) = (y.len() / n, y.len() - n);
+        match self {
+            Self::Repeated => y = right[..n].repeat(m),
+            Self::Swapped => {
+                y[..n].copy_from_slice(&right[last..]);
+                y[last..].copy_from_slice(&right[..n]);
+            }
+            Self::LeftOut => y[last..].fill(f32::NAN),
+            Self::Zero => y[last..].fill(0.0),
+            Self::Transposed => {
+                for (index, value) in y.iter_mut().enumerate() {
+                    *value = right[index % m * n + index / m];
+                }
+            }
+            Self::StaleInput => y[3 * n..4 * n].copy_from_slice(&right[..n]),
+        }
+        y
+    }
+}
+
 const fn is_four_bits(layout: Layout) -> bool {
     layout.block() > 1 && layout.block_code_bytes() < layout.block()
 }

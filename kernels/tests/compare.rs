@@ -2,7 +2,7 @@
 
 use kernels::activation::effective_input;
 use kernels::compare::compare;
-use kernels::mutants::Mutant;
+use kernels::mutants::{Mutant, TokenMutant};
 use kernels::pack::{Layout, Packed};
 use kernels::random::Random;
 use kernels::reference;
@@ -54,6 +54,36 @@ fn a_right_kernel_passes_and_every_mistake_is_rejected() {
                 if wrong.is_possible(layout) {
                     let verdict = compare(&wrong.gemv(&weights, &x), &reference);
                     assert!(verdict.is_err(), "{layout:?}, {size}: {wrong:?} passed: {verdict:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_product_of_several_tokens_passes_and_every_mistake_among_them_is_rejected() {
+    for layout in Layout::ALL {
+        let weights = weights(layout, 129, 129);
+        for tokens in [2, 4, 16] {
+            let inputs: Vec<Vec<f64>> =
+                (0..tokens).map(|token| effective_input(layout, &noise(token, 129))).collect();
+            let reference = reference::gemm(&weights, &inputs.concat());
+            let right: Vec<f32> = inputs.iter().flat_map(|x| plain_gemv(&weights, x)).collect();
+            assert!(compare(&right, &reference).is_ok(), "{layout:?}, {tokens}");
+            for wrong in TokenMutant::ALL {
+                if wrong.is_possible(inputs.len()) {
+                    let verdict = compare(&wrong.of(&right, 129), &reference);
+                    assert!(verdict.is_err(), "{layout:?}, {tokens}: {wrong:?} passed");
+                }
+            }
+            // A kernel that is wrong for one token only.
+            let (before, last) = right.split_at(right.len() - 129);
+            for wrong in Mutant::ALL {
+                if wrong.is_possible(layout) {
+                    let mutant = wrong.gemv(&weights, &inputs[inputs.len() - 1]);
+                    assert!(mutant != last || wrong == Mutant::Short, "{wrong:?} changes nothing");
+                    let verdict = compare(&[before, &mutant].concat(), &reference);
+                    assert!(verdict.is_err(), "{layout:?}, {tokens}: {wrong:?} passed");
                 }
             }
         }

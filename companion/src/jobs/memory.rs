@@ -3,12 +3,10 @@
 
 use std::fs;
 use std::sync::OnceLock;
-use std::thread::available_parallelism;
 
 use calc_core::units::Bytes;
-use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
-use kernels::cpu::device;
-use kernels::cpu::rotation::LastLevelCache;
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Work};
+use kernels::devices::{self, Device};
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
@@ -44,15 +42,16 @@ fn available_in(meminfo: &str) -> Option<u64> {
 
 /// Memory of the largest point, in bytes. Points are measured one after another.
 pub(super) fn needed(spec: &JobSpec) -> u64 {
-    let cache = last_level_cache();
-    let cold = cache.cold_array();
+    let Some(device) = device() else { return 0 };
+    let cold = device.support().cold_bytes;
     let kernels = match spec {
         JobSpec::Calibrate(_) => calibration::points(cold),
         JobSpec::Bench(bench) => {
             points(bench, cold).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()
         }
     };
-    kernels.iter().map(|(kernel, how)| cache.needed(kernel, *how)).max().unwrap_or(0)
+    let bytes = |(kernel, cache)| device.needed(&Work { kernel, cache, seed: 0 });
+    kernels.into_iter().map(bytes).max().unwrap_or(0)
 }
 
 fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
@@ -72,21 +71,19 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
         BenchKind::Gemv => {
             let layouts = products::layouts(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
-                let (n, k) = (shape.n, shape.k);
-                layouts.iter().map(move |layout| Kernel::Gemv(GemvShape { layout: *layout, n, k }))
+                let (m, n, k) = (shape.m, shape.n, shape.k);
+                let product = move |layout| Kernel::Gemv(GemvShape { layout, m, n, k });
+                layouts.iter().copied().map(product)
             };
             bench.shapes.iter().flat_map(of).collect()
         }
     }
 }
 
-/// Last-level cache of all cores together; read once.
-fn last_level_cache() -> LastLevelCache {
-    static FOUND: OnceLock<LastLevelCache> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let cores: Vec<usize> = (0..available_parallelism().map_or(1, usize::from)).collect();
-        LastLevelCache::or_assumed(device::last_level_cache(&cores))
-    })
+/// The device that jobs run on; its caches are read once.
+fn device() -> Option<&'static Device> {
+    static FOUND: OnceLock<Vec<Device>> = OnceLock::new();
+    FOUND.get_or_init(|| devices::all(None)).first()
 }
 
 #[cfg(test)]

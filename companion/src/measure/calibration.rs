@@ -73,7 +73,7 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
             points.push(read);
         }
         for (n, k) in SHAPES.into_iter().chain([HELD_OUT[index % HELD_OUT.len()]]) {
-            points.push((Kernel::Gemv(GemvShape { layout, n, k }), Cache::Cold));
+            points.push((Kernel::Gemv(GemvShape { layout, m: 1, n, k }), Cache::Cold));
         }
     }
     points.push(read);

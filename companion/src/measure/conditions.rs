@@ -224,7 +224,8 @@ mod tests {
     fn every_null_has_a_reason() {
         let watch = Watch::new(Sensors::at(Path::new("/nowhere")));
         let description = Description {
-            backend: "cpu",
+            id: kernels::backend::DeviceId::CPU,
+            catalog_key: None,
             device: "d".into(),
             route: "r".into(),
             workers: 1,

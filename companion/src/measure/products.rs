@@ -1,4 +1,4 @@
-//! The kernel of a shape and a format: GEMV with packed weights for M = 1, else GEMM.
+//! The kernel of a shape and a format: packed weights for up to 16 tokens, else GEMM.
 
 use calc_core::catalog;
 use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
@@ -10,8 +10,8 @@ use kernels::pack::Layout;
 /// # Errors
 /// A format without a kernel; the message lists the formats with one.
 pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
-    if m == 1 {
-        return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, n, k }));
+    if (1..=GemvShape::MAX_TOKENS).contains(&m) {
+        return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, m, n, k }));
     }
     matrices(m, n, k, weights)
 }
@@ -30,17 +30,10 @@ pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, 
     Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
 }
 
-/// Format of the input that the kernel reads.
+/// Format of the input that the kernel reads on the first device of this machine; empty for a kernel without weights.
 pub(crate) fn input(kernel: Kernel) -> &'static str {
-    match kernel {
-        Kernel::Gemv(product) => product.input_format().key,
-        Kernel::Gemm(product) => product.format().key,
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot => "",
-    }
+    let devices = kernels::devices::all(None);
+    devices.first().and_then(|device| device.activations(kernel)).map_or("", |format| format.key)
 }
 
 /// The layout of a format.
@@ -98,10 +91,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_token_is_gemv_and_more_are_gemm() {
-        assert!(matches!(kernel(1, 2, 3, "INT4_G128"), Ok(Kernel::Gemv(_))));
-        assert!(matches!(kernel(2, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
-        let why = kernel(2, 2, 3, "int4_g128").unwrap_err();
+    fn up_to_16_tokens_have_packed_weights_and_more_are_gemm() {
+        for m in [1, 2, 16] {
+            assert!(matches!(kernel(m, 2, 3, "INT4_G128"), Ok(Kernel::Gemv(it)) if it.m == m));
+        }
+        assert!(matches!(kernel(17, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
+        assert_eq!(input(kernel(4, 2, 3, "int4_g128").unwrap()), "int8");
+        assert_eq!(input(kernel(4, 2, 3, "nf4").unwrap()), "fp32");
+        let why = kernel(17, 2, 3, "int4_g128").unwrap_err();
         assert!(why.contains("fp32") && why.contains("int4_g128"), "{why}");
         assert!(kernel(1, 2, 3, "q9").unwrap_err().contains("no kernels for `q9`"));
     }

@@ -66,12 +66,12 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     conditions.seed = outcome.work.seed;
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
-    let (shape, precision) = product(outcome.work.kernel).unzip();
+    let (shape, precision) = product(outcome.work.kernel, backend).unzip();
     BenchJson {
         schema: BenchJson::SCHEMA,
         kernel: outcome.work.kernel.key().into(),
         route: backend.route(outcome.work.kernel),
-        backend: description.backend.into(),
+        backend: description.id.backend.key().into(),
         device: description.device,
         shape,
         precision,
@@ -107,17 +107,21 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
 }
 
 /// Shape and formats of a GEMV or GEMM.
-fn product(kernel: Kernel) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
-    let (m, n, k, weights, activations) = match kernel {
-        Kernel::Gemv(it) => (1, it.n, it.k, it.layout.key(), it.input_format().key),
-        Kernel::Gemm(it) => (it.m, it.n, it.k, it.format().key, it.format().key),
+fn product(
+    kernel: Kernel,
+    backend: &dyn Backend,
+) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
+    let (m, n, k, weights) = match kernel {
+        Kernel::Gemv(it) => (it.m, it.n, it.k, it.layout.key()),
+        Kernel::Gemm(it) => (it.m, it.n, it.k, it.format().key),
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma
         | Kernel::Dot => return None,
     };
-    let precision = BenchPrecisionJson { weights: weights.into(), activations: activations.into() };
+    let activations = backend.activations(kernel)?.key.into();
+    let precision = BenchPrecisionJson { weights: weights.into(), activations };
     Some((ProductShapeJson { m, n, k }, precision))
 }
 

@@ -90,7 +90,7 @@ impl Daemon {
             bench: config.bench,
             server: keys.book().server,
             epoch: Hex(random()),
-            machine: kernels::cpu::device::name(),
+            machine: kernels::devices::all(None).swap_remove(0).name,
             abilities: abilities(config.bench),
             keys,
             throttle: Mutex::default(),

@@ -92,8 +92,9 @@ pub(super) fn planned(
     plan: Plan,
     points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,
 ) -> Result<Vec<BenchJson>, Failure> {
-    let records =
-        point::records(Settings { plan, ..Settings::STANDARD }, |cpu| points(cpu.cold_bytes()))?;
+    let records = point::records(Settings { plan, ..Settings::STANDARD }, |device| {
+        points(device.support().cold_bytes)
+    })?;
     point::complain(&records)?;
     Ok(records)
 }
@@ -102,9 +103,10 @@ fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
     let bytes = flags::bytes_of(matches)?;
     let cache = flags::cache_of(matches);
-    point::all(settings, matches, |cpu| {
-        let usual = || if cache == Cache::Hot { cpu.hot_bytes() } else { cpu.cold_bytes() };
-        let bytes = bytes.unwrap_or_else(usual);
+    point::all(settings, matches, |device| {
+        let support = device.support();
+        let usual = if cache == Cache::Hot { support.hot_bytes } else { support.cold_bytes };
+        let bytes = bytes.unwrap_or(usual);
         [Kernel::Read { bytes }, Kernel::Copy { bytes }, Kernel::Triad { bytes }]
             .map(|kernel| (kernel, cache))
             .to_vec()

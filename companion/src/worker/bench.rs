@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
-use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
+use kernels::devices;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use report::output::json::bench::BenchJson;
@@ -41,17 +41,17 @@ pub(super) fn run(
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
-    let mut cpu = processor(spec.backend.as_deref())?;
-    let points = points(spec, &cpu)?;
+    let mut device = open(spec.backend.as_deref())?;
+    let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut cpu, &points, done, &plan, point_s, channel)?.is_some())
+    Ok(measure(&mut *device, &points, done, &plan, point_s, channel)?.is_some())
 }
 
 /// Measures the points in order, without the first `skipped`, and sends each record; `None` if the daemon stopped it. A point takes
 /// about `point_s` seconds.
 pub(super) fn measure(
-    cpu: &mut Cpu,
+    device: &mut dyn Backend,
     points: &[(String, Work)],
     skipped: u32,
     plan: &Plan,
@@ -70,7 +70,7 @@ pub(super) fn measure(
             if channel.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         heartbeat.note_progress();
-        match record::measure_while(&SystemClock::new(), cpu, work, plan, &mut go_on) {
+        match record::measure_while(&SystemClock::new(), device, work, plan, &mut go_on) {
             Ok(record) => {
                 channel.send(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
                 records.push(record);
@@ -83,14 +83,15 @@ pub(super) fn measure(
     Ok(Some(records))
 }
 
-/// The processor's backend; any other name is refused.
-pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
-    if let Some(name) = backend.filter(|name| !matches!(*name, "auto" | "cpu")) {
-        return Err(format!("this machine has no backend `{name}`; use cpu"));
-    }
-    let mut cpu = Cpu::new(None, None);
-    cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
-    Ok(cpu)
+/// Opens the device that a job names; without a name the first one.
+pub(super) fn open(asked: Option<&str>) -> Result<Box<dyn Backend>, String> {
+    let (devices, asked) = (devices::all(None), asked.unwrap_or("auto"));
+    let Some(device) = devices::find(&devices, asked) else {
+        let known: Vec<&str> = devices.iter().map(|device| device.id.backend.key()).collect();
+        return Err(format!("this machine has no backend `{asked}`; use {}", known.join(", ")));
+    };
+    let opened = device.open(&devices::Settings::default());
+    opened.map_err(|fault| format!("{} cannot be measured: {fault:?}", device.name))
 }
 
 /// The plan, shortened if the test hook asks for a quick one.
@@ -114,12 +115,12 @@ fn plan(spec: &BenchSpec) -> Plan {
     Plan { warm_up, rule, ..standard }
 }
 
-fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
+fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>, String> {
     let work = |kernel, cache| Work { kernel, cache, seed: SEED };
     let named = |kernel: Kernel, cache| (kernel.key().to_owned(), work(kernel, cache));
     match spec.what {
         BenchKind::Bandwidth => {
-            let bytes = cpu.cold_bytes();
+            let bytes = device.support().cold_bytes;
             let kernels = [Kernel::Read { bytes }, Kernel::Copy { bytes }, Kernel::Triad { bytes }];
             Ok(kernels.map(|kernel| named(kernel, Cache::Cold)).into())
         }
@@ -128,7 +129,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
         }
         BenchKind::Roofs => {
             // Other programs only lower a roof, so each is measured three times and the best counts.
-            let read = (Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
+            let read = (Kernel::Read { bytes: device.support().cold_bytes }, Cache::Cold);
             let once = [read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
             let thrice = once.into_iter().cycle().take(3 * once.len());
             Ok(thrice.map(|(kernel, cache)| named(kernel, cache)).collect())
@@ -136,13 +137,17 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
         BenchKind::Gemv => {
             let mut points = Vec::new();
             for shape in &spec.shapes {
-                if shape.m != 1 {
-                    let m = shape.m;
-                    return Err(format!("m is {m}, but GEMV has m = 1; use gemm"));
+                if !(1..=GemvShape::MAX_TOKENS).contains(&shape.m) {
+                    let (m, most) = (shape.m, GemvShape::MAX_TOKENS);
+                    return Err(format!(
+                        "m is {m}, but packed weights take 1 to {most} tokens; use gemm"
+                    ));
                 }
                 for layout in layouts(&spec.formats)? {
-                    let product = GemvShape { layout, n: shape.n, k: shape.k };
-                    let name = format!("{} × {} in {}", shape.n, shape.k, layout.key());
+                    let product = GemvShape { layout, m: shape.m, n: shape.n, k: shape.k };
+                    let tokens =
+                        if shape.m > 1 { format!("{} × ", shape.m) } else { String::new() };
+                    let name = format!("{tokens}{} × {} in {}", shape.n, shape.k, layout.key());
                     points.push((name, work(Kernel::Gemv(product), Cache::Cold)));
                 }
             }

@@ -6,7 +6,7 @@ use protocol::job::CalibrateSpec;
 use report::input::calibration_file;
 
 use super::WorkerChannel;
-use super::bench::{SEED, measure, processor, quick_plan};
+use super::bench::{SEED, measure, open, quick_plan};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
@@ -21,17 +21,17 @@ pub(super) fn run(
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
-    let mut cpu = processor(spec.backend.as_deref())?;
+    let mut device = open(spec.backend.as_deref())?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
-    let mut points = points(cpu.cold_bytes());
+    let mut points = points(device.support().cold_bytes);
     if hooks.quick_plan().is_some() {
         points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }
     let plan = quick_plan(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
-    let Some(records) = measure(&mut cpu, &points, 0, &plan, POINT_S, channel)? else {
+    let Some(records) = measure(&mut *device, &points, 0, &plan, POINT_S, channel)? else {
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;

@@ -91,6 +91,24 @@ fn gemv_results_of_every_layout_are_correct() {
 }
 
 #[test]
+fn products_of_several_tokens_with_packed_weights_are_correct() {
+    let folder = Folder::new();
+    let out = folder.path("packed.jsonl");
+    let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+    let ended = line(&format!("bench sweep -m 2,16 -n 33 -k 65 {few} --out {out}"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let records: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(records.len(), 2 * kernels::pack::Layout::ALL.len());
+    for record in &records {
+        assert_eq!(record["kernel"], "gemm_packed");
+        assert_eq!(record["check"]["passed"], true, "{record}");
+        let activations = record["precision"]["activations"].as_str().unwrap();
+        assert!(["fp32", "int8"].contains(&activations), "{activations}");
+    }
+}
+
+#[test]
 fn gemm_results_are_correct() {
     let words = "bench gemm -m 3,17 -n 33 -k 65 --cache hot --iterations 3 --warm-up 0 -o json";
     let records = records(words);
@@ -110,7 +128,7 @@ fn an_interrupted_sweep_is_continued() {
     let mut sweep = |weights: &str| {
         let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
         let ended =
-            line(&format!("bench sweep -m 1,3 -n 64 -k 64 --weights {weights} {few} --out {out}"));
+            line(&format!("bench sweep -m 1,17 -n 64 -k 64 --weights {weights} {few} --out {out}"));
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""), "{}", ended.stderr);
         said = ended.stderr;
         std::fs::read_to_string(&out).unwrap()

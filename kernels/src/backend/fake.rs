@@ -5,10 +5,14 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
-use super::{Backend, Check, Cost, Description, Fault, Task, Work};
-use crate::measure::Clock;
+use super::{
+    Backend, BackendKind, Check, Cost, Description, DeviceId, Fault, Kernel, KernelSupport,
+    Support, Task, Work,
+};
+use crate::measure::{Clock, DeviceSpan};
 use crate::random::Random;
 
 /// Duration of a hang: longer than any test waits.
@@ -17,6 +21,8 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 const BYTES: u32 = 1_000_000;
 /// Core clock before and after throttling [Hz].
 const CLOCKS: [f64; 2] = [3.0e9, 2.7e9];
+/// Rate of the device's own clock [1/s].
+const TICKS_PER_SECOND: f64 = 1e9;
 /// Time that reading the core clock takes.
 pub const CLOCK_READING: Duration = Duration::from_micros(100);
 
@@ -43,6 +49,8 @@ pub struct Script {
     pub throttles_from: Option<u64>,
     /// The core clock cannot be read.
     pub no_clock: bool,
+    /// The device times its calls itself, by a clock of 1 GHz; this is the time of an empty run.
+    pub empty_run: Option<Duration>,
 }
 
 impl Script {
@@ -58,10 +66,12 @@ impl Script {
         slow_from: None,
         throttles_from: None,
         no_clock: false,
+        empty_run: None,
     };
 
     /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`. `None` for any other word.
+    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`.
+    /// `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
@@ -81,6 +91,7 @@ impl Script {
             "slow_from" => self.slow_from = Some(call()?),
             "throttles_from" => self.throttles_from = Some(call()?),
             "no_clock" => self.no_clock = true,
+            "empty_us" => self.empty_run = Some(Duration::from_micros(call()?)),
             _ => return None,
         }
         Some(self)
@@ -105,6 +116,27 @@ impl fmt::Debug for Fake {
 }
 
 impl Fake {
+    /// Its place among the devices.
+    pub const ID: DeviceId = DeviceId { backend: BackendKind::Fake, index: 0 };
+    /// The name that it reports.
+    pub const NAME: &str = "scripted device";
+
+    /// Kernels of every scripted device: those without formats, with buffers of [`BYTES`].
+    pub fn supported() -> Support {
+        let kernel = |key| KernelSupport { key, formats: Vec::new() };
+        Support {
+            kernels: ["read", "copy", "triad", "fma_fp32", "dot_int8"].map(kernel).into(),
+            cache_bytes: BYTES.into(),
+            cold_bytes: BYTES.into(),
+            hot_bytes: BYTES.into(),
+        }
+    }
+
+    /// Bytes of any work.
+    pub const fn needed() -> u64 {
+        BYTES as u64
+    }
+
     /// A device for a script.
     pub fn new(script: Script, wait: Wait) -> Self {
         Self { script, wait, calls: Rc::default() }
@@ -123,18 +155,38 @@ impl Backend for Fake {
         let random = Random::new(work.seed);
         let (script, wait) = (self.script, Rc::clone(&self.wait));
         self.calls = Rc::default();
-        Ok(Box::new(FakeTask { script, wait, random, calls: Rc::clone(&self.calls) }))
+        Ok(Box::new(FakeTask {
+            script,
+            wait,
+            random,
+            calls: Rc::clone(&self.calls),
+            passed: Duration::ZERO,
+            span: None,
+        }))
     }
 
     fn describe(&self) -> Description {
         Description {
-            backend: "fake",
-            device: "scripted device".into(),
+            id: Self::ID,
+            device: Self::NAME.into(),
+            catalog_key: None,
             route: "script".into(),
             workers: 1,
             pinned: false,
             last_level_cache: None,
         }
+    }
+
+    fn support(&self) -> Support {
+        Self::supported()
+    }
+
+    fn activations(&self, _: Kernel) -> Option<&'static QuantFormat> {
+        None
+    }
+
+    fn needed(&self, _: &Work) -> u64 {
+        Self::needed()
     }
 
     fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
@@ -152,6 +204,9 @@ struct FakeTask {
     wait: Wait,
     random: Random,
     calls: Rc<Cell<u64>>,
+    /// Time of the calls since the last synchronization.
+    passed: Duration,
+    span: Option<DeviceSpan>,
 }
 
 impl Task for FakeTask {
@@ -167,11 +222,26 @@ impl Task for FakeTask {
             self.script.time.mul_f64(slower * (1.0 + self.script.noise * self.random.normal()));
         let time = if self.script.hangs_at == Some(call) { FOREVER } else { time };
         (self.wait.borrow_mut())(time);
+        self.passed += time;
         Ok(())
     }
 
     fn synchronize(&mut self) -> Result<(), Fault> {
+        let passed = std::mem::take(&mut self.passed);
+        self.span = self.script.empty_run.map(|empty| DeviceSpan {
+            ticks: nanoseconds(passed.saturating_add(empty)),
+            empty_ticks: nanoseconds(empty),
+            ticks_per_second: TICKS_PER_SECOND,
+        });
         Ok(())
+    }
+
+    fn ticks_per_second(&self) -> Option<f64> {
+        self.script.empty_run.map(|_| TICKS_PER_SECOND)
+    }
+
+    fn device_span(&mut self) -> Option<DeviceSpan> {
+        self.span.take()
     }
 
     fn check(&mut self) -> Result<Check, Fault> {
@@ -186,6 +256,10 @@ impl Task for FakeTask {
     fn footprint(&self) -> Bytes {
         Bytes::new(BYTES.into())
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -4,14 +4,17 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
 use super::rotation::{LastLevelCache, MIN_COLD, rotated};
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
-use super::{core_clock, device, gemm, gemv, peak, stream};
-use crate::backend::{Backend, Cache, Description, Element, Fault, Kernel, Task, Work};
+use super::{core_clock, device, gemm, gemv, peak, stream, support};
+use crate::backend::{
+    Backend, Cache, Description, DeviceId, Element, Fault, Kernel, Support, Task, Work,
+};
 use crate::measure::Clock;
 
 /// A pool of pinned threads with the instruction set of their kernels.
@@ -39,16 +42,6 @@ impl Cpu {
         }
     }
 
-    /// Bytes of an array that does not fit the caches.
-    pub fn cold_bytes(&self) -> u64 {
-        self.cache().cold_array()
-    }
-
-    /// Bytes of an array that stays in the caches beside two others.
-    pub fn hot_bytes(&self) -> u64 {
-        self.cache().hot_array()
-    }
-
     fn cache(&self) -> LastLevelCache {
         LastLevelCache::or_assumed(self.last_level_cache)
     }
@@ -65,7 +58,7 @@ impl Cpu {
         {
             return Err(Fault::TooSmall { bytes, least: MIN_COLD });
         }
-        has_memory(cache.needed(&work.kernel, work.cache))?;
+        has_memory(self.needed(work))?;
         Ok(cache.sets(work.cache, bytes))
     }
 }
@@ -90,13 +83,26 @@ impl Backend for Cpu {
     fn describe(&self) -> Description {
         let pool = self.pool.borrow();
         Description {
-            backend: "cpu",
+            id: DeviceId::CPU,
             device: device::name(),
+            catalog_key: None,
             route: self.isa.level().key().into(),
             workers: pool.len(),
             pinned: pool.is_pinned(),
             last_level_cache: self.last_level_cache,
         }
+    }
+
+    fn support(&self) -> Support {
+        support::of(self.cache())
+    }
+
+    fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat> {
+        support::activations(kernel)
+    }
+
+    fn needed(&self, work: &Work) -> u64 {
+        self.cache().needed(&work.kernel, work.cache)
     }
 
     fn route(&self, kernel: Kernel) -> String {
@@ -205,7 +211,7 @@ mod tests {
             assert!(sets >= 2 && sets * bytes >= 4 * cache, "{bytes}");
             assert_eq!(cpu.cache().sets(Cache::Hot, bytes), 1);
         }
-        assert!(cpu.cold_bytes() >= 4 * cache);
+        assert!(cpu.support().cold_bytes >= 4 * cache);
     }
 
     #[test]
@@ -216,8 +222,9 @@ mod tests {
             .iter()
             .map(|element| Kernel::Gemm(GemmShape { element: *element, m: 1, n: 1024, k: 1024 }));
         let layouts = [Layout::Fp32, Layout::Int4G128];
-        let kernels = kernels
-            .chain(layouts.map(|layout| Kernel::Gemv(GemvShape { layout, n: 1024, k: 1024 })));
+        let kernels = kernels.chain(
+            layouts.map(|layout| Kernel::Gemv(GemvShape { layout, m: 1, n: 1024, k: 1024 })),
+        );
         for kernel in kernels {
             let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
             assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
@@ -247,7 +254,7 @@ mod tests {
             if narrow {
                 assert_eq!(cpu.route(gemm(Element::Int8)), "avx2");
                 assert_eq!(
-                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1, k: 1 })),
+                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, m: 1, n: 1, k: 1 })),
                     "avx2"
                 );
             }
@@ -258,7 +265,7 @@ mod tests {
     fn operands_too_small_to_be_cold_are_refused_before_anything_is_allocated() {
         let mut cpu = Cpu::new(Some(1), None);
         let tiny = [
-            Kernel::Gemv(GemvShape { layout: Layout::Fp16, n: 1, k: 1 }),
+            Kernel::Gemv(GemvShape { layout: Layout::Fp16, m: 1, n: 1, k: 1 }),
             Kernel::Gemm(GemmShape { element: Element::Fp32, m: 1, n: 1, k: 1 }),
         ];
         for kernel in tiny {
@@ -269,7 +276,8 @@ mod tests {
             );
             assert!(cpu.allocate(&Work { kernel, cache: Cache::Hot, seed: 1 }).is_ok());
         }
-        let long = Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1_000_000_000_000, k: 1 });
+        let rows = 1_000_000_000_000;
+        let long = Kernel::Gemv(GemvShape { layout: Layout::Int8, m: 1, n: rows, k: 1 });
         let refused = cpu.allocate(&Work { kernel: long, cache: Cache::Cold, seed: 1 }).err();
         assert!(matches!(refused, Some(Fault::NoMemory { .. })), "{refused:?}");
     }

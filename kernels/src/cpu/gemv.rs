@@ -1,7 +1,9 @@
-//! GEMV, y = W·x, with packed weights: rows distributed over workers, weights dequantized in registers, for every layout and
-//! instruction set.
+//! Products with packed weights, Y = X·Wᵀ with M = 1 to 16 tokens (M = 1: GEMV, y = W·x): rows of W distributed over workers,
+//! weights dequantized in registers, for every layout and instruction set.
 //!
-//! A kernel computes one row and applies the scales of blocks. Factors that are constant along a row are applied once, here:
+//! A kernel computes one row of W times up to four tokens: each chunk of weights is loaded and unpacked once for all of them. For
+//! more tokens the row is gone through again while it is in the first-level cache, so that every weight is read from memory once.
+//! A kernel applies the scales of blocks. Factors that are constant along a row are applied once, here:
 //! the scale of the row, the scale of the tensor, and the 0.5 of E2M1 codes that were doubled to integers.
 
 #[cfg(target_arch = "x86_64")]
@@ -18,12 +20,16 @@ mod x86;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use calc_core::catalog;
+use calc_core::quant_format::QuantFormat;
+
 pub use input::Input;
 
 use super::buffer::Buffer;
 use super::isa::{Isa, Level};
 use super::prefetch;
 use super::threads::Pool;
+use crate::backend::GemvShape;
 use crate::pack::{Layout, Packed, RowRef};
 
 /// Packed weights, each row in memory local to the worker that multiplies by it.
@@ -100,14 +106,18 @@ impl Matrix {
     }
 }
 
-/// The output y; any worker may write any element.
+/// Most tokens of a product with packed weights; more are a GEMM.
+pub const MAX_TOKENS: usize = 16;
+const _: () = assert!(MAX_TOKENS as u64 == GemvShape::MAX_TOKENS, "as in the shape of a product");
+
+/// The output Y, token by token; any worker may write any element.
 #[derive(Debug)]
 pub struct Output(Vec<AtomicU32>);
 
 impl Output {
-    /// An output of N values, NaN until written, so that a missing value is detected.
-    pub fn new(rows: usize) -> Self {
-        let output = Self((0..rows).map(|_| AtomicU32::new(0)).collect());
+    /// An output of N values per token, NaN until written, so that a missing value is detected.
+    pub fn new(rows: usize, tokens: usize) -> Self {
+        let output = Self((0..rows * tokens).map(|_| AtomicU32::new(0)).collect());
         output.clear();
         output
     }
@@ -117,40 +127,104 @@ impl Output {
         self.0.iter().for_each(|value| value.store(f32::NAN.to_bits(), Relaxed));
     }
 
-    fn set(&self, r: usize, value: f32) {
-        self.0[r].store(value.to_bits(), Relaxed);
+    fn set(&self, index: usize, value: f32) {
+        self.0[index].store(value.to_bits(), Relaxed);
     }
 
-    /// The values of y.
+    /// The values of Y.
     pub fn to_vec(&self) -> Vec<f32> {
         self.0.iter().map(|value| f32::from_bits(value.load(Relaxed))).collect()
     }
 }
 
-/// Computes y = W·x.
+/// Computes Y = X·Wᵀ, with one input per token.
 ///
 /// # Panics
-/// When the input was prepared for another layout or length, or the output does not have one element per row.
-pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) {
-    assert!(x.is_for(weights.layout, weights.cols), "an input of this layout and length");
-    assert_eq!(y.0.len(), weights.rows, "one element per row");
-    let kernel = row_kernel(isa);
+/// When there are no tokens or more than [`MAX_TOKENS`], an input was prepared for another layout or length, or the output does
+/// not have one element per row and token.
+pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &[Input], y: &Output) {
+    assert!((1..=MAX_TOKENS).contains(&x.len()), "one to sixteen tokens");
+    let fits = |x: &Input| x.is_for(weights.layout, weights.cols);
+    assert!(x.iter().all(fits), "an input of this layout and length");
+    assert_eq!(y.0.len(), weights.rows * x.len(), "one element per row and token");
+    let kernels = RowKernels::of(isa);
     let factor = (weights.layout.spec().sum_factor)(weights.tensor_scale);
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
             prefetch::next_line(row.scales);
-            let sum = kernel(weights.layout, row, x);
-            y.set(r, sum * factor * row_scale(weights.layout, row));
+            kernels.products(weights.layout, row, x, |token, sum| {
+                y.set(token * weights.rows + r, sum * factor * row_scale(weights.layout, row));
+            });
         }
     });
 }
 
-/// A row kernel: the dot product of one row with the input, including the scales of blocks.
+/// Format of the input of a product with packed weights: INT8 where the kernel multiplies bytes, else FP32 (weight-only).
+///
+/// # Panics
+/// Never: the catalog has both formats.
+pub(in crate::cpu) fn input_format(layout: Layout) -> &'static QuantFormat {
+    let key = if layout.quantizes_input() { "int8" } else { "fp32" };
+    catalog::format(key).expect("the catalog has FP32 and INT8")
+}
+
+/// A row kernel: the dot products of one row with M inputs, including the scales of blocks.
 ///
 /// Rows are computed one after the other. Interleaving four rows is as fast from caches and half as fast from memory, because
 /// the hardware prefetcher loses the streams.
-type RowKernel = fn(Layout, RowRef<'_>, &Input) -> f32;
+type RowKernel<const M: usize> = fn(Layout, RowRef<'_>, [&Input; M]) -> [f32; M];
+
+/// Row kernels of an instruction set. Four tokens fit into the registers beside the weights.
+struct RowKernels {
+    one: RowKernel<1>,
+    two: RowKernel<2>,
+    four: RowKernel<4>,
+}
+
+impl RowKernels {
+    fn of(isa: Isa) -> Self {
+        match level(isa) {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Vnni => Self { one: avx512::row, two: avx512::row, four: avx512::row },
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                Self { one: avx2::row::<1, 4>, two: avx2::row::<2, 4>, four: avx2::row::<4, 2> }
+            }
+            #[cfg(target_arch = "aarch64")]
+            Level::NeonDot => Self { one: neon::row, two: neon::row, four: neon::row },
+            _ => Self { one: portable::row, two: portable::row, four: portable::row },
+        }
+    }
+
+    /// The dot products of a row with all inputs, by index.
+    fn products(
+        &self,
+        layout: Layout,
+        row: RowRef<'_>,
+        x: &[Input],
+        mut take: impl FnMut(usize, f32),
+    ) {
+        let mut token = 0;
+        let mut take_all = |sums: &[f32]| {
+            for sum in sums {
+                take(token, *sum);
+                token += 1;
+            }
+        };
+        let (fours, rest) = x.as_chunks::<4>();
+        for four in fours {
+            take_all(&(self.four)(layout, row, four.each_ref()));
+        }
+        let (twos, rest) = rest.as_chunks::<2>();
+        for two in twos {
+            take_all(&(self.two)(layout, row, two.each_ref()));
+        }
+        for one in rest {
+            take_all(&(self.one)(layout, row, [one]));
+        }
+    }
+}
 
 /// Instruction set of the kernel that runs on a processor with `isa`. Without VNNI in 512 bits it is AVX2.
 pub(in crate::cpu) const fn level(isa: Isa) -> Level {
@@ -158,18 +232,6 @@ pub(in crate::cpu) const fn level(isa: Isa) -> Level {
         Level::Avx2 | Level::AvxVnni | Level::Avx512 => Level::Avx2,
         Level::Portable | Level::Neon => Level::Portable,
         other => other,
-    }
-}
-
-fn row_kernel(isa: Isa) -> RowKernel {
-    match level(isa) {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512Vnni => avx512::row,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::row,
-        #[cfg(target_arch = "aarch64")]
-        Level::NeonDot => neon::row,
-        _ => portable::row,
     }
 }
 

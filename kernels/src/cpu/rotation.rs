@@ -96,7 +96,9 @@ fn fixed(kernel: &Kernel) -> u64 {
         | Kernel::Dot => 0,
         Kernel::Gemv(product) => {
             let rows = product.n.min(DISTINCT as u64);
-            product.n.saturating_mul(32).saturating_add(product.k.saturating_mul(16 + 4 * rows))
+            let outputs = product.n.saturating_mul(product.m).saturating_mul(32);
+            let inputs = product.k.saturating_mul(16_u64.saturating_mul(product.m) + 4 * rows);
+            outputs.saturating_add(inputs)
         }
         Kernel::Gemm(product) => sides(product.m, product.n, product.k),
     }

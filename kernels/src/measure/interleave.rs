@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use calc_core::math::{exp, ln};
 
 use super::stopper::{Decision, Stopper};
+use super::timer::Timer;
+use super::warm_up::WarmUpState;
 use super::window::Windows;
-use super::{Clock, Flag, Iteration, Plan, Stage, Stopped, notify};
+use super::{Clock, Flag, Iteration, NoTime, Plan, Stage, Stopped, notify};
 use crate::random::Random;
 use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 
@@ -49,10 +51,10 @@ pub fn interleave<E>(
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<Comparison, Stopped<E>> {
     let mut random = Random::new(pair.seed);
-    let mut a = Windows::new(clock, plan, pair.a)?;
-    let mut b = Windows::new(clock, plan, pair.b)?;
-    let steady = a.warm_up(&plan.warm_up, watch)?.is_steady;
-    let steady = b.warm_up(&plan.warm_up, watch)?.is_steady && steady;
+    let timer = Timer::of_host(clock)?;
+    let mut a = Warm::up(Windows::new(clock, pair.a), plan, timer, watch)?;
+    let mut b = Warm::up(Windows::new(clock, pair.b), plan, timer, watch)?;
+    let steady = a.is_steady && b.is_steady;
     notify(watch, Stage::Begin)?;
     let start = clock.now_ns();
     let mut seen = TimedPairs::default();
@@ -80,6 +82,42 @@ pub fn interleave<E>(
     compared.flags.extend(known.iter().filter(|(is, _)| *is).map(|(_, flag)| *flag));
     compared.flags.sort_unstable();
     Ok(compared)
+}
+
+/// One of the two calls, warmed up.
+struct Warm<'a, E> {
+    windows: Windows<'a, E>,
+    /// Calls of a sample.
+    calls: u64,
+    is_steady: bool,
+}
+
+impl<'a, E> Warm<'a, E> {
+    fn up(
+        mut windows: Windows<'a, E>,
+        plan: &Plan,
+        timer: Timer,
+        watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+    ) -> Result<Self, Stopped<E>> {
+        let mut state = WarmUpState::new(plan, timer);
+        let mut told = None;
+        loop {
+            if told != Some(state.slices()) {
+                told = Some(state.slices());
+                notify(watch, Stage::WarmUp(state.slices()))?;
+            }
+            let took = windows.time(state.calls())?;
+            if let Some(warm) = state.took(&took)? {
+                return Ok(Self { windows, calls: state.calls(), is_steady: warm.is_steady });
+            }
+        }
+    }
+
+    /// Time per call of one window [s].
+    fn sample(&mut self) -> Result<f64, Stopped<E>> {
+        let time = self.windows.time(self.calls)?.nanoseconds();
+        if time > 0.0 { Ok(time * 1e-9 / self.calls as f64) } else { Err(NoTime.into()) }
+    }
 }
 
 /// Pairs so far.

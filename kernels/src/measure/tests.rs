@@ -3,6 +3,8 @@
 //! Noise model: a call takes `t·(1 + 0.01·N + wander)` with `N` normal; `wander` is autoregressive with factor 0.9 and deviation
 //! 0.3 %; one call of twenty is interrupted and takes up to 30 % longer. This is a quiet laptop, not a busy one.
 
+mod stepper;
+
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::ControlFlow;

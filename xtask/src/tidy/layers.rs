@@ -84,7 +84,7 @@ const LAYERS: &[(&str, &str)] = &[
         "pack random stats
          activation measure mutants reference
          backend compare
-         cpu job",
+         cpu devices job",
     ),
     (
         "companion",

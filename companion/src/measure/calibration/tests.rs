@@ -16,7 +16,7 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
         (ProductShapeJson { m, n, k }, precision)
     };
     let product = match kernel {
-        Kernel::Gemv(it) => Some(shape(1, it.n, it.k, it.layout.key())),
+        Kernel::Gemv(it) => Some(shape(it.m, it.n, it.k, it.layout.key())),
         Kernel::Gemm(it) => Some(shape(it.m, it.n, it.k, it.element.key())),
         _ => None,
     };
@@ -62,7 +62,7 @@ fn records(share: f64, best: f64) -> Vec<BenchJson> {
     let mut reads = [30e9, best, 20e9].into_iter();
     let points = points(1 << 28);
     let record = |(kernel, _): &(Kernel, Cache)| match kernel {
-        Kernel::Gemv(GemvShape { layout, n, k }) => {
+        Kernel::Gemv(GemvShape { layout, n, k, .. }) => {
             let bytes = layout.format().stored_bytes(*n, *k).get();
             record(*kernel, bytes, 1.0, bytes / (share * 50e9) + 5e-6)
         }

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::ArgMatches;
 use kernels::backend::{Backend, Cache, Fault, Kernel, Work};
-use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
+use kernels::devices;
 use kernels::measure::{Stage, Stopped};
 
 use report::output::json::bench::BenchJson;
@@ -17,7 +17,7 @@ use crate::measure::record;
 pub(super) fn all(
     settings: Settings,
     matches: &ArgMatches,
-    points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
+    points: impl Fn(&dyn Backend) -> Vec<(Kernel, Cache)>,
 ) -> Result<(), Failure> {
     let records = records(settings, points)?;
     super::print(&records, matches)?;
@@ -27,12 +27,12 @@ pub(super) fn all(
 /// Measures points and returns their records.
 pub(super) fn records(
     settings: Settings,
-    points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
+    points: impl Fn(&dyn Backend) -> Vec<(Kernel, Cache)>,
 ) -> Result<Vec<BenchJson>, Failure> {
-    let mut cpu = cpu(settings)?;
-    let points = points(&cpu);
+    let mut device = open(settings)?;
+    let points = points(&*device);
     let mut records = Vec::new();
-    run(&mut cpu, settings, &points, |record| {
+    run(&mut *device, settings, &points, |record| {
         records.push(record);
         Ok(())
     })?;
@@ -45,17 +45,19 @@ pub(super) fn each(
     points: &[(Kernel, Cache)],
     take: impl FnMut(BenchJson) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    run(&mut cpu(settings)?, settings, points, take)
+    run(&mut *open(settings)?, settings, points, take)
 }
 
-fn cpu(settings: Settings) -> Result<Cpu, Failure> {
-    let mut cpu = Cpu::new(settings.threads, settings.isa);
-    cpu.probe().map_err(|fault| failure(Stopped::Failed(fault)))?;
-    Ok(cpu)
+/// Opens the first device of this machine.
+fn open(settings: Settings) -> Result<Box<dyn Backend>, Failure> {
+    let devices = devices::all(None);
+    let device = devices.first().ok_or_else(|| failure(Stopped::Failed(Fault::NoDevice)))?;
+    let opened = device.open(&devices::Settings { workers: settings.threads, isa: settings.isa });
+    opened.map_err(|fault| failure(Stopped::Failed(fault)))
 }
 
 fn run(
-    cpu: &mut Cpu,
+    device: &mut dyn Backend,
     settings: Settings,
     points: &[(Kernel, Cache)],
     mut take: impl FnMut(BenchJson) -> Result<(), Failure>,
@@ -65,7 +67,7 @@ fn run(
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
         let line = Line::new(format!("{} of {}: {}", index + 1, points.len(), kernel.key()));
         let measured =
-            record::measure(&clock, cpu, &work, &settings.plan, &mut |stage| line.show(stage));
+            record::measure(&clock, device, &work, &settings.plan, &mut |stage| line.show(stage));
         line.end();
         take(measured.map_err(failure)?)?;
     }

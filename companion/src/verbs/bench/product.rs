@@ -56,7 +56,7 @@ pub(super) fn sweep() -> Command {
         .mut_arg("weights", |arg| {
             arg.help("Formats of the weights, separated by commas; default: all that have kernels")
         })
-        .arg(tokens("Tokens, separated by commas; default 1. One token is a GEMV, more are a GEMM"))
+        .arg(tokens("Tokens, separated by commas; default 1. Up to 16 with packed weights (one is a GEMV), more are a GEMM"))
         .arg(
             out.value_parser(value_parser!(PathBuf))
                 .required(true)
@@ -291,7 +291,7 @@ fn way_of_record(record: &Value) -> Option<String> {
 
 fn name(kernel: Kernel, cache: Cache) -> String {
     let (m, n, k, weights) = match kernel {
-        Kernel::Gemv(GemvShape { layout, n, k }) => (1, n, k, layout.key()),
+        Kernel::Gemv(GemvShape { layout, m, n, k }) => (m, n, k, layout.key()),
         Kernel::Gemm(GemmShape { element, m, n, k }) => (m, n, k, element.key()),
         Kernel::Read { .. }
         | Kernel::Copy { .. }

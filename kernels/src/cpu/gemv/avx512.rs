@@ -18,50 +18,50 @@ use std::arch::x86_64::{
     _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_xor_si512,
 };
 
-use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
+use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles, pairs};
 use super::walk::walk;
 use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
-/// Dot product of a row with the input.
-pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+/// Dot products of a row with M inputs.
+pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+fn row_vectors<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     match layout.code_kind() {
-        CodeKind::Floats => floats(layout, row, x.floats()),
-        CodeKind::Bytes => bytes(layout, row, x.bytes()),
-        CodeKind::Nibbles => nibbles(layout, row, x.nibbles()),
+        CodeKind::Floats => floats(layout, row, x.map(Input::floats)),
+        CodeKind::Bytes => bytes(layout, row, x.map(Input::bytes)),
+        CodeKind::Nibbles => nibbles(layout, row, x.map(Input::nibbles)),
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
-    let mut sums = [_mm512_setzero_ps(); 4];
+fn floats<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Floats]; M]) -> [f32; M] {
+    let mut sums = [[_mm512_setzero_ps(); 4]; M];
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
-            for (i, sum) in sums.iter_mut().enumerate() {
+        Layout::Fp32 => walk::<256, 0, 0, _, M>(row, x, |chunk, x| {
+            for i in 0..4 {
                 let weights = _mm512_castsi512_ps(load(&chunk.codes[64 * i..]));
-                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+                add_values(&mut sums, weights, x, i);
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
-            for (i, sum) in sums.iter_mut().enumerate() {
+        Layout::Fp16 => walk::<128, 0, 0, _, M>(row, x, |chunk, x| {
+            for i in 0..4 {
                 let weights = _mm512_cvtph_ps(load_half(&chunk.codes[32 * i..]));
-                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+                add_values(&mut sums, weights, x, i);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
-            for (i, sum) in sums.iter_mut().enumerate() {
+        Layout::Bf16 => walk::<128, 0, 0, _, M>(row, x, |chunk, x| {
+            for i in 0..4 {
                 let wide = _mm512_cvtepu16_epi32(load_half(&chunk.codes[32 * i..]));
                 let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
-                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+                add_values(&mut sums, weights, x, i);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _, M>(row, x, |chunk, x| {
             for half in [0, 1] {
                 let wide = _mm512_cvtepu8_epi16(load_half(&chunk.codes[32 * half..]));
                 add_f16(&mut sums, _mm512_slli_epi16::<8>(wide), x, half);
@@ -70,7 +70,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         Layout::Fp8E4m3 => {
             // Sign-extended and shifted by 7, all fields are where FP16 has them; bit 14, a copy of the sign, is masked off.
             let without = _mm512_set1_epi16(!0x4000);
-            walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            walk::<64, 0, 0, _, M>(row, x, |chunk, x| {
                 for half in [0, 1] {
                     let wide = _mm512_cvtepi8_epi16(load_half(&chunk.codes[32 * half..]));
                     let moved = _mm512_and_si512(_mm512_slli_epi16::<7>(wide), without);
@@ -81,32 +81,60 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         Layout::Nf4 => {
             let table = load_floats(&NF4);
             let halves = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-            walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
-                let products = dot_nf4(table, load(chunk.codes), x);
+            walk::<64, 8, 0, _, M>(row, x.map(pairs), |chunk, x| {
+                let weights = nf4_values(table, load(chunk.codes));
                 let scales = _mm_castsi128_ps(_mm_cvtsi64_si128(word(*chunk.scales)));
                 let scales = _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(scales));
-                add(&mut sums, products, scales);
+                for (x, sums) in x.iter().zip(&mut sums) {
+                    add(sums, dot_nf4(&weights, x), scales);
+                }
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
     let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
-    total(sums) * last
+    sums.map(|sums| total(sums) * last)
+}
+
+/// Accumulates 16 weights times input values 16 · i … 16 · i + 15 of every input.
+#[target_feature(enable = "avx512f,fma")]
+fn add_values<const M: usize>(
+    sums: &mut [[__m512; 4]; M],
+    weights: __m512,
+    x: [&Floats; M],
+    i: usize,
+) {
+    for (x, sums) in x.iter().zip(sums) {
+        sums[i] = _mm512_fmadd_ps(weights, values(x, i), sums[i]);
+    }
+}
+
+/// The eight NF4 values of every word. The permutation reads only the lowest 4 bits of an index.
+#[target_feature(enable = "avx512f")]
+fn nf4_values(table: __m512, codes: __m512i) -> [__m512; 8] {
+    [
+        _mm512_permutexvar_ps(codes, table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<4>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<8>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<12>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<16>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<20>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<24>(codes), table),
+        _mm512_permutexvar_ps(_mm512_srli_epi32::<28>(codes), table),
+    ]
 }
 
 /// Sums of eight products per lane, in two dependency chains.
 #[target_feature(enable = "avx512f,fma")]
-fn dot_nf4(table: __m512, codes: __m512i, x: &[Floats; 2]) -> __m512 {
-    // The permutation reads only the lowest 4 bits of an index.
-    let weights = |codes| _mm512_permutexvar_ps(codes, table);
-    let even = _mm512_mul_ps(weights(codes), values(&x[0], 0));
-    let odd = _mm512_mul_ps(weights(_mm512_srli_epi32::<4>(codes)), values(&x[0], 1));
-    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<8>(codes)), values(&x[0], 2), even);
-    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<12>(codes)), values(&x[0], 3), odd);
-    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<16>(codes)), values(&x[1], 0), even);
-    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<20>(codes)), values(&x[1], 1), odd);
-    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<24>(codes)), values(&x[1], 2), even);
-    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<28>(codes)), values(&x[1], 3), odd);
+fn dot_nf4(weights: &[__m512; 8], x: &[Floats; 2]) -> __m512 {
+    let even = _mm512_mul_ps(weights[0], values(&x[0], 0));
+    let odd = _mm512_mul_ps(weights[1], values(&x[0], 1));
+    let even = _mm512_fmadd_ps(weights[2], values(&x[0], 2), even);
+    let odd = _mm512_fmadd_ps(weights[3], values(&x[0], 3), odd);
+    let even = _mm512_fmadd_ps(weights[4], values(&x[1], 0), even);
+    let odd = _mm512_fmadd_ps(weights[5], values(&x[1], 1), odd);
+    let even = _mm512_fmadd_ps(weights[6], values(&x[1], 2), even);
+    let odd = _mm512_fmadd_ps(weights[7], values(&x[1], 3), odd);
     _mm512_add_ps(even, odd)
 }
 
@@ -122,113 +150,152 @@ fn total([a, b, c, d]: [__m512; 4]) -> f32 {
     _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)))
 }
 
-/// Accumulates 32 FP16 weights times a half of a chunk.
+/// Accumulates 32 FP16 weights times a half of a chunk of every input.
 #[target_feature(enable = "avx512f,avx512dq,fma,f16c")]
-fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
+fn add_f16<const M: usize>(
+    sums: &mut [[__m512; 4]; M],
+    weights: __m512i,
+    x: [&Floats; M],
+    half: usize,
+) {
     let low = _mm512_cvtph_ps(_mm512_castsi512_si256(weights));
     let high = _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(weights));
-    sums[2 * half] = _mm512_fmadd_ps(low, values(x, 2 * half), sums[2 * half]);
-    sums[2 * half + 1] = _mm512_fmadd_ps(high, values(x, 2 * half + 1), sums[2 * half + 1]);
+    add_values(sums, low, x, 2 * half);
+    add_values(sums, high, x, 2 * half + 1);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
-    let mut sums = [_mm512_setzero_ps(); 4];
+fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M]) -> [f32; M] {
+    let mut sums = [[_mm512_setzero_ps(); 4]; M];
     match layout {
-        Layout::Int8 => {
-            walk::<128, 0, 0, _>(row, x.as_chunks::<2>().0, |chunk, [first, second]| {
-                let dots = dot_bytes(load(chunk.codes), first);
-                sums[0] = _mm512_fmadd_ps(dots, load_floats(&first.scale), sums[0]);
-                let dots = dot_bytes(load(&chunk.codes[64..]), second);
-                sums[1] = _mm512_fmadd_ps(dots, load_floats(&second.scale), sums[1]);
-            });
-        }
-        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
-            let [first, second] = x;
-
-            let dots = dot_bytes(load(chunk.codes), first);
-            let products = _mm512_mul_ps(dots, load_floats(&first.scale));
-            let dots = dot_bytes(load(&chunk.codes[64..]), second);
-            let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
-            add(&mut sums, products, bf16(*chunk.scales));
+        Layout::Int8 => walk::<128, 0, 0, _, M>(row, x.map(pairs), |chunk, x| {
+            let codes = [unsigned(load(chunk.codes)), unsigned(load(&chunk.codes[64..]))];
+            for (x, sums) in x.iter().zip(&mut sums) {
+                for i in 0..2 {
+                    let dots = dot_bytes(codes[i], &x[i]);
+                    sums[i] = _mm512_fmadd_ps(dots, load_floats(&x[i].scale), sums[i]);
+                }
+            }
+        }),
+        Layout::Int8G128 => walk::<128, 2, 0, _, M>(row, x.map(pairs), |chunk, x| {
+            let codes = [unsigned(load(chunk.codes)), unsigned(load(&chunk.codes[64..]))];
+            let scale = bf16(*chunk.scales);
+            for ([first, second], sums) in x.into_iter().zip(&mut sums) {
+                let dots = dot_bytes(codes[0], first);
+                let products = _mm512_mul_ps(dots, load_floats(&first.scale));
+                let dots = dot_bytes(codes[1], second);
+                let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
+                add(sums, products, scale);
+            }
         }),
         Layout::GgufQ8_0 => {
             let spread = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-            walk::<68, 0, 0, _>(row, x, |chunk, x| {
+            walk::<68, 0, 0, _, M>(row, x, |chunk, x| {
                 let c = chunk.codes;
                 let low = _mm512_castsi256_si512(load_half(&c[2..]));
-                let codes = _mm512_inserti64x4::<1>(low, load_half(&c[36..]));
+                let codes = unsigned(_mm512_inserti64x4::<1>(low, load_half(&c[36..])));
                 let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
                 let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
-                let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
-                add(&mut sums, dot_bytes(codes, x), scales);
+                for (x, sums) in x.iter().zip(&mut sums) {
+                    let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
+                    add(sums, dot_bytes(codes, x), scales);
+                }
             });
         }
         _ => unreachable!("the caller comes here with bytes"),
     }
-    total(sums)
+    sums.map(|sums| total(sums))
+}
+
+/// Codes with 128 added.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn unsigned(codes: __m512i) -> __m512i {
+    _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN))
 }
 
 /// Exact sums of four products per lane.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn dot_bytes(codes: __m512i, x: &Bytes) -> __m512 {
-    let unsigned = _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN));
+fn dot_bytes(unsigned: __m512i, x: &Bytes) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_dpbusd_epi32(load_ints(&x.start), unsigned, load_codes(&x.codes)))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
-    let mut sum = _mm512_setzero_ps();
+fn nibbles<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Nibbles]; M]) -> [f32; M] {
+    let mut sums = [_mm512_setzero_ps(); M];
     let quarters = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     let eighths = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     let four = |scales: __m128| _mm512_permutexvar_ps(quarters, _mm512_castps128_ps512(scales));
     let table = _mm512_maskz_broadcast_i32x4(u16::MAX, load_quarter(&E2M1_TABLE));
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
-            let dots = dot_nibbles(load(chunk.codes), x);
-            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
+        Layout::Int4G128Sym => walk::<64, 2, 0, _, M>(row, x, |chunk, x| {
+            add_dots(&mut sums, unpacked(load(chunk.codes)), x, bf16(*chunk.scales));
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
-            let dots = dot_nibbles(load(chunk.codes), x);
-            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
+        Layout::Int4G32Sym => walk::<64, 8, 0, _, M>(row, x, |chunk, x| {
+            add_dots(&mut sums, unpacked(load(chunk.codes)), x, four(bf16x4(*chunk.scales)));
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
-            let dots = dot_nibbles(load(chunk.codes), x);
-            let dots = _mm512_fnmadd_ps(bf16(*chunk.zeros), load_floats(&x.sum), dots);
-            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
+        Layout::Int4G128 => walk::<64, 2, 2, _, M>(row, x, |chunk, x| {
+            let factors = (bf16(*chunk.scales), bf16(*chunk.zeros));
+            add_shifted_dots(&mut sums, unpacked(load(chunk.codes)), x, factors);
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
-            let zeros = four(bf16x4(*chunk.zeros));
-            let dots = dot_nibbles(load(chunk.codes), x);
-            let dots = _mm512_fnmadd_ps(zeros, load_floats(&x.sum), dots);
-            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
+        Layout::Int4G32 => walk::<64, 8, 8, _, M>(row, x, |chunk, x| {
+            let factors = (four(bf16x4(*chunk.scales)), four(bf16x4(*chunk.zeros)));
+            add_shifted_dots(&mut sums, unpacked(load(chunk.codes)), x, factors);
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
-            let dots = dot_table(table, load(chunk.codes), x);
-            sum = _mm512_fmadd_ps(dots, four(e8m0x4(*chunk.scales)), sum);
+        Layout::Mxfp4 => walk::<64, 4, 0, _, M>(row, x, |chunk, x| {
+            let codes = looked_up(table, load(chunk.codes));
+            add_dots(&mut sums, codes, x, four(e8m0x4(*chunk.scales)));
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+        Layout::Nvfp4 => walk::<64, 8, 0, _, M>(row, x, |chunk, x| {
             let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
             let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
             let scales = _mm512_permutexvar_ps(eighths, _mm512_castps256_ps512(eight));
-            let dots = dot_table(table, load(chunk.codes), x);
-            sum = _mm512_fmadd_ps(dots, scales, sum);
+            add_dots(&mut sums, looked_up(table, load(chunk.codes)), x, scales);
         }),
         Layout::GgufQ4_0 => {
             let (places, scale_places) = q4_0_places();
-            walk::<72, 0, 0, _>(row, x, |chunk, x| {
+            walk::<72, 0, 0, _, M>(row, x, |chunk, x| {
                 // Two loads cover all 72 bytes; a permutation of 16-bit words skips the scales.
                 let start = load(chunk.codes);
                 let codes = _mm512_permutex2var_epi16(start, places, load(&chunk.codes[8..]));
                 let scales = _mm512_permutexvar_epi16(scale_places, start);
                 let scales = _mm512_cvtph_ps(_mm512_castsi512_si256(scales));
-                sum = _mm512_fmadd_ps(dot_nibbles(codes, x), scales, sum);
+                add_dots(&mut sums, unpacked(codes), x, scales);
             });
         }
         _ => unreachable!("the caller comes here with nibbles"),
     }
     let last = if layout == Layout::Nvfp4 { E4M3_BY_F16 } else { 1.0 };
-    _mm512_reduce_add_ps(sum) * last
+    sums.map(|sum| _mm512_reduce_add_ps(sum) * last)
+}
+
+/// Low and high nibbles, one per byte.
+type Codes = [__m512i; 2];
+
+/// Accumulates dot products with every input, times the scales of the weights.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,fma")]
+fn add_dots<const M: usize>(
+    sums: &mut [__m512; M],
+    codes: Codes,
+    x: [&Nibbles; M],
+    scales: __m512,
+) {
+    for (x, sum) in x.iter().zip(sums) {
+        *sum = _mm512_fmadd_ps(dot(codes, x), scales, *sum);
+    }
+}
+
+/// As [`add_dots`], with zero points.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,fma")]
+fn add_shifted_dots<const M: usize>(
+    sums: &mut [__m512; M],
+    codes: Codes,
+    x: [&Nibbles; M],
+    (scales, zeros): (__m512, __m512),
+) {
+    for (x, sum) in x.iter().zip(sums) {
+        let dots = _mm512_fnmadd_ps(zeros, load_floats(&x.sum), dot(codes, x));
+        *sum = _mm512_fmadd_ps(dots, scales, *sum);
+    }
 }
 
 /// Permutation indices for four Q4_0 blocks of 18 bytes: of the code words (below 32 in the first 64 bytes, else in the last
@@ -244,26 +311,21 @@ fn q4_0_places() -> (__m512i, __m512i) {
     (load(&codes), load(&scales))
 }
 
+#[target_feature(enable = "avx512f,avx512bw")]
+fn unpacked(codes: __m512i) -> Codes {
+    let mask = _mm512_set1_epi8(15);
+    [_mm512_and_si512(codes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask)]
+}
+
+/// As [`unpacked`], with weights from a table.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn looked_up(table: __m512i, codes: __m512i) -> Codes {
+    unpacked(codes).map(|codes| _mm512_shuffle_epi8(table, codes))
+}
+
 /// Exact sums of eight products per lane, times the scales of the input.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn dot_nibbles(codes: __m512i, x: &Nibbles) -> __m512 {
-    let mask = _mm512_set1_epi8(15);
-    let low = _mm512_and_si512(codes, mask);
-    let high = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
-    dot(low, high, x)
-}
-
-/// As [`dot_nibbles`], with weights from a table.
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn dot_table(table: __m512i, codes: __m512i, x: &Nibbles) -> __m512 {
-    let mask = _mm512_set1_epi8(15);
-    let low = _mm512_shuffle_epi8(table, _mm512_and_si512(codes, mask));
-    let high = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
-    dot(low, _mm512_shuffle_epi8(table, high), x)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn dot(low: __m512i, high: __m512i, x: &Nibbles) -> __m512 {
+fn dot([low, high]: Codes, x: &Nibbles) -> __m512 {
     let sums = _mm512_dpbusd_epi32(load_ints(&x.start), low, load_codes(&x.low));
     let sums = _mm512_dpbusd_epi32(sums, high, load_codes(&x.high));
     _mm512_mul_ps(_mm512_cvtepi32_ps(sums), load_floats(&x.scale))

@@ -94,6 +94,11 @@ impl Input {
     }
 }
 
+/// Chunks in units of two.
+pub(super) fn pairs<X>(chunks: &[X]) -> &[[X; 2]] {
+    chunks.as_chunks().0
+}
+
 fn two_of_floats(layout: Layout, x: &[f32]) -> [Floats; 2] {
     let mut chunks = [Floats([0.0; CHUNK]); 2];
     for (j, value) in x.iter().enumerate() {

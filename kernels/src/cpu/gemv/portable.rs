@@ -2,10 +2,10 @@
 
 use half::{bf16, f16};
 
-use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
+use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles, pairs};
 use super::walk::{Chunk, walk};
 use crate::pack::minifloat::{E4M3, E5M2, e8m0};
-use crate::pack::{Layout, NF4, RowRef};
+use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
 /// E2M1 values doubled to integers.
 pub(super) const E2M1_TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
@@ -17,157 +17,172 @@ pub(super) const UNSIGNED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 type Sums = [f32; LANES];
 
-/// Dot product of a row with the input.
-pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    let mut sums = [0.0; LANES];
-    match layout {
-        Layout::Fp32 => {
-            walk::<256, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
-                add_floats(&mut sums, x, |j| f32::from_le_bytes(part(c, 4 * j)));
-            });
-        }
-        Layout::Fp16 => {
-            walk::<128, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
-                add_floats(&mut sums, x, |j| f16::from_le_bytes(part(c, 2 * j)).to_f32());
-            });
-        }
-        Layout::Bf16 => {
-            walk::<128, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
-                add_floats(&mut sums, x, |j| bf16::from_le_bytes(part(c, 2 * j)).to_f32());
-            });
-        }
-        Layout::Fp8E4m3 => {
-            walk::<64, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
-                add_floats(&mut sums, x, |j| E4M3.decode(c[j]));
-            });
-        }
-        Layout::Fp8E5m2 => {
-            walk::<64, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
-                add_floats(&mut sums, x, |j| E5M2.decode(c[j]));
-            });
-        }
-        Layout::Nf4 => {
-            walk::<64, 8, 0, _>(row, x.floats().as_chunks::<2>().0, |chunk, x| {
-                let scales = f32s(*chunk.scales);
-                for (place, x) in x.iter().flat_map(|x| &x.0).enumerate() {
-                    let (nibble, lane) = (place / LANES, place % LANES);
-                    let code = chunk.codes[4 * lane + nibble / 2] >> (nibble % 2 * 4) & 15;
-                    sums[lane] += NF4[usize::from(code)] * x * scales[lane / 8];
-                }
-            });
-        }
-        Layout::Int8 => walk::<64, 0, 0, _>(row, x.bytes(), |Chunk { codes: c, .. }, x| {
-            add_bytes(&mut sums, c, x, [1.0; 2]);
-        }),
-        Layout::Int8G128 => {
-            walk::<128, 2, 0, _>(
-                row,
-                x.bytes().as_chunks::<2>().0,
-                |Chunk { codes: c, scales: s, .. }, x| {
-                    let scale = bf16::from_le_bytes(*s).to_f32();
-                    for (codes, x) in c.as_chunks().0.iter().zip(x) {
-                        add_bytes(&mut sums, codes, x, [scale; 2]);
-                    }
-                },
-            );
-        }
-        Layout::GgufQ8_0 => {
-            walk::<68, 0, 0, _>(row, x.bytes(), |Chunk { codes: c, .. }, x| {
-                let (codes, scales) = q8_0(c);
-                add_bytes(&mut sums, &codes, x, scales);
-            });
-        }
-        Layout::Int4G32Sym
-        | Layout::Int4G32
-        | Layout::Int4G128Sym
-        | Layout::Int4G128
-        | Layout::Mxfp4
-        | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, row, x, &mut sums),
+/// Dot products of a row with M inputs.
+pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+    let mut sums = [[0.0; LANES]; M];
+    match layout.code_kind() {
+        CodeKind::Floats => floats(layout, row, x.map(Input::floats), &mut sums),
+        CodeKind::Bytes => bytes(layout, row, x.map(Input::bytes), &mut sums),
+        CodeKind::Nibbles => nibbles(layout, row, x.map(Input::nibbles), &mut sums),
     }
-    sums.iter().sum()
+    sums.map(|sums| sums.iter().sum())
 }
 
-fn nibbles(layout: Layout, row: RowRef<'_>, x: &Input, sums: &mut Sums) {
-    let x = x.nibbles();
+fn floats<const M: usize>(
+    layout: Layout,
+    row: RowRef<'_>,
+    x: [&[Floats]; M],
+    sums: &mut [Sums; M],
+) {
     match layout {
-        Layout::Int4G32Sym => {
-            walk::<64, 8, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
-                add_nibbles(sums, c, x, &INT4, bf16s::<4>(s));
-            });
-        }
-        Layout::Int4G128Sym => {
-            walk::<64, 2, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
-                add_nibbles(sums, c, x, &INT4, bf16s::<1>(s));
-            });
-        }
-        Layout::Int4G32 => {
-            walk::<64, 8, 8, _>(row, x, |Chunk { codes: c, scales: s, zeros: z }, x| {
-                add_nibbles(sums, c, x, &UNSIGNED, bf16s::<4>(s));
-                subtract_zero(sums, x, bf16s::<4>(s), bf16s::<4>(z));
-            });
-        }
-        Layout::Int4G128 => {
-            walk::<64, 2, 2, _>(row, x, |Chunk { codes: c, scales: s, zeros: z }, x| {
-                add_nibbles(sums, c, x, &UNSIGNED, bf16s::<1>(s));
-                subtract_zero(sums, x, bf16s::<1>(s), bf16s::<1>(z));
-            });
-        }
-        Layout::Mxfp4 => {
-            walk::<64, 4, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
-                add_nibbles(sums, c, x, &E2M1_TWICE, s.map(e8m0));
-            });
-        }
-        Layout::Nvfp4 => {
-            walk::<64, 8, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
-                add_nibbles(sums, c, x, &E2M1_TWICE, s.map(|code| E4M3.decode(code)));
-            });
-        }
-        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |Chunk { codes: c, .. }, x| {
+        Layout::Fp32 => walk::<256, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_floats(sums, x, |j| f32::from_le_bytes(part(c, 4 * j)));
+        }),
+        Layout::Fp16 => walk::<128, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_floats(sums, x, |j| f16::from_le_bytes(part(c, 2 * j)).to_f32());
+        }),
+        Layout::Bf16 => walk::<128, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_floats(sums, x, |j| bf16::from_le_bytes(part(c, 2 * j)).to_f32());
+        }),
+        Layout::Fp8E4m3 => walk::<64, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_floats(sums, x, |j| E4M3.decode(c[j]));
+        }),
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_floats(sums, x, |j| E5M2.decode(c[j]));
+        }),
+        Layout::Nf4 => walk::<64, 8, 0, _, M>(row, x.map(pairs), |chunk, x| {
+            let scales = f32s(*chunk.scales);
+            for place in 0..2 * CHUNK {
+                let (nibble, lane) = (place / LANES, place % LANES);
+                let code = chunk.codes[4 * lane + nibble / 2] >> (nibble % 2 * 4) & 15;
+                let weight = NF4[usize::from(code)];
+                for (x, sums) in x.iter().zip(&mut *sums) {
+                    sums[lane] += weight * x[place / CHUNK].0[place % CHUNK] * scales[lane / 8];
+                }
+            }
+        }),
+        _ => unreachable!("the caller comes here with floats"),
+    }
+}
+
+fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M], sums: &mut [Sums; M]) {
+    match layout {
+        Layout::Int8 => walk::<64, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            add_bytes(sums, c, x, [1.0; 2]);
+        }),
+        Layout::Int8G128 => walk::<128, 2, 0, _, M>(row, x.map(pairs), |chunk, x| {
+            let scale = bf16::from_le_bytes(*chunk.scales).to_f32();
+            for (i, codes) in chunk.codes.as_chunks().0.iter().enumerate() {
+                add_bytes(sums, codes, x.map(|x| &x[i]), [scale; 2]);
+            }
+        }),
+        Layout::GgufQ8_0 => walk::<68, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
+            let (codes, scales) = q8_0(c);
+            add_bytes(sums, &codes, x, scales);
+        }),
+        _ => unreachable!("the caller comes here with bytes"),
+    }
+}
+
+fn nibbles<const M: usize>(
+    layout: Layout,
+    row: RowRef<'_>,
+    x: [&[Nibbles]; M],
+    sums: &mut [Sums; M],
+) {
+    match layout {
+        Layout::Int4G32Sym => walk::<64, 8, 0, _, M>(row, x, |chunk, x| {
+            add_nibbles(sums, &weights(chunk.codes, &INT4), x, bf16s::<4>(chunk.scales));
+        }),
+        Layout::Int4G128Sym => walk::<64, 2, 0, _, M>(row, x, |chunk, x| {
+            add_nibbles(sums, &weights(chunk.codes, &INT4), x, bf16s::<1>(chunk.scales));
+        }),
+        Layout::Int4G32 => walk::<64, 8, 8, _, M>(row, x, |Chunk { codes, scales, zeros }, x| {
+            add_nibbles(sums, &weights(codes, &UNSIGNED), x, bf16s::<4>(scales));
+            subtract_zero(sums, x, bf16s::<4>(scales), bf16s::<4>(zeros));
+        }),
+        Layout::Int4G128 => walk::<64, 2, 2, _, M>(row, x, |Chunk { codes, scales, zeros }, x| {
+            add_nibbles(sums, &weights(codes, &UNSIGNED), x, bf16s::<1>(scales));
+            subtract_zero(sums, x, bf16s::<1>(scales), bf16s::<1>(zeros));
+        }),
+        Layout::Mxfp4 => walk::<64, 4, 0, _, M>(row, x, |chunk, x| {
+            add_nibbles(sums, &weights(chunk.codes, &E2M1_TWICE), x, chunk.scales.map(e8m0));
+        }),
+        Layout::Nvfp4 => walk::<64, 8, 0, _, M>(row, x, |chunk, x| {
+            let scales = chunk.scales.map(|code| E4M3.decode(code));
+            add_nibbles(sums, &weights(chunk.codes, &E2M1_TWICE), x, scales);
+        }),
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
             let (codes, scales) = q4_0(c);
-            add_nibbles(sums, &codes, x, &INT4, scales);
+            add_nibbles(sums, &weights(&codes, &INT4), x, scales);
         }),
         _ => unreachable!("the caller comes here with nibbles"),
     }
 }
 
-fn add_floats(sums: &mut Sums, x: &Floats, weight: impl Fn(usize) -> f32) {
-    for (j, x) in x.0.iter().enumerate() {
-        sums[j % LANES] += weight(j) * x;
+fn add_floats<const M: usize>(
+    sums: &mut [Sums; M],
+    x: [&Floats; M],
+    weight: impl Fn(usize) -> f32,
+) {
+    for j in 0..CHUNK {
+        let weight = weight(j);
+        for (x, sums) in x.iter().zip(&mut *sums) {
+            sums[j % LANES] += weight * x.0[j];
+        }
     }
 }
 
-fn add_bytes(sums: &mut Sums, codes: &[u8; CHUNK], x: &Bytes, scales: [f32; 2]) {
-    for (lane, sum) in sums.iter_mut().enumerate() {
-        let dot: i32 = (4 * lane..4 * lane + 4)
-            .map(|i| i32::from(codes[i].cast_signed()) * i32::from(x.codes[i]))
-            .sum();
-        *sum += dot as f32 * x.scale[lane] * scales[lane / 8];
+fn add_bytes<const M: usize>(
+    sums: &mut [Sums; M],
+    codes: &[u8; CHUNK],
+    x: [&Bytes; M],
+    scales: [f32; 2],
+) {
+    for (x, sums) in x.iter().zip(sums) {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            let dot: i32 = (4 * lane..4 * lane + 4)
+                .map(|i| i32::from(codes[i].cast_signed()) * i32::from(x.codes[i]))
+                .sum();
+            *sum += dot as f32 * x.scale[lane] * scales[lane / 8];
+        }
     }
+}
+
+/// Values of the low and the high nibbles.
+fn weights(codes: &[u8; CHUNK], table: &[i8; 16]) -> [[i8; CHUNK]; 2] {
+    let value = |code: u8| table[usize::from(code)];
+    [codes.map(|code| value(code & 15)), codes.map(|code| value(code >> 4))]
 }
 
 /// Accumulates weight · value · scale; a chunk has `S` scales.
-fn add_nibbles<const S: usize>(
-    sums: &mut Sums,
-    codes: &[u8; CHUNK],
-    x: &Nibbles,
-    table: &[i8; 16],
+fn add_nibbles<const S: usize, const M: usize>(
+    sums: &mut [Sums; M],
+    [low, high]: &[[i8; CHUNK]; 2],
+    x: [&Nibbles; M],
     scales: [f32; S],
 ) {
-    let weight = |code: u8| i32::from(table[usize::from(code)]);
-    for (lane, sum) in sums.iter_mut().enumerate() {
-        let byte = |i: usize| {
-            weight(codes[i] & 15) * i32::from(x.low[i])
-                + weight(codes[i] >> 4) * i32::from(x.high[i])
-        };
-        let dot: i32 = (4 * lane..4 * lane + 4).map(byte).sum();
-        *sum += dot as f32 * x.scale[lane] * scales[lane * S / LANES];
+    for (x, sums) in x.iter().zip(sums) {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            let byte = |i: usize| {
+                i32::from(low[i]) * i32::from(x.low[i]) + i32::from(high[i]) * i32::from(x.high[i])
+            };
+            let dot: i32 = (4 * lane..4 * lane + 4).map(byte).sum();
+            *sum += dot as f32 * x.scale[lane] * scales[lane * S / LANES];
+        }
     }
 }
 
-fn subtract_zero<const S: usize>(sums: &mut Sums, x: &Nibbles, scales: [f32; S], zeros: [f32; S]) {
-    for (lane, sum) in sums.iter_mut().enumerate() {
-        *sum -= zeros[lane * S / LANES] * x.sum[lane] * scales[lane * S / LANES];
+fn subtract_zero<const S: usize, const M: usize>(
+    sums: &mut [Sums; M],
+    x: [&Nibbles; M],
+    scales: [f32; S],
+    zeros: [f32; S],
+) {
+    for (x, sums) in x.iter().zip(sums) {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum -= zeros[lane * S / LANES] * x.sum[lane] * scales[lane * S / LANES];
+        }
     }
 }
 

@@ -11,31 +11,32 @@ pub(super) struct Chunk<'a, const C: usize, const S: usize, const Z: usize> {
     pub zeros: &'a [u8; Z],
 }
 
-/// Calls `step` with each chunk of a row and the matching chunk of the input.
+/// Calls `step` with each chunk of a row and the matching chunks of M inputs.
 ///
 /// `C`, `S` and `Z` are the bytes per chunk in the planes; 0 for a plane that `step` does not read.
-/// Padding of the last chunk meets zeros of the input.
+/// Padding of the last chunk meets zeros of the inputs.
 #[expect(
     clippy::inline_always,
     reason = "the step is compiled for an instruction set, and only inside its caller it can be inlined"
 )]
 #[inline(always)]
-pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X>(
+pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X, const M: usize>(
     row: RowRef<'_>,
-    input: &[X],
-    mut step: impl FnMut(Chunk<'_, C, S, Z>, &X),
+    inputs: [&[X]; M],
+    mut step: impl FnMut(Chunk<'_, C, S, Z>, [&X; M]),
 ) {
     let whole = row.codes.len() / C;
-    let (input, last) = input.split_at(whole);
-    for (i, x) in input.iter().enumerate() {
+    let heads = inputs.map(|input| &input[..whole]);
+    for i in 0..whole {
         let (codes, scales, zeros) = (part(row.codes, i), part(row.scales, i), part(row.zeros, i));
         prefetch::ahead(codes);
-        step(Chunk { codes, scales, zeros }, x);
+        step(Chunk { codes, scales, zeros }, heads.map(|input| &input[i]));
     }
     if row.codes.len() > whole * C {
         let (codes, scales) = (rest(row.codes, whole), rest(row.scales, whole));
         let zeros = rest(row.zeros, whole);
-        step(Chunk { codes: &codes, scales: &scales, zeros: &zeros }, &last[0]);
+        let last = inputs.map(|input| &input[whole]);
+        step(Chunk { codes: &codes, scales: &scales, zeros: &zeros }, last);
     }
 }
 
@@ -63,10 +64,14 @@ mod tests {
         let codes: Vec<u8> = (1..=10).collect();
         let row = RowRef { codes: &codes, scales: &[7, 8, 9], zeros: &[] };
         let mut seen = Vec::new();
-        walk::<4, 1, 0, _>(row, &['a', 'b', 'c'], |chunk, x| {
-            seen.push((*chunk.codes, chunk.scales[0], *x));
+        walk::<4, 1, 0, _, _>(row, [&['a', 'b', 'c'], &['x', 'y', 'z']], |chunk, [a, b]| {
+            seen.push((*chunk.codes, chunk.scales[0], *a, *b));
         });
-        let expected = [([1, 2, 3, 4], 7, 'a'), ([5, 6, 7, 8], 8, 'b'), ([9, 10, 0, 0], 9, 'c')];
+        let expected = [
+            ([1, 2, 3, 4], 7, 'a', 'x'),
+            ([5, 6, 7, 8], 8, 'b', 'y'),
+            ([9, 10, 0, 0], 9, 'c', 'z'),
+        ];
         assert_eq!(seen, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The GEMV task: it rotates over copies of a packed matrix.
+//! The task of a product with packed weights: it rotates over copies of a packed matrix.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use calc_core::units::Bytes;
 use crate::activation::effective_input;
 use crate::backend::{Check, Cost, Fault, GemvShape, Task, Work};
 use crate::compare::{Mismatch, compare};
-use crate::cpu::gemv::{Input, Matrix, Output, gemv};
+use crate::cpu::gemv::{Input, MAX_TOKENS, Matrix, Output, gemv, input_format};
 use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
 use crate::pack::Packed;
@@ -38,16 +38,17 @@ pub(in crate::cpu) struct GemvTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
     matrices: Vec<Matrix>,
-    input: Input,
+    /// One input per token.
+    inputs: Vec<Input>,
     output: Output,
-    /// Reference result of the distinct rows.
-    few: reference::ReferenceResult,
+    /// Reference result of the distinct rows, for each token.
+    few: Vec<reference::ReferenceResult>,
     cost: Cost,
 }
 
 impl GemvTask {
     /// # Errors
-    /// When a size exceeds the address space.
+    /// When a size exceeds the address space, or there are too many tokens.
     pub(in crate::cpu) fn new(
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
@@ -56,21 +57,24 @@ impl GemvTask {
         copies: u64,
     ) -> Result<Self, Fault> {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
-        let (n, k) = (size(product.n)?, size(product.k)?);
+        let (m, n, k) = (size(product.m)?, size(product.n)?, size(product.k)?);
+        if !(1..=MAX_TOKENS).contains(&m) || k == 0 {
+            return Err(Fault::Unsupported);
+        }
         let mut random = Random::new(work.seed);
         let weights = normal(&mut random, n.min(DISTINCT) * k, 0.02);
-        let x = normal(&mut random, k, 1.0);
+        let x = normal(&mut random, m * k, 1.0);
         // Every layout holds such values; a layout that refused them would be unsupported.
         let packed = Packed::encode(product.layout, &weights, k).ok().ok_or(Fault::Unsupported)?;
-        let few = reference::gemv(&packed, &effective_input(product.layout, &x));
+        let few = |x| reference::gemv(&packed, &effective_input(product.layout, x));
         let copy = |start| Matrix::repeated(&mut pool.borrow_mut(), &packed, start, n);
         let starts = (0..copies).map(|copy| start(copy, packed.rows()));
         let matrices: Vec<Matrix> = starts.map(copy).collect();
         Ok(Self {
             cost: cost(product, &matrices[0]),
-            input: Input::new(product.layout, &x),
-            output: Output::new(n),
-            few,
+            inputs: x.chunks(k).map(|x| Input::new(product.layout, x)).collect(),
+            output: Output::new(n, m),
+            few: x.chunks(k).map(few).collect(),
             pool,
             isa,
             matrices,
@@ -102,10 +106,10 @@ pub(super) fn repeated(
 fn cost(product: GemvShape, matrix: &Matrix) -> Cost {
     let formats = GemmFormats {
         weights: product.layout.format(),
-        input: product.input_format(),
+        input: input_format(product.layout),
         output: GemvShape::output_format(),
     };
-    let cost = gemm(GemmShape { m: 1, n: product.n, k: product.k }, formats);
+    let cost = gemm(GemmShape { m: product.m, n: product.n, k: product.k }, formats);
     let weights = Bytes::new(matrix.bytes() as f64);
     Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
@@ -114,8 +118,13 @@ impl GemvTask {
     /// Reference result of this iteration's copy.
     fn expected(&self, iteration: u64) -> reference::ReferenceResult {
         let copy = set(iteration, self.matrices.len()) as u64;
-        let start = start(copy, self.few.values.len());
-        repeated(&self.few, start, self.matrices[0].rows())
+        let start = start(copy, self.few[0].values.len());
+        let tokens = self.few.iter().map(|few| repeated(few, start, self.matrices[0].rows()));
+        reference::ReferenceResult {
+            values: tokens.clone().flat_map(|token| token.values).collect(),
+            magnitudes: tokens.flat_map(|token| token.magnitudes).collect(),
+            terms: self.few[0].terms,
+        }
     }
 }
 
@@ -123,7 +132,7 @@ impl Task for GemvTask {
     fn run(&mut self, iteration: u64) -> Result<(), Fault> {
         let which = set(iteration, self.matrices.len());
         let mut pool = self.pool.borrow_mut();
-        gemv(self.isa, &mut pool, &self.matrices[which], &self.input, &self.output);
+        gemv(self.isa, &mut pool, &self.matrices[which], &self.inputs, &self.output);
         Ok(())
     }
 
@@ -162,9 +171,9 @@ mod tests {
     use crate::backend::{Cache, Kernel};
     use crate::pack::Layout;
 
-    fn task(layout: Layout, n: u64, k: u64) -> GemvTask {
+    fn task(layout: Layout, m: u64, n: u64, k: u64) -> GemvTask {
         let pool = Rc::new(RefCell::new(Pool::new(Some(2))));
-        let product = GemvShape { layout, n, k };
+        let product = GemvShape { layout, m, n, k };
         let work = Work { kernel: Kernel::Gemv(product), cache: Cache::Cold, seed: 3 };
         GemvTask::new(pool, Isa::best(), &work, product, 2).unwrap()
     }
@@ -172,16 +181,29 @@ mod tests {
     #[test]
     fn every_layout_is_right_and_a_wrong_expectation_is_not() {
         for layout in Layout::ALL {
-            let mut task = task(layout, 200, 300);
-            assert!(task.check().unwrap().passed(), "{layout:?}");
-            task.few.values[50] += 1.0;
-            assert!(!task.check().unwrap().passed(), "{layout:?}");
+            for m in [1, 3, 16] {
+                let mut task = task(layout, m, 200, 300);
+                assert!(task.check().unwrap().passed(), "{layout:?} {m}");
+                task.few.last_mut().unwrap().values[50] += 1.0;
+                assert!(!task.check().unwrap().passed(), "{layout:?} {m}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_tokens_than_fit_are_refused() {
+        for m in [0, 17] {
+            let pool = Rc::new(RefCell::new(Pool::new(Some(1))));
+            let product = GemvShape { layout: Layout::Int8, m, n: 2, k: 2 };
+            let work = Work { kernel: Kernel::Gemv(product), cache: Cache::Hot, seed: 3 };
+            let refused = GemvTask::new(pool, Isa::best(), &work, product, 1).err();
+            assert_eq!(refused, Some(Fault::Unsupported), "{m}");
         }
     }
 
     #[test]
     fn turns_take_one_copy_after_the_other() {
-        let mut task = task(Layout::Int8, 200, 300);
+        let mut task = task(Layout::Int8, 2, 200, 300);
         for iteration in 0..4 {
             task.run(iteration).unwrap();
             let y = task.output.to_vec();
@@ -193,7 +215,10 @@ mod tests {
     #[test]
     fn costs_by_hand() {
         // 4096 rows of 32 blocks of 68 bytes, 4096 bytes in, 4096 · 4 bytes out.
-        let task = task(Layout::Int4G128, 4096, 4096);
+        let many = task(Layout::Int4G128, 4, 4096, 4096).cost();
+        assert!((many.bytes.get() - (8_912_896.0 + 4.0 * (4096.0 + 16_384.0))).abs() < 0.5);
+        assert!((many.flops.get() - 4.0 * 33_554_432.0).abs() < 0.5);
+        let task = task(Layout::Int4G128, 1, 4096, 4096);
         let cost = task.cost();
         assert!((cost.bytes.get() - (8_912_896.0 + 4096.0 + 16_384.0)).abs() < 0.5);
         assert!((cost.flops.get() - 33_554_432.0).abs() < 0.5);
