@@ -18,9 +18,12 @@ mod feed_forward;
 mod guess;
 mod layers;
 mod misspelt;
+mod module_formats;
+mod modules;
 mod not_decoder;
 mod order;
 mod other_sizes;
+mod pattern;
 mod quantization;
 mod reader;
 mod refusal;
@@ -38,6 +41,7 @@ use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, Length, PerLayer, Present};
 pub use family::Family;
+use family::Head;
 pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use part_fields::{
@@ -45,7 +49,7 @@ pub use part_fields::{
     LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
 pub use quantization_fields::{
-    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, QuantizedLayer, QuantizedLayers,
+    KvCacheScheme, ModuleList, ModuleOptions, QuantGroup, QuantGroups, QuantizationConfig,
     TensorScheme, TorchaoConfig, TorchaoScheme,
 };
 pub use refusal::{ConfigError, Unsupported};
@@ -53,7 +57,7 @@ pub use stated::{Meaning, Stated, UnreadKey};
 pub use tower_fields::TowerConfig;
 pub use unread::Unread;
 
-use crate::model_arch::{Attention, DenseLayers, ModelArch};
+use crate::model_arch::{Attention, DenseLayers, MAX_COUNT, ModelArch};
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
@@ -132,19 +136,26 @@ pub enum Remark {
         /// Number of their parameters; `None` where their geometry is not known.
         parameters: Option<u64>,
     },
-    /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers here.
-    AttentionUnquantized,
-    /// The file quantizes dense or shared MLPs like the experts, but not attention: these MLPs are counted in `torch_dtype`.
-    SharedMlpQuantized,
+    /// A part of the layers in another format than the others, or than the other experts.
+    OwnFormat {
+        part: StoredPart,
+        /// Number of layers in which a matrix of this part is in this format.
+        layers: u64,
+        /// Number of layers with this part.
+        of: u64,
+        format: &'static QuantFormat,
+    },
+    /// Lists of modules could not be read in full: what they may name is counted in the larger format.
+    ModulesUnclear,
+    /// The class has no head for the next token, and its parameters are not counted.
+    OtherHead {
+        /// Number of labels that its own head scores; 0 without one.
+        labels: u64,
+    },
     /// The file also quantizes the LM head; it is counted with the embedding in `torch_dtype`.
     LmHeadQuantized,
     /// The scale per block of rows and columns is not counted: under 0.01 bit per weight.
     BlockScalesNotCounted,
-    /// The file has several formats; layers are counted in the largest of them, experts in theirs.
-    SeveralFormats {
-        /// Format of the layers.
-        format: &'static QuantFormat,
-    },
     /// The storage format is taken from the model's name, not from a file.
     FormatByName {
         /// Format of the weights.
@@ -166,6 +177,18 @@ pub enum Remark {
         /// The catalog format used instead.
         format: &'static QuantFormat,
     },
+}
+
+/// Parts of layers that files quantize or keep apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredPart {
+    Attention,
+    /// Linear attention, Mamba, short convolutions.
+    Recurrent,
+    /// Dense MLPs.
+    Mlp,
+    SharedMlp,
+    Experts,
 }
 
 /// Reads a model from a config.json. Keys that look like geometry and are not understood are refused, or taken as an upper
@@ -204,6 +227,9 @@ fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, 
             reader.assumed.extend(unread::upper_bound(&mut arch, &keys, text)?);
         }
     }
+    if let Some(head) = family.and_then(|family| family.other_head(&architecture)) {
+        replace_head(&mut reader, &mut arch, head);
+    }
     arch.check().map_err(ConfigError::Value)?;
     arch.order = reader.order.text(&arch);
     let storage = storage::read(&mut reader, &arch)?;
@@ -230,6 +256,7 @@ fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
         ("text_config", &config.text_config),
         ("llm_config", &config.llm_config),
         ("language_config", &config.language_config),
+        ("decoder_config", &config.decoder_config),
     ] {
         match entry {
             Entry::Value(inner) => return Ok(inner),
@@ -269,7 +296,12 @@ fn rules_for(
     if model_type.is_empty() && architecture.is_empty() {
         return Err(ConfigError::Missing { field: "model_type" });
     }
-    let family = Family::identify(model_type, architecture);
+    let family = Family::identify(model_type, architecture).or_else(|| {
+        // The MiniCPM-V and -o of Qwen 2 and 3 have the fields of these classes in one file with their own.
+        let is_minicpm = matches!(&*family::plain_name(model_type), "minicpmv" | "minicpmo");
+        let qwen = if text.head_dim.is_given() { Family::Qwen3 } else { Family::Qwen2 };
+        (is_minicpm && text.max_window_layers.is_given()).then_some(qwen)
+    });
     refusal::refuse(config, text, family, model_type, architecture)?;
     Ok(match family {
         Some(family) => (Some(family), family.rules(model_type)),
@@ -318,6 +350,29 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         gguf: rules.gguf,
         max_context,
     })
+}
+
+/// Replaces the head for the next token. The scores are counted with the vectors, as they are not quantized.
+fn replace_head(reader: &mut Reader<'_>, arch: &mut ModelArch, head: Head) {
+    let labels = match head {
+        Head::None => 0,
+        Head::Labels { hidden } => {
+            let text = reader.text;
+            let stated = text.num_labels.value().copied();
+            let listed = text.id2label.value().map(|list| list.0);
+            let is_reward = reader.outer.architectures.value().and_then(|list| list.first());
+            let is_reward = is_reward.is_some_and(|class| class.ends_with("RewardModel"));
+            let usual = if is_reward && !hidden { 1 } else { 2 };
+            let labels = stated.or(listed).unwrap_or(usual).min(MAX_COUNT);
+            let inner = if hidden { arch.hidden_size * (arch.hidden_size + 1) + labels } else { 0 };
+            arch.other_vectors += labels * arch.hidden_size + inner;
+            labels
+        }
+    };
+    arch.tied_embeddings = true;
+    arch.lm_head_bias = false;
+    reader.assumed.retain(|field| field.field != "tie_word_embeddings");
+    reader.remarks.push(Remark::OtherHead { labels });
 }
 
 /// Families whose layers for multi-token prediction are decoder layers after a projection: transformers or vLLM builds them so.

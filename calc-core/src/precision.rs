@@ -21,12 +21,21 @@ pub struct PrecisionChoice {
     pub embedding: Option<&'static QuantFormat>,
     /// Expert matrices; default: the layer weights' format.
     pub experts: Option<&'static QuantFormat>,
+    /// Bytes of the matrices of a model file that has some of them in other formats than these.
+    pub mixture: Option<Mixture>,
 }
 
 impl PrecisionChoice {
     /// Chooses one weight format and leaves every other role open.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
-        Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
+        Self {
+            weights,
+            activations: None,
+            kv_cache: None,
+            embedding: None,
+            experts: None,
+            mixture: None,
+        }
     }
 
     /// One weight format for a model that is stored as `stored`. A GGUF file keeps experts that are published in MXFP4:
@@ -40,12 +49,16 @@ impl PrecisionChoice {
     /// These formats, with those of `base` for open roles.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
+        let stored = base.mixture.filter(|_| self.weights == base.weights);
+        let keeps = self.experts.is_none() || self.experts == base.experts;
+        let stored = if keeps { stored } else { stored.map(Mixture::without_experts) };
         Self {
             weights: self.weights,
             activations: self.activations.or(base.activations),
             kv_cache: self.kv_cache.or(base.kv_cache),
             embedding: self.embedding.or(base.embedding),
             experts: self.experts.or(base.experts),
+            mixture: self.mixture.or(stored),
         }
     }
 
@@ -154,7 +167,11 @@ impl PrecisionChoice {
             precision.lm_head = gguf_file::lm_head(file, model);
             precision.vectors = &f::FP32;
         }
-        precision.mixture = Mixture::of(precision.weights, precision.experts, model);
+        let is_gguf = precision.weights.file.is_some() || precision.experts.file.is_some();
+        precision.mixture = match self.mixture {
+            Some(mixture) if !is_gguf => mixture,
+            _ => Mixture::of(precision.weights, precision.experts, model),
+        };
         precision
     }
 }
@@ -174,7 +191,7 @@ pub struct Precision {
     pub carrier: &'static QuantFormat,
     /// Norms, biases and routers as stored.
     pub vectors: &'static QuantFormat,
-    /// Bytes of the layers' matrices relative to `weights` and `experts`: a GGUF file mixes formats.
+    /// Bytes of the layers' matrices relative to `weights` and `experts`: a GGUF file mixes formats, and others may.
     pub mixture: Mixture,
 }
 
@@ -298,6 +315,7 @@ mod tests {
             kv_cache: None,
             embedding: Some(&f::GGUF_Q4_0),
             experts: Some(&f::GGUF_MXFP4),
+            mixture: None,
         };
         assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
     }

@@ -157,7 +157,7 @@ proptest! {
                 }
                 Explanation::Drafts { shortest, easiest } => {
                     for drafts in [Some(*shortest), *easiest].into_iter().flatten() {
-                        let again = with_drafts(work, Speculation {
+                        let again = with_drafts(&work, Speculation {
                             draft_tokens: drafts.draft_tokens, acceptance: drafts.acceptance,
                             own_layers: false,
                         });
@@ -224,8 +224,8 @@ fn explains(answer: &Check, span: &calc_core::plan::Span) -> bool {
         && (answer.pace == Pace::AboveTheRoof || expected.low <= time && time <= expected.high)
 }
 
-fn with_drafts(work: Work<'_>, speculation: Speculation) -> calc_core::plan::Span {
-    let mut work = work;
+fn with_drafts(work: &Work<'_>, speculation: Speculation) -> calc_core::plan::Span {
+    let mut work = *work;
     if let Work::Token(request) | Work::Answer(request) = &mut work {
         request.workload.speculation = Some(speculation);
     }

@@ -15,14 +15,15 @@ const MAX_BYTES: u64 = 64_000_000;
 /// Paths of file descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
-/// Reads a text file; for a folder, its config.json.
+/// Reads a text file; for a folder, its config.json. A config.json has the formats of the file of `ModelOpt` beside it.
 ///
 /// # Errors
 /// The reason, as a clause that follows the file's name.
 pub(crate) fn read(name: &str) -> Result<String, String> {
     let path = Path::new(name);
     if !path.is_dir() {
-        return read_text(path);
+        let folder = path.parent().filter(|_| path.file_name() == Some("config.json".as_ref()));
+        return folder.map_or_else(|| read_text(path), config);
     }
     config(path).map_err(|reason| format!("it is a folder, and for its config.json: {reason}"))
 }

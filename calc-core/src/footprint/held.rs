@@ -35,9 +35,12 @@ impl<'a> HeldPart<'a> {
         Self { whole: model, part: model, layers: None, ends: Ends::BOTH, host_tables }
     }
 
-    /// The formats with the mixture of these layers.
+    /// The formats with the mixture of these layers. That of a model file is the mean of all layers for each stage.
     pub(super) fn precision(&self, all: &Precision) -> Precision {
         let stored = (all.weights, all.experts);
+        if stored.0.file.is_none() && stored.1.file.is_none() {
+            return *all;
+        }
         let of = |layers: &Range<u64>| Mixture::of_layers(stored, self.whole, layers.clone());
         Precision { mixture: self.layers.map_or(all.mixture, of), ..*all }
     }

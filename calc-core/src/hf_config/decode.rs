@@ -22,7 +22,7 @@ use super::part_fields::{
     AttentionOptions, Block, BlockPart, Blocks, CompressRates, ExpertOptions, LayerSizes,
     LinearAttention, NamedSizes, OtherHeads, SparseAttention,
 };
-use super::quantization_fields::{QuantizationConfig, TensorScheme, TorchaoConfig, TorchaoScheme};
+use super::quantization_fields::{ModuleOptions, TensorScheme, TorchaoConfig, TorchaoScheme};
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 use super::tower_fields::TowerConfig;
 
@@ -33,9 +33,10 @@ const MAX_LIST: usize = 1 << 16;
 /// Maximum number of unknown keys that are kept; a file has one or two dozen.
 const MAX_UNKNOWN: usize = 256;
 /// Fields that contain another configuration.
-const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
+const NESTED: [&str; 5] =
+    ["text_config", "llm_config", "language_config", "decoder_config", "thinker_config"];
 /// Unknown objects that do not describe the language model, or not its geometry.
-const OTHER_CONFIGS: [&str; 9] = [
+const OTHER_CONFIGS: [&str; 16] = [
     "generation_config",
     "vit_config",
     "projector_config",
@@ -45,6 +46,13 @@ const OTHER_CONFIGS: [&str; 9] = [
     "code2wav_config",
     "encoder_config",
     "vq_config",
+    "aligner_config",
+    "gen_aligner_config",
+    "gen_head_config",
+    "gen_vision_config",
+    "acoustic_tokenizer_config",
+    "semantic_tokenizer_config",
+    "diffusion_head_config",
 ];
 
 /// Conversion from JSON values; a value that the type does not accept is `None`.
@@ -166,6 +174,13 @@ impl FromJson for Length {
         }
         Ok(Some(Self(entries)))
     }
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut entries = 0;
+        while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            entries += 1;
+        }
+        Ok(Some(Self(entries)))
+    }
 }
 
 impl FromJson for Present {
@@ -193,7 +208,7 @@ trait Fields {}
 macro_rules! read_by_field {
     ($($name:ty)+) => { $(impl Fields for $name {})+ };
 }
-read_by_field!(QuantizationConfig TensorScheme TorchaoScheme TorchaoConfig Thinker LinearAttention CompressRates AttentionOptions ExpertOptions OtherHeads SparseAttention Block BlockPart TowerConfig);
+read_by_field!(ModuleOptions TensorScheme TorchaoScheme TorchaoConfig Thinker LinearAttention CompressRates AttentionOptions ExpertOptions OtherHeads SparseAttention Block BlockPart TowerConfig);
 
 impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {

@@ -103,7 +103,7 @@ impl FieldType for PerLayer {
     const ALLOWED: Allowed = Allowed::Counts;
 }
 
-/// The number of entries of a list, whatever they are; 1 for a number.
+/// The number of entries of a list or an object, whatever they are; 1 for a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length(pub u64);
 

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 
+use super::not_decoder;
 use super::rule_table as table;
 use super::rules::Rules;
 
@@ -36,7 +37,7 @@ families! {
     Qwen2Vl = QWEN2_VL: ["qwen2_vl" "qwen2_vl_text" "qwen2_5_vl" "qwen2_5_vl_text"] ["Qwen2VLForConditionalGeneration" "Qwen2_5_VLForConditionalGeneration"];
     Qwen25Omni = QWEN2_5_OMNI: ["qwen2_5_omni_text" "qwen2_5_omni_thinker" "qwen2_5_omni"] ["Qwen2_5OmniForConditionalGeneration"];
     Qwen2Moe = QWEN2_MOE: ["qwen2_moe"] ["Qwen2MoeForCausalLM"];
-    Qwen3 = QWEN3: ["qwen3" "qwen3_vl_text"] ["Qwen3ForCausalLM"];
+    Qwen3 = QWEN3: ["qwen3" "qwen3_vl_text" "qwen3_asr_text" "qwen3_asr_thinker" "qwen3_asr"] ["Qwen3ForCausalLM" "Qwen3ASRForConditionalGeneration"];
     Qwen3Moe = QWEN3_MOE: ["qwen3_moe" "qwen3_vl_moe_text" "qwen3_omni_moe_text" "qwen3_omni_moe_thinker" "qwen3_omni_moe"] ["Qwen3MoeForCausalLM"];
     Gemma = GEMMA: ["gemma"] ["GemmaForCausalLM"];
     Gemma2 = GEMMA2: ["gemma2"] ["Gemma2ForCausalLM"];
@@ -162,11 +163,43 @@ families! {
     Jais2 = JAIS2: ["jais2"] ["Jais2ForCausalLM"];
     Cosmos3Edge = COSMOS3_EDGE: ["cosmos3_edge_text" "cosmos3_edge"] ["Cosmos3EdgeForConditionalGeneration"];
     Aria = ARIA: ["aria_text" "aria"] ["AriaForConditionalGeneration"];
+    Molmo = MOLMO: ["molmo"] ["MolmoForCausalLM"];
     Arctic = ARCTIC: ["arctic"] ["ArcticForCausalLM"];
     Step3Text = STEP3_TEXT: ["step3_text" "step3_vl"] ["Step3TextForCausalLM" "Step3VLForConditionalGeneration"];
 }
 
+/// Names of classes with a head of another kind than one for the next token, after the name of the family.
+const OTHER_HEADS: [(Head, &[&str]); 3] = [
+    (Head::None, &["Model"]),
+    (
+        Head::Labels { hidden: false },
+        &["ForSequenceClassification", "ForTokenClassification", "ForRewardModel"],
+    ),
+    (Head::Labels { hidden: true }, &["ForProcessRewardModel"]),
+];
+
+/// The head of a class that does not predict the next token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Head {
+    None,
+    /// Scores of labels, in some classes after a hidden layer.
+    Labels {
+        hidden: bool,
+    },
+}
+
 impl Family {
+    /// The other head of a class of this family; `None` for one for the next token, and for classes that are not known.
+    pub(super) fn other_head(self, class: &str) -> Option<Head> {
+        let (_, _, classes) = NAMES.iter().find(|(family, ..)| *family == self)?;
+        let mut stems = classes.iter().filter_map(|known| known.strip_suffix("ForCausalLM"));
+        let rest = stems.find_map(|stem| class.strip_prefix(stem))?;
+        let found = not_decoder::listed(&OTHER_HEADS, rest)?;
+        // The reward models of Qwen 2 have a hidden layer before the score.
+        let hidden = self == Self::Qwen2 && rest == "ForRewardModel";
+        Some(if hidden { Head::Labels { hidden } } else { found })
+    }
+
     /// Identifies by `model_type`, or by class name if the `model_type` is unknown.
     pub(super) fn identify(model_type: &str, architecture: &str) -> Option<Self> {
         let plain = plain_name(model_type);

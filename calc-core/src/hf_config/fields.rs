@@ -65,6 +65,7 @@ config! {
     pub text_config: Entry<Box<HfConfig>>,
     pub llm_config: Entry<Box<HfConfig>>,
     pub language_config: Entry<Box<HfConfig>>,
+    pub decoder_config: Entry<Box<HfConfig>>,
     pub thinker_config: Entry<Box<Thinker>>,
     pub vision_config: Entry<Box<TowerConfig>>,
     pub audio_config: Entry<Box<TowerConfig>>,
@@ -90,12 +91,15 @@ config! {
     pub torch_dtype: Entry<String>,
     pub dtype: Entry<String>,
     pub quantization_config: Entry<Box<QuantizationConfig>>,
+    /// Settings of MLX, which newer files repeat as `quantization_config`.
+    pub quantization: Entry<Box<QuantizationConfig>>,
     pub expert_dtype: Entry<String>,
     // Sizes.
     pub hidden_size: Entry<u64>,
     pub n_embd: Entry<u64>,
     pub n_embed: Entry<u64>,
     pub d_model: Entry<u64>,
+    pub dim: Entry<u64>,
     pub num_hidden_layers: Entry<u64>,
     pub n_layer: Entry<u64>,
     pub n_layers: Entry<u64>,
@@ -107,6 +111,7 @@ config! {
     pub num_key_value_heads: Entry<u64>,
     pub num_kv_heads: Entry<u64>,
     pub n_head_kv: Entry<u64>,
+    pub n_kv_heads: Entry<u64>,
     pub multi_query_group_num: Entry<u64>,
     pub head_dim: Entry<u64>,
     pub kv_channels: Entry<u64>,
@@ -341,6 +346,8 @@ config! {
     // Layers for drafts of further tokens.
     pub mtp_num_hidden_layers: Entry<u64>,
     pub num_mtp_layers: Entry<u64>,
+    #[cfg_attr(feature = "serde", serde(rename = "_num_mtp_layers"))]
+    pub hidden_num_mtp_layers: Entry<u64>,
     pub num_mtp_modules: Entry<u64>,
     // Fields of models that this geometry cannot describe.
     pub image_size: Entry<Present>,
@@ -352,6 +359,9 @@ config! {
     pub num_sliding_attention_heads: Entry<u64>,
     pub index_block_size: Entry<u64>,
     pub index_topk_blocks: Entry<u64>,
+    // Heads that score labels.
+    pub num_labels: Entry<u64>,
+    pub id2label: Entry<Length>,
 }
 
 /// `thinker_config` of a model that speaks: the part that reads and writes text.
@@ -360,6 +370,7 @@ config! {
 #[expect(missing_docs, reason = "the names are those of config.json")]
 pub struct Thinker {
     pub tie_word_embeddings: Entry<bool>,
+    pub dtype: Entry<String>,
     pub text_config: Entry<Box<HfConfig>>,
     pub vision_config: Entry<Box<TowerConfig>>,
     pub audio_config: Entry<Box<TowerConfig>>,
@@ -418,10 +429,10 @@ macro_rules! names {
 }
 
 names! {
-    hidden: u64 = hidden_size n_embd n_embed d_model;
+    hidden: u64 = hidden_size n_embd n_embed d_model dim;
     layers: u64 = num_hidden_layers n_layer n_layers num_layers;
     heads: u64 = num_attention_heads n_head n_heads num_heads attention_heads;
-    kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv multi_query_group_num num_attention_groups;
+    kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv n_kv_heads multi_query_group_num num_attention_groups;
     head_size: u64 = head_dim kv_channels;
     width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size block_ff_dim;
     vocabulary: u64 = vocab_size padded_vocab_size;
@@ -444,5 +455,5 @@ names! {
     mamba_bias: bool = use_conv_bias mamba_conv_bias;
     mamba_expansion: u64 = mamba_expand expand;
     dt_rank: u64 = time_step_rank mamba_dt_rank;
-    draft_layers: u64 = num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers num_mtp_modules;
+    draft_layers: u64 = num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers num_mtp_modules hidden_num_mtp_layers;
 }

@@ -152,21 +152,26 @@ pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
 }
 
 /// Words of keys that all classes have, and that say how to run or sample, not what the model is.
-const OF_EVERY_MODEL: [&str; 32] = [
+const OF_EVERY_MODEL: [&str; 40] = [
     "architectures",
     "auto",
     "beam",
     "beams",
+    "bfloat16",
     "cache",
     "decoder",
     "dist",
+    "id2label",
     "implementation",
+    "invalid",
+    "label2id",
     "length",
     "map",
     "max",
     "method",
     "mode",
     "name",
+    "ngram",
     "norm",
     "output",
     "path",
@@ -178,12 +183,15 @@ const OF_EVERY_MODEL: [&str; 32] = [
     "return",
     "sample",
     "stopping",
+    "suppress",
     "task",
     "temperature",
     "tf",
     "token",
     "tokenizer",
     "top",
+    "torchscript",
+    "typical",
     "version",
 ];
 

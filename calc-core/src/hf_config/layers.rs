@@ -100,6 +100,7 @@ pub(super) fn read(
         LayerRule::Blocks => blocks::read,
         LayerRule::Arctic => early::arctic,
         LayerRule::Qwen1 => early::qwen1,
+        LayerRule::Molmo => early::molmo,
         LayerRule::Step3Text => early::step3_text,
         LayerRule::Afmoe => heads::afmoe,
         LayerRule::Bamba => hybrid::bamba,

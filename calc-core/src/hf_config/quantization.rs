@@ -9,7 +9,7 @@ use super::entry::{Entry, Found};
 use super::family::plain_name;
 use super::fields::Named;
 use super::quantization_fields::{
-    KvCacheScheme, QuantGroup, QuantizationConfig, TensorScheme, TorchaoConfig,
+    KvCacheScheme, ModuleOptions, QuantGroup, QuantizationConfig, TensorScheme, TorchaoConfig,
 };
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
@@ -20,6 +20,8 @@ use crate::quant_format::QuantFormat;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuantizerFormats {
     pub(super) weights: &'static QuantFormat,
+    /// Bytes of the weights relative to the format, which is the nearest of the catalog.
+    pub(super) factor: f64,
     /// Format of the experts, if another one.
     pub(super) experts: Option<&'static QuantFormat>,
     /// `None` leaves activations to the default: 16 bits.
@@ -37,6 +39,7 @@ impl QuantizerFormats {
     const fn weight_only(weights: &'static QuantFormat) -> Self {
         Self {
             weights,
+            factor: 1.0,
             experts: None,
             activations: None,
             kv_cache: None,
@@ -56,13 +59,36 @@ struct Grouped {
     bits: u64,
     /// Number of weights per scale; `None` for one scale per row.
     group: Option<u64>,
-    /// Zero points are stored, packed like the weights (GPTQ, AWQ).
-    zeros: bool,
+    zeros: Zeros,
+}
+
+/// The zero points of a group of integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Zeros {
+    None,
+    /// Packed like the weights (GPTQ, AWQ).
+    Packed,
+    /// In 16 bits (MLX).
+    Half,
+}
+
+impl Grouped {
+    /// Bits per weight with scales of 16 bits; `None` where there is no group.
+    fn exact_bits(self) -> Option<f64> {
+        let zeros = match self.zeros {
+            Zeros::None => 0,
+            Zeros::Packed => self.bits,
+            Zeros::Half => 16,
+        };
+        let group = self.group.filter(|&group| group > 0)?;
+        Some(self.bits as f64 + (16 + zeros) as f64 / group as f64)
+    }
 }
 
 /// Reads the formats of a `quantization_config`.
 pub(super) fn scheme(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigError> {
     let method = text("quant_method", &config.quant_method)?.unwrap_or_default();
+    let method = method.strip_prefix("intel/").unwrap_or(method);
     let found = match &*plain_name(method) {
         "gptq" | "auto_round" | "autoround" | "gptqmodel" | "awq" => packed(config)?,
         "fp8" => Some(fp8(config)?),
@@ -72,6 +98,10 @@ pub(super) fn scheme(config: &QuantizationConfig) -> Result<QuantizerFormats, Co
         "mxfp4" => Some(QuantizerFormats::weight_only(&formats::MXFP4)),
         "torchao" => torchao(config)?,
         "bitnet" => Some(QuantizerFormats::weight_only(&formats::BITNET_1_58)),
+        "" if is_mlx(config) => {
+            let mode = text("mode", &config.mode)?.unwrap_or("affine");
+            mlx(mode, &config.bits, &config.group_size, config)?
+        }
         "" | "modelopt" => modelopt(config)?,
         _ => None,
     };
@@ -128,29 +158,78 @@ fn unknown(config: &QuantizationConfig, method: &str) -> ConfigError {
 fn packed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let q_group = group("q_group_size", &config.q_group_size, Some(128))?;
     let group = group("group_size", &config.group_size, q_group)?;
-    let stored = Grouped { bits: bits(config)?.unwrap_or(4), group, zeros: true };
+    let stored = Grouped { bits: bits(config)?.unwrap_or(4), group, zeros: Zeros::Packed };
     Ok(integers(stored).map(|scheme| QuantizerFormats { carrier: HALF, ..scheme }))
 }
 
-/// The catalog format of grouped integers, or the nearest in size, with a remark.
+/// The catalog format of grouped integers, or the nearest in size with the bytes of the file, and a remark.
 fn integers(stored: Grouped) -> Option<QuantizerFormats> {
     let Grouped { bits, group, zeros } = stored;
+    let is_packed = zeros == Zeros::Packed;
     let (format, exact) = match (bits, group, zeros) {
-        (4, Some(128), true) => (&formats::INT4_GPTQ_G128, true),
-        (4, Some(128), false) => (&formats::INT4_G128_SYM, true),
-        (4, Some(32), true) => (&formats::INT4_G32, false),
-        (4, Some(32), false) => (&formats::INT4_G32_SYM, true),
-        (4, _, true) => (&formats::INT4_GPTQ_G128, false),
-        (4, _, false) => (&formats::INT4_G128_SYM, false),
-        (8, Some(128), _) => (&formats::INT8_G128, true),
-        (8, Some(_), _) => (&formats::INT8_G128, false),
+        (4, Some(128), Zeros::Packed) => (&formats::INT4_GPTQ_G128, true),
+        (4, Some(128), Zeros::None) => (&formats::INT4_G128_SYM, true),
+        (4, Some(128), Zeros::Half) => (&formats::INT4_G128, true),
+        (4, Some(32), Zeros::None) | (4, Some(64), Zeros::Half) => (&formats::INT4_G32_SYM, true),
+        (4, Some(32), Zeros::Half) => (&formats::INT4_G32, true),
+        (4, Some(32), Zeros::Packed) => (&formats::INT4_G32, false),
+        (4, _, _) if is_packed => (&formats::INT4_GPTQ_G128, false),
+        (4, _, _) => (&formats::INT4_G128_SYM, false),
+        (8, Some(128), Zeros::None) => (&formats::INT8_G128, true),
         (8, None, _) => (&formats::INT8, true),
-        (3, Some(128), _) => (&formats::INT3_G128, true),
-        (2, Some(64), _) => (&formats::INT2_G64, true),
+        (8, Some(_), _) | (5 | 6, _, Zeros::Half) => (&formats::INT8_G128, false),
+        (3, Some(128), Zeros::None) => (&formats::INT3_G128, true),
+        (3, _, _) => (&formats::INT3_G128, false),
+        (2, Some(64), Zeros::None) => (&formats::INT2_G64, true),
+        (2, _, _) => (&formats::INT2_G64, false),
         _ => return None,
     };
     let remark = (!exact).then_some(Remark::FormatRounded { bits, group, format });
-    Some(QuantizerFormats { remark, ..QuantizerFormats::weight_only(format) })
+    let of_file = stored.exact_bits().filter(|_| !exact);
+    let factor = of_file.map_or(1.0, |bits| bits / format.bits_per_element());
+    Some(QuantizerFormats { remark, factor, ..QuantizerFormats::weight_only(format) })
+}
+
+/// The format of a module with settings of its own, in the file of a quantizer; `None` where they are not known.
+pub(super) fn of_module(
+    options: &ModuleOptions,
+    config: &QuantizationConfig,
+) -> Option<QuantizerFormats> {
+    if let Some(algorithm) = options.quant_algo.value() {
+        return by_algorithm(algorithm);
+    }
+    if let Some(mode) = options.mode.value().or(config.mode.value()) {
+        return mlx(mode, &options.bits, &options.group_size, config).ok().flatten();
+    }
+    let bits = options.bits.value().or(config.bits.value()).copied()?;
+    let inherited = group("group_size", &config.group_size, Some(128)).ok()?;
+    let group = group("group_size", &options.group_size, inherited).ok()?;
+    let zeros = if is_mlx(config) { Zeros::Half } else { Zeros::Packed };
+    integers(Grouped { bits, group, zeros })
+}
+
+/// True for a file of MLX: settings without a quantizer.
+pub(super) fn is_mlx(config: &QuantizationConfig) -> bool {
+    !config.quant_method.is_given() && !config.quant_algo.is_given() && config.bits.is_given()
+}
+
+/// The formats of mlx-lm (`mlx/nn/layers/quantized.py`): by default integers with scale and bias of a group in 16 bits.
+fn mlx(
+    mode: &str,
+    bits: &Entry<u64>,
+    group_size: &Entry<u64>,
+    config: &QuantizationConfig,
+) -> Result<Option<QuantizerFormats>, ConfigError> {
+    let bits = count("bits", bits)?.or(count("bits", &config.bits)?).unwrap_or(4);
+    let inherited = group("group_size", &config.group_size, Some(64))?;
+    let group = group("group_size", group_size, inherited)?;
+    Ok(match mode {
+        "affine" => integers(Grouped { bits, group, zeros: Zeros::Half }),
+        "mxfp4" => Some(QuantizerFormats::weight_only(&formats::MXFP4)),
+        "mxfp8" => Some(QuantizerFormats::weight_only(&formats::MXFP8)),
+        "nvfp4" => Some(QuantizerFormats::weight_only(&formats::NVFP4)),
+        _ => None,
+    })
 }
 
 /// FP8, with the experts in a format of their own where ModelOpt quantized them again.
@@ -175,14 +254,13 @@ fn block_fp8(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigErro
 }
 
 /// compressed-tensors: groups of modules, each with the modules that it is for. Experts have the format of a group that names
-/// them, all other layers the largest of the others.
+/// them, all other layers that of the group for all modules, or the largest of the others.
 fn groups(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(groups) = value(&Named { name: "config_groups", entry: &config.config_groups })?
     else {
         return Ok(None);
     };
-    let (mut layers, mut experts): (Option<QuantizerFormats>, _) = (None, None);
-    let mut several = false;
+    let (mut layers, mut all, mut experts): (Option<QuantizerFormats>, _, _) = (None, None, None);
     for group in &groups.0 {
         let Some(one) = group_formats(group)? else { return Ok(None) };
         let targets = value(&Named { name: "targets", entry: &group.targets })?;
@@ -190,20 +268,23 @@ fn groups(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, Confi
         if targets.iter().any(|target| names_experts(target)) {
             experts = Some(one.weights);
         }
-        if targets.is_empty() || targets.iter().any(|target| names_layers(target)) {
-            several |= layers.is_some_and(|other| other.weights != one.weights);
+        if names_all(targets) {
+            all = Some(one);
+        } else if targets.iter().any(|target| names_layers(target)) {
             let bits = |formats: &QuantizerFormats| formats.weights.bits_per_element();
             layers = layers.filter(|other| bits(other) >= bits(&one)).or(Some(one));
         }
     }
-    let Some(found) = layers else { return Ok(None) };
-    let remark =
-        if several { Some(Remark::SeveralFormats { format: found.weights }) } else { found.remark };
-    Ok(Some(QuantizerFormats { experts, remark, ..found }))
+    Ok(all.or(layers).map(|found| QuantizerFormats { experts, ..found }))
+}
+
+/// True for the targets of a group that is for all modules without a group of their own.
+pub(super) fn names_all(targets: &[String]) -> bool {
+    targets.is_empty() || targets.iter().any(|target| target == "Linear")
 }
 
 /// True for a pattern of modules of the chosen experts.
-fn names_experts(target: &str) -> bool {
+pub(super) fn names_experts(target: &str) -> bool {
     let plain = target.to_ascii_lowercase();
     plain.contains("experts") && !plain.contains("shared_expert") || plain.contains("fusedmoe")
 }
@@ -214,7 +295,7 @@ fn names_layers(target: &str) -> bool {
 }
 
 /// The formats of weights and activations in a group.
-fn group_formats(group: &QuantGroup) -> Result<Option<QuantizerFormats>, ConfigError> {
+pub(super) fn group_formats(group: &QuantGroup) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(weights) = value(&Named { name: "weights", entry: &group.weights })? else {
         return Ok(None);
     };
@@ -231,7 +312,8 @@ fn group_formats(group: &QuantGroup) -> Result<Option<QuantizerFormats>, ConfigE
 fn tensors(scheme: &TensorScheme) -> Result<Option<QuantizerFormats>, ConfigError> {
     let bits = count("num_bits", &scheme.num_bits)?.unwrap_or(8);
     let group = group("group_size", &scheme.group_size, None)?;
-    let zeros = !flag("symmetric", &scheme.symmetric, true)?;
+    let is_symmetric = flag("symmetric", &scheme.symmetric, true)?;
+    let zeros = if is_symmetric { Zeros::None } else { Zeros::Packed };
     Ok(match (text("type", &scheme.kind)?.unwrap_or("int"), bits, group) {
         ("float", 8, Some(32)) => Some(QuantizerFormats::weight_only(&formats::MXFP8)),
         ("float", 8, _) => Some(QuantizerFormats::weight_only(&formats::FP8_E4M3)),
@@ -321,23 +403,28 @@ fn by_algorithm(algorithm: &str) -> Option<QuantizerFormats> {
     }
 }
 
-/// ModelOpt with an algorithm for each module: the experts in theirs, everything else in the largest of the others.
+/// ModelOpt with an algorithm for each module: the largest of the experts' and of the others'.
 fn mixed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let field = Named { name: "quantized_layers", entry: &config.quantized_layers };
     let Some(layers) = value(&field)? else { return Ok(None) };
     let largest = |of_experts: bool| -> Option<Option<QuantizerFormats>> {
         let mut found: Option<QuantizerFormats> = None;
-        for layer in layers.0.iter().filter(|layer| layer.of_experts == of_experts) {
-            let one = by_algorithm(&layer.algorithm)?;
+        for (module, options) in &layers.0 {
+            let algorithm = options.value().and_then(|options| options.quant_algo.value());
+            let Some(algorithm) = algorithm.filter(|_| module.contains(".experts") == of_experts)
+            else {
+                continue;
+            };
+            let one = by_algorithm(algorithm)?;
             let bits = |formats: &QuantizerFormats| formats.weights.bits_per_element();
             found = found.filter(|other| bits(other) >= bits(&one)).or(Some(one));
         }
         Some(found)
     };
     let (Some(layers), Some(experts)) = (largest(false), largest(true)) else { return Ok(None) };
-    let Some(weights) = layers.or(experts) else { return Ok(None) };
-    let remark = Some(Remark::SeveralFormats { format: weights.weights });
-    Ok(Some(QuantizerFormats { experts: experts.map(|one| one.weights), remark, ..weights }))
+    let weights = layers.or(experts);
+    Ok(weights
+        .map(|weights| QuantizerFormats { experts: experts.map(|one| one.weights), ..weights }))
 }
 
 /// Format of the KV cache, if the file sets one.

@@ -27,13 +27,19 @@ pub struct QuantizationConfig {
     pub bnb_4bit_use_double_quant: Entry<bool>,
     pub quant_type: Entry<Box<TorchaoScheme>>,
     pub config_groups: Entry<QuantGroups>,
-    pub quantized_layers: Entry<QuantizedLayers>,
+    pub quantized_layers: Entry<ModuleList>,
+    pub dynamic: Entry<ModuleList>,
+    pub extra_config: Entry<ModuleList>,
+    pub mode: Entry<String>,
     pub kv_cache_scheme: Entry<KvCacheScheme>,
     pub kv_cache_quant_algo: Entry<String>,
     pub modules_to_not_convert: Entry<Vec<String>>,
     pub ignore: Entry<Vec<String>>,
     pub exclude_modules: Entry<Vec<String>>,
     pub llm_int8_skip_modules: Entry<Vec<String>>,
+    /// Keys with a period in their name, which are modules of MLX.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub modules: ModuleList,
 }
 
 /// The groups of `config_groups`; their names are ignored.
@@ -44,21 +50,24 @@ impl FieldType for QuantGroups {
     const ALLOWED: Allowed = Allowed::Object;
 }
 
-/// `quantized_layers` of ModelOpt: the algorithms of the modules, each pair once.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct QuantizedLayers(pub Vec<QuantizedLayer>);
+/// Modules by name, with their own settings: `quantized_layers` of ModelOpt, `dynamic` of GPTQModel, `extra_config` of
+/// AutoRound, and the modules that MLX lists beside the settings of all. Experts of a layer that are alike are one entry.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModuleList(pub Vec<(String, Entry<Box<ModuleOptions>>)>);
 
-/// An algorithm, and whether modules of experts have it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuantizedLayer {
-    /// `quant_algo`.
-    pub algorithm: String,
-    /// The module is one of the chosen experts.
-    pub of_experts: bool,
+impl FieldType for ModuleList {
+    const ALLOWED: Allowed = Allowed::Object;
 }
 
-impl FieldType for QuantizedLayers {
-    const ALLOWED: Allowed = Allowed::Object;
+/// Settings of one module.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct ModuleOptions {
+    pub quant_algo: Entry<String>,
+    pub bits: Entry<u64>,
+    pub group_size: Entry<u64>,
+    pub mode: Entry<String>,
 }
 
 /// One group of compressed-tensors or ModelOpt.

@@ -61,6 +61,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Takes back an assumption: the file states the field in another place.
+    pub(super) fn forget(&mut self, field: &str) {
+        self.assumed.retain(|known| known.field != field);
+    }
+
     /// Records the value assumed for a size that decides the memory, before all that does not.
     pub(super) fn assume_size(&mut self, field: &'static str, size: u64) {
         if self.why != AssumedWhy::FamilyDefault || size == 0 {
@@ -234,11 +239,19 @@ impl<'a> Reader<'a> {
         let outer = &self.outer.tie_word_embeddings;
         // In a model that speaks the part that thinks decides, not its text part.
         let entry = match self.outer.thinker_config.value() {
+            // One that only listens leaves it to its text part.
+            Some(thinker) if self.is_asr() && !thinker.tie_word_embeddings.is_given() => {
+                &self.text.tie_word_embeddings
+            }
             Some(thinker) => &thinker.tie_word_embeddings,
             None if outer.is_given() => outer,
             None => &self.text.tie_word_embeddings,
         };
         self.flag_or(&Named { name: "tie_word_embeddings", entry }, rules.tied)
+    }
+
+    fn is_asr(&self) -> bool {
+        self.outer.model_type.value().is_some_and(|name| name == "qwen3_asr")
     }
 
     /// Reads the norms of the model.

@@ -438,6 +438,8 @@ pub(super) const GLM4_MOE: Rules = Rules {
 };
 
 pub(super) const LLAMA4: Rules = Rules {
+    // An older name of `no_rope_layer_interval`, which the class does not read.
+    ignored: &["nope_layer_interval"],
     kv_heads: KvHeads::Default(8),
     head_dim: Some(128),
     layers: LayerRule::Llama4,
@@ -1191,6 +1193,15 @@ pub(super) const QWEN1: Rules = Rules {
     attention_bias: Switch::Always,
     bias_kind: AttentionBias::Qkv,
     layers: LayerRule::Qwen1,
+    mlp_bias: Switch::Never,
+    ..LLAMA
+};
+
+/// The first Molmo: the width is that of gate and up together, and 128 rows of the embedding are apart.
+pub(super) const MOLMO: Rules = Rules {
+    attention_bias: Switch::Field(field!(qkv_bias), false),
+    bias_kind: AttentionBias::Qkv,
+    layers: LayerRule::Molmo,
     mlp_bias: Switch::Never,
     ..LLAMA
 };

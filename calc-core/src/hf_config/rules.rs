@@ -218,6 +218,8 @@ pub(super) enum LayerRule {
     Arctic,
     /// An MLP of half the stated width.
     Qwen1,
+    /// As Qwen 1, with rows of the embedding apart.
+    Molmo,
     /// Low-rank queries of plain attention.
     Step3Text,
     /// A gated delta net in all but every n-th layer.

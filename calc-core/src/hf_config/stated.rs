@@ -189,7 +189,7 @@ const WORDS: [(Meaning, &[&str]); 7] = [
 ];
 
 /// Words of keys about other subjects: training, numerics, positions, tokens, towers.
-pub(super) const OTHER_THINGS: [&str; 63] = [
+pub(super) const OTHER_THINGS: [&str; 64] = [
     "act",
     "activation",
     "alpha",
@@ -206,6 +206,7 @@ pub(super) const OTHER_THINGS: [&str; 63] = [
     "coef",
     "coefficient",
     "coeff",
+    "connector",
     "dispatch",
     "dropout",
     "drop",

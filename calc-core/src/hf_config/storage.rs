@@ -1,10 +1,9 @@
 //! Storage formats of the weights, from `torch_dtype` and `quantization_config`.
 
-use alloc::vec::Vec;
-
 use super::AssumedValue::Word;
 use super::Remark;
 use super::fields::Named;
+use super::module_formats::{self, File};
 use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::QuantizationConfig;
 use super::reader::{Reader, value};
@@ -12,7 +11,7 @@ use super::refusal::ConfigError;
 use crate::catalog::formats;
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
-use crate::quant_format::QuantFormat;
+use crate::quant_format::{ComputeClass, QuantFormat};
 
 /// Formats of a file.
 #[derive(Debug, Clone, Copy)]
@@ -21,13 +20,13 @@ pub(super) struct Storage {
     pub(super) unquantized: &'static QuantFormat,
 }
 
+/// Model types whose layers with a state have names of their own: `linear_attn`, `mamba`, `mixer`, `conv`.
+const OWN_STATE: [&str; 8] =
+    ["qwen3", "olmo", "nemotron", "jamba", "bamba", "falcon", "granite", "lfm"];
+
 /// Reads the formats of the file.
 pub(super) fn read(reader: &mut Reader<'_>, arch: &ModelArch) -> Result<Storage, ConfigError> {
-    let (outer, text) = (reader.outer, reader.text);
-    let inner = &text.quantization_config;
-    let entry =
-        if outer.quantization_config.is_given() { &outer.quantization_config } else { inner };
-    let Some(config) = value(&Named { name: "quantization_config", entry })? else {
+    let Some(config) = settings(reader)? else {
         let unquantized = dtype(reader, &formats::FP32, "float32")?;
         return Ok(Storage { stored: PrecisionChoice::weights(unquantized), unquantized });
     };
@@ -40,17 +39,55 @@ pub(super) fn read(reader: &mut Reader<'_>, arch: &ModelArch) -> Result<Storage,
     // Where experts of an FP8 file were quantized again, the list is of what was not: it stays in FP8.
     let again = config.quant_method.value().is_some_and(|name| name == "fp8")
         && config.quant_algo.is_given();
-    let layers = !again && kept_layers(config, arch.n_layers, is_attention);
-    let shared = !again
-        && arch.moe.iter().any(|moe| moe.shared_width > 0)
-        && kept_layers(config, arch.n_layers, is_shared_expert);
-    let stored = if arch.has_experts() && (layers || shared) {
-        experts_only(reader, config, &scheme, unquantized, arch)
-    } else {
-        all_layers(reader, config, &scheme, unquantized, layers)
+    let kept = if again { scheme.weights } else { unquantized };
+    // The MLP of Gemma 4 is beside its experts.
+    let model_type = reader.text.model_type.value().map_or("", |name| &**name);
+    let experts_beside = model_type.starts_with("gemma4");
+    let state_in_attention = !OWN_STATE.iter().any(|name| model_type.starts_with(name));
+    let file = File { config, scheme: &scheme, kept, experts_beside, state_in_attention };
+    let found = module_formats::read(&file, arch)?;
+    reader.remarks.extend(found.remarks);
+    if config.lm_head.value() == Some(&true) {
+        reader.remarks.push(Remark::LmHeadQuantized);
+    }
+    let experts =
+        Some(found.experts).filter(|&format| format != found.layers && arch.has_experts());
+    let embedding =
+        if quantization::is_mlx(config) { table(&scheme, unquantized) } else { unquantized };
+    let stored = PrecisionChoice {
+        weights: found.layers,
+        activations: scheme.activations,
+        kv_cache: scheme.kv_cache,
+        embedding: Some(embedding),
+        experts,
+        mixture: found.mixture,
     };
-    let experts = stored.experts.filter(|format| *format != stored.weights && arch.has_experts());
-    Ok(Storage { stored: PrecisionChoice { experts, ..stored }, unquantized })
+    Ok(Storage { stored, unquantized })
+}
+
+/// The settings of the quantizer; those of MLX have a key of their own.
+fn settings<'a>(reader: &Reader<'a>) -> Result<Option<&'a QuantizationConfig>, ConfigError> {
+    let (outer, text) = (reader.outer, reader.text);
+    let of_mlx = [("quantization", &outer.quantization), ("quantization", &text.quantization)];
+    let usual = [
+        ("quantization_config", &outer.quantization_config),
+        ("quantization_config", &text.quantization_config),
+    ];
+    let found = usual.into_iter().chain(of_mlx).find(|(_, entry)| entry.is_given());
+    let Some((name, entry)) = found else { return Ok(None) };
+    Ok(value(&Named { name, entry })?.map(|config| &**config))
+}
+
+/// The smallest format for the tables of MLX, which quantizes them like the layers.
+fn table(scheme: &QuantizerFormats, unquantized: &'static QuantFormat) -> &'static QuantFormat {
+    let bits = scheme.weights.bits_per_element() * scheme.factor;
+    let fits = formats::FORMATS.iter().copied().filter(|format| {
+        let is_carrier = format.class.is_some_and(ComputeClass::is_carrier);
+        format.file.is_none() && !is_carrier && format.bits_per_element() >= bits - 1e-9
+    });
+    let own = Some(scheme.weights).filter(|_| scheme.factor <= 1.0);
+    own.or_else(|| fits.min_by(|a, b| a.bits_per_element().total_cmp(&b.bits_per_element())))
+        .unwrap_or(unquantized)
 }
 
 /// The format of the experts where `expert_dtype` states one: DeepSeek V4 has FP4 with a scale per 32 weights beside FP8.
@@ -73,93 +110,6 @@ fn stated_experts(
     }
 }
 
-/// All layers in one format: the larger one where the file keeps attention unquantized.
-fn all_layers(
-    reader: &mut Reader<'_>,
-    config: &QuantizationConfig,
-    scheme: &QuantizerFormats,
-    unquantized: &'static QuantFormat,
-    keeps_attention: bool,
-) -> PrecisionChoice {
-    if keeps_attention {
-        reader.remarks.push(Remark::AttentionUnquantized);
-    }
-    if config.lm_head.value() == Some(&true) {
-        reader.remarks.push(Remark::LmHeadQuantized);
-    }
-    PrecisionChoice {
-        weights: if keeps_attention { unquantized } else { scheme.weights },
-        activations: scheme.activations,
-        kv_cache: scheme.kv_cache,
-        embedding: Some(unquantized),
-        experts: scheme.experts,
-    }
-}
-
-/// Formats if only the experts are quantized (gpt-oss, Kimi): all else stays in `torch_dtype`.
-fn experts_only(
-    reader: &mut Reader<'_>,
-    config: &QuantizationConfig,
-    scheme: &QuantizerFormats,
-    unquantized: &'static QuantFormat,
-    arch: &ModelArch,
-) -> PrecisionChoice {
-    let shared = arch.moe.iter().any(|moe| moe.shared_width > 0);
-    if shared && !kept_layers(config, arch.n_layers, is_shared_expert) {
-        reader.remarks.push(Remark::SharedMlpQuantized);
-    }
-    PrecisionChoice {
-        weights: unquantized,
-        activations: scheme.activations,
-        kv_cache: scheme.kv_cache,
-        embedding: Some(unquantized),
-        experts: Some(scheme.experts.unwrap_or(scheme.weights)),
-    }
-}
-
-/// Names of the module that mixes tokens.
-const MIXERS: [&str; 4] = ["self_attn", "linear_attn", "self_attention", "attention"];
-/// Parts of a file that are no layers of the language model.
-const ELSEWHERE: [&str; 4] = ["vision", "visual", "audio", "mtp"];
-
-/// True if an entry names a mixer as a whole or one of its projections, not a norm or an indexer of it.
-fn is_attention(entry: &str) -> bool {
-    let rest = MIXERS.iter().find_map(|name| entry.split_once(name)).map(|(_, rest)| rest);
-    rest.is_some_and(|rest| {
-        let rest = rest.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        rest.is_empty() || rest.contains("proj") && !rest.contains("index")
-    })
-}
-
-fn is_shared_expert(entry: &str) -> bool {
-    entry.contains("shared_expert") && !entry.ends_with("_gate")
-}
-
-/// True if the file leaves modules of a kind unquantized: by a pattern for all layers, or in most layers one by one.
-fn kept_layers(config: &QuantizationConfig, n_layers: u64, is_kind: fn(&str) -> bool) -> bool {
-    let lists = [
-        &config.modules_to_not_convert,
-        &config.ignore,
-        &config.exclude_modules,
-        &config.llm_int8_skip_modules,
-    ];
-    let named = lists
-        .iter()
-        .filter_map(|list| list.value())
-        .flatten()
-        .filter(|entry| is_kind(entry) && !ELSEWHERE.iter().any(|part| entry.contains(part)));
-    let mut layers: Vec<u64> = Vec::new();
-    for entry in named {
-        match entry.split('.').find_map(|part| part.parse().ok()) {
-            Some(layer) => layers.push(layer),
-            None => return true,
-        }
-    }
-    layers.sort_unstable();
-    layers.dedup();
-    2 * layers.len() as u64 > n_layers
-}
-
 /// The format of `torch_dtype`. Without the field, transformers loads float32; quantizers have their own default.
 fn dtype(
     reader: &mut Reader<'_>,
@@ -167,7 +117,14 @@ fn dtype(
     default_name: &'static str,
 ) -> Result<&'static QuantFormat, ConfigError> {
     let (outer, inner) = (reader.outer.data_type(), reader.text.data_type());
-    let field = if outer.entry.is_given() { outer } else { inner };
+    let thinker = reader.outer.thinker_config.value();
+    let thinker = thinker.map(|thinker| Named { name: "dtype", entry: &thinker.dtype });
+    let given = |field: &Named<'_, _>| field.entry.is_given();
+    let field = if given(&outer) {
+        outer
+    } else {
+        thinker.filter(|field| given(field) && !given(&inner)).unwrap_or(inner)
+    };
     let Some(name) = Reader::text_of(&field)?.filter(|name| *name != "auto") else {
         reader.assume_first(field.name, Word(default_name));
         return Ok(default);

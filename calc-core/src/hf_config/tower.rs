@@ -210,10 +210,12 @@ const fn end(rows: u64, cols: u64, merge: u64) -> TowerEnd {
 }
 
 /// Keys of files that describe a tower in a form of their own.
-const OF_TOWERS: [&str; 16] = [
+const OF_TOWERS: [&str; 18] = [
+    "acoustic_tokenizer_config",
     "audio_processor",
     "audio_tower",
     "encoder_config",
+    "gen_vision_config",
     "image_tower",
     "img_processor",
     "mm_audio_tower",

@@ -95,6 +95,16 @@ fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> boo
     let words = words(name);
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&&**word));
     let count = stated.largest.filter(|_| stated.kind == StatedKind::Count);
+    let same_window = name != "sliding_window"
+        && has(&["window"])
+        && count.is_some()
+        && count == text.sliding_window.value().copied();
+    let switched_on = name == "use_sliding_window"
+        && arch.attention.iter().any(|group| group.windowed_layers > 0);
+    let same_groups =
+        has(&["groups"]) && arch.attention.iter().all(|group| count == Some(group.n_kv_heads));
+    // vLLM attends to all tokens, and all keys and values are kept in any case.
+    let dual_chunks = name.starts_with("dual_chunk_attention_config.");
     let endless = has(&["window"]) && arch.max_context.is_some_and(|max| count >= Some(max));
     let every = has(&["freq", "frequency", "step", "interval", "period"]) && count == Some(1);
     let switched_off = text.use_sliding_window.value() == Some(&false);
@@ -104,7 +114,15 @@ fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> boo
     let same_head = has(&["head"])
         && has(&["dim", "size"])
         && arch.attention.iter().any(|group| count == Some(group.head_dim));
-    endless || every || windowless || expertless || same_head
+    same_window
+        || switched_on
+        || same_groups
+        || dual_chunks
+        || endless
+        || every
+        || windowless
+        || expertless
+        || same_head
 }
 
 /// True if the file states that there are no experts, or one.

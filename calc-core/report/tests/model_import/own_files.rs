@@ -108,3 +108,103 @@ fn towers_in_a_form_of_their_own_are_said_to_be_left_out() {
         );
     }
 }
+
+/// The first Molmo: Qwen2-7B with the width of gate and up in one number, and 128 rows of the embedding apart.
+#[test]
+fn the_width_of_molmo_is_that_of_gate_and_up_together() {
+    let file = json!({
+        "model_type": "molmo", "architectures": ["MolmoForCausalLM"], "torch_dtype": "float32", "hidden_size": 3584,
+        "intermediate_size": 37_888, "layer_norm_type": "rms", "max_position_embeddings": 4096, "num_attention_heads": 28,
+        "num_hidden_layers": 28, "num_key_value_heads": 4, "qkv_bias": true, "tie_word_embeddings": false,
+        "vocab_size": 152_064,
+    });
+    let attention = 3584 * (3584 + 2 * 512) + 3584 * 3584 + 3584 + 2 * 512;
+    let layer = attention + 3 * 3584 * 18_944 + 2 * 3584;
+    assert_eq!(params(&file), 28 * layer + 3584 + (2 * 152_064 + 128) * 3584);
+}
+
+/// MiniCPM-V 2.6 is Qwen2-7B, whose projections of queries, keys and values have biases.
+#[test]
+fn minicpm_v_on_qwen_has_its_biases() {
+    let file = json!({
+        "model_type": "minicpmv", "architectures": ["MiniCPMV"], "torch_dtype": "bfloat16", "hidden_size": 3584,
+        "intermediate_size": 18_944, "max_position_embeddings": 32_768, "max_window_layers": 28, "num_attention_heads": 28,
+        "num_hidden_layers": 28, "num_key_value_heads": 4, "rms_norm_eps": 1e-6, "use_sliding_window": false,
+        "tie_word_embeddings": false, "vocab_size": 151_666,
+    });
+    assert_eq!(params(&file), 7_612_763_648);
+}
+
+/// Classes of known families without a head for the next token.
+#[test]
+fn classes_with_another_head_have_its_parameters_alone() {
+    let of = |class: &str, more: Value| {
+        let mut changes = json!({"architectures": [class]});
+        let object = changes.as_object_mut().expect("an object");
+        object.extend(more.as_object().expect("an object").clone());
+        changed("llama-3.1-8b", &changes).expect("a model")
+    };
+    let whole = of("LlamaForCausalLM", json!({})).arch.n_params();
+    let bare = whole - 128_256 * 4096;
+    for (class, more, scores) in [
+        ("LlamaModel", json!({}), 0),
+        ("LlamaForSequenceClassification", json!({}), 2),
+        ("LlamaForSequenceClassification", json!({"id2label": {"0": "LABEL_0"}}), 1),
+        ("LlamaForRewardModel", json!({}), 1),
+        ("LlamaForTokenClassification", json!({"num_labels": 5}), 5),
+    ] {
+        let model = of(class, more);
+        assert_eq!(model.arch.n_params(), bare + scores * 4096, "{class}");
+        assert!(model.remarks.contains(&Remark::OtherHead { labels: scores }), "{class}");
+    }
+}
+
+/// Qwen3-ASR as published: the part that listens holds the language model, whose text part says that the head is tied.
+#[test]
+fn the_language_model_of_qwen3_asr_is_qwen3() {
+    let file = json!({
+        "model_type": "qwen3_asr", "architectures": ["Qwen3ASRForConditionalGeneration"],
+        "thinker_config": {"model_type": "qwen3_asr_thinker", "dtype": "bfloat16", "text_config": {
+            "model_type": "qwen3_asr_text", "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28,
+            "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151_936,
+            "max_position_embeddings": 65_536, "tie_word_embeddings": true
+        }}
+    });
+    let model = parse(&file.to_string()).expect("a model");
+    assert_eq!((model.arch.n_params(), model.stored.weights.key), (596_049_920, "bf16"));
+}
+
+/// Keys of published files that repeat what another key states, or describe another part.
+#[test]
+fn keys_that_repeat_or_describe_other_parts_are_no_reason_to_refuse() {
+    for (model, keys) in [
+        ("gemma-2-9b", json!({"sliding_window": 4096, "sliding_window_size": 4096})),
+        (
+            "qwen2.5-7b",
+            json!({"dual_chunk_attention_config": {"chunk_size": 262_144, "local_size": 8192}}),
+        ),
+        (
+            "qwen2.5-7b",
+            json!({"mlp_connector_layers": 2, "gen_head_config": {"params": {"n_embed": 2048}}}),
+        ),
+        ("qwen2.5-7b", json!({"num_query_groups": 4})),
+        ("qwen2.5-7b", json!({"num_nextn_predict_layers": 1, "_num_mtp_layers": 1})),
+    ] {
+        let same = changed(model, &json!({})).expect("a model").arch;
+        let found = changed(model, &keys).unwrap_or_else(|error| panic!("{model} {keys}: {error}"));
+        assert_eq!(found.arch, same, "{keys}");
+    }
+    for keys in [
+        json!({"sliding_window_size": 2048}),
+        json!({"other_chunk_attention_config": {"chunk_size": 2048}}),
+        json!({"num_query_groups": 2}),
+    ] {
+        assert!(changed("llama-3.1-8b", &keys).is_err(), "{keys}");
+    }
+    let decoder = json!({"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000});
+    let speaks = json!({"model_type": "vibevoice", "decoder_config": decoder, "acoustic_tokenizer_config": {"vae_dim": 64}});
+    let model = parse(&speaks.to_string()).expect("a model");
+    assert_eq!(model.arch.hidden_size, 64);
+    assert!(model.remarks.contains(&Remark::TowersNotCounted));
+}

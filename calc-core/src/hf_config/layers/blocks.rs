@@ -31,6 +31,8 @@ pub(super) fn read(
         return Err(ConfigError::ListLength { field: field.name, entries, layers });
     }
     let heads = attention::heads(reader, rules, frame)?;
+    // Each block states its own.
+    reader.forget("num_key_value_heads");
     text.settle(&["intermediate_size"]);
     let mut attention: Vec<Attention> = Vec::new();
     let mut dense: Vec<DenseLayers> = Vec::new();

@@ -57,6 +57,19 @@ pub(super) fn mpt(
     Ok(Layers::of(vec![attention], FeedForward { dense, bias: false, moe: Vec::new() }))
 }
 
+/// Number of rows for tokens of images, which the first Molmo has beside its embedding (`additional_vocab_size`).
+const MOLMO_ROWS: u64 = 128;
+
+/// The first Molmo: a width of gate and up together.
+pub(super) fn molmo(
+    reader: &mut Reader<'_>,
+    rules: &Rules,
+    frame: &Frame,
+) -> Result<Layers, ConfigError> {
+    let layers = qwen1(reader, rules, frame)?;
+    Ok(Layers { other_vectors: MOLMO_ROWS * frame.hidden_size, ..layers })
+}
+
 /// DBRX: heads and experts in objects of their own.
 pub(super) fn dbrx(
     reader: &mut Reader<'_>,
@@ -69,6 +82,7 @@ pub(super) fn dbrx(
     let options = options.ok_or(ConfigError::Missing { field: "attn_config" })?;
     let experts = value(&named!(text, ffn_config))?;
     let experts = experts.ok_or(ConfigError::Missing { field: "ffn_config" })?;
+    reader.forget("num_key_value_heads");
     let attention = Attention {
         n_kv_heads: count_of(reader, "kv_n_heads", &options.kv_n_heads, 1)?,
         full_layers: frame.n_layers,

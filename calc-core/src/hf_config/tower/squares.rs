@@ -4,6 +4,7 @@ use alloc::vec;
 
 use super::fields::{Patches, deep, named, patches, tower};
 use super::{Biases, MOST, Part, Sizes, end};
+use crate::error::in_range;
 use crate::hf_config::refusal::ConfigError;
 use crate::image::ImageRule;
 use crate::model_arch::{MlpKind, Tower, TowerEnd, TowerLayers};
@@ -77,7 +78,8 @@ pub(super) fn qwen3(part: &mut Part<'_, '_>, has_deepstack: bool) -> Result<Towe
     // Qwen3.5 has no such projectors, whether its file says so or not.
     let usual: &[u64] = if has_deepstack { &[8, 16, 24] } else { &[] };
     let deep = if has_deepstack || list.is_given() { part.list(name, list, usual)? } else { usual };
-    let deep = (deep.len() as u64).min(sizes.layers);
+    // Each index has its projector, also one beyond the layers.
+    let deep = in_range(name, deep.len() as u64, 0, MOST).map_err(ConfigError::Value)?;
     let merged = sizes.hidden * patches.merge * patches.merge;
     let (merger, biases) = merger(sizes.hidden, patches.merge, outputs);
     let mut ends = vec![end(sizes.hidden, patches.values, 1)];

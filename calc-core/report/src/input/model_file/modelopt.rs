@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::python::without_infinities;
+
 /// Key of the formats in a config.json.
 const IN_CONFIG: &str = "quantization_config";
 /// Key of the formats in the file of ModelOpt.
@@ -14,13 +16,14 @@ pub fn with_quantization(config: &str, beside: &str) -> String {
 }
 
 fn joined(config: &str, beside: &str) -> Option<String> {
-    let mut config: Map<String, Value> = serde_json::from_str(config).ok()?;
-    let mut nested = ["text_config", "llm_config", "language_config"].iter();
+    let config = without_infinities(config.strip_prefix('\u{feff}').unwrap_or(config));
+    let mut config: Map<String, Value> = serde_json::from_str(&config).ok()?;
+    let mut nested = ["text_config", "llm_config", "language_config", "decoder_config"].iter();
     let inner = nested.find_map(|name| config.get(*name)?.get(IN_CONFIG));
     if inner.is_some() || config.get(IN_CONFIG).is_some_and(|stated| !stated.is_null()) {
         return None;
     }
-    let beside: Value = serde_json::from_str(beside).ok()?;
+    let beside: Value = serde_json::from_str(&without_infinities(beside)).ok()?;
     let mut formats = beside.get(OF_MODELOPT)?.as_object()?.clone();
     // Checkpoints without an algorithm have a quantized cache alone.
     formats.get("quant_algo").filter(|algorithm| algorithm.is_string())?;

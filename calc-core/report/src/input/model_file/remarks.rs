@@ -1,6 +1,6 @@
 //! Sentences about an import: assumed fields, and parts of the file that are left out or rounded.
 
-use calc_core::hf_config::{AssumedField, AssumedValue, AssumedWhy, Remark};
+use calc_core::hf_config::{AssumedField, AssumedValue, AssumedWhy, Remark, StoredPart};
 
 use crate::number_text;
 
@@ -105,19 +105,37 @@ pub fn remark_text(remark: &Remark) -> String {
                  decoding"
             )
         }
-        Remark::AttentionUnquantized => {
-            "the file keeps attention unquantized; here all layers have its format, so weights are overestimated".into()
+        Remark::OwnFormat { part, layers, of, format } => {
+            let part = match part {
+                StoredPart::Attention => "attention",
+                StoredPart::Recurrent => "the recurrent part",
+                StoredPart::Mlp => "the MLP",
+                StoredPart::SharedMlp => "the shared MLP",
+                StoredPart::Experts => "experts",
+            };
+            let layers = if layers == of { format!("all {of}") } else { format!("{layers} of {of}") };
+            format!("{part} in {layers} layers is stored as {}, as the file lists it; memory counts it so", format.key)
         }
-        Remark::SharedMlpQuantized => "the file quantizes dense and shared MLPs too; here only the experts are, so weights \
-             are overestimated"
-            .into(),
+        Remark::ModulesUnclear => {
+            "a list of modules in the quantization of the file is not clear here: what it may keep unquantized is counted so, and \
+             memory is an upper bound"
+                .into()
+        }
+        Remark::OtherHead { labels } => {
+            let own = match labels {
+                0 => "no head".to_owned(),
+                1 => "a head with one score".to_owned(),
+                _ => format!("a head with {labels} scores"),
+            };
+            format!(
+                "the class of the file has {own} in place of one for the next token, whose parameters are not counted; times have \
+                 it still"
+            )
+        }
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
         }
         Remark::BlockScalesNotCounted => "scales of weight blocks are not counted: under 0.01 bit per weight".into(),
-        Remark::SeveralFormats { format } => {
-            format!("the file has several formats: layers are counted in the largest, {}, experts in theirs", format.name)
-        }
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }

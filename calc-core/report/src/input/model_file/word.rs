@@ -8,6 +8,7 @@ mod weights;
 
 use calc_core::catalog;
 
+use calc_core::gguf_file::{Mixture, SLOTS};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -21,6 +22,8 @@ use crate::input::named_model::NamedModel;
 
 /// Separator of the formats of the stored roles.
 const ROLE: char = '~';
+/// Steps of a ratio of 1.
+const ONE: u32 = 65_536;
 /// A geometry and its word of a link: a page that only passes the word on needs no code that writes it.
 #[derive(Debug, Clone)]
 pub struct FileGeometry {
@@ -105,8 +108,26 @@ pub fn stored(choice: &PrecisionChoice) -> String {
         choice.embedding,
         choice.experts,
     ];
-    let keys: Vec<&str> = roles.iter().map(|role| role.map_or("", |format| format.key)).collect();
-    keys.join(&ROLE.to_string()).trim_end_matches(ROLE).to_owned()
+    let keys = roles.iter().map(|role| role.map_or("", |format| format.key).to_owned());
+    let words: Vec<String> = keys.chain(choice.mixture.map(|mixture| ratios(&mixture))).collect();
+    words.join(&ROLE.to_string()).trim_end_matches(ROLE).to_owned()
+}
+
+/// Writes the ratios of a mixture, in base 16; empty for 1.
+fn ratios(mixture: &Mixture) -> String {
+    let word = |step: u32| if step == ONE { String::new() } else { format!("{step:x}") };
+    mixture.steps().map(word).join("-")
+}
+
+/// Reads the word of [`ratios`].
+fn read_ratios(text: &str) -> Option<Mixture> {
+    let mut steps = [ONE; SLOTS];
+    let words: Vec<&str> = text.split('-').collect();
+    (words.len() == SLOTS).then_some(())?;
+    for (step, word) in steps.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
+        *step = u32::from_str_radix(word, 16).ok()?;
+    }
+    Mixture::of_steps(steps)
 }
 
 /// Parses the word of [`stored`]; `None` for any other text.
@@ -119,13 +140,18 @@ pub fn read_stored(text: &str) -> Option<PrecisionChoice> {
         }
     };
     let weights = next()??;
-    Some(PrecisionChoice {
-        weights,
+    let choice = PrecisionChoice {
         activations: next()?,
         kv_cache: next()?,
         embedding: next()?,
         experts: next()?,
-    })
+        ..PrecisionChoice::weights(weights)
+    };
+    let mixture = match keys.next() {
+        None => None,
+        Some(text) => Some(read_ratios(text)?),
+    };
+    keys.next().is_none().then_some(PrecisionChoice { mixture, ..choice })
 }
 
 #[cfg(test)]
