@@ -231,10 +231,6 @@ const MOST_LAYERS: u64 = 1024;
 
 /// Number of operators whose matrices have a ratio of their own.
 pub const SLOTS: usize = 14;
-/// Steps of a ratio that a model file states.
-const STEPS: f64 = 65_536.0;
-/// Largest ratio: 32 bits beside 1.
-const LARGEST: f64 = 64.0;
 
 const fn slot(kind: OpKind) -> Option<usize> {
     match kind {
@@ -270,6 +266,41 @@ const fn slot(kind: OpKind) -> Option<usize> {
     }
 }
 
+/// Ratios that a model file states, in steps of 1/65,536, as a link holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ratios([u32; SLOTS]);
+
+impl Ratios {
+    /// Steps of a ratio of 1.
+    pub const ONE: u32 = 1 << 16;
+    /// Largest ratio: 64 bits beside 1.
+    const LARGEST: u32 = 64 * Self::ONE;
+
+    /// Ratios of these steps; `None` where one is beyond what formats can differ by, or all are 1.
+    pub fn of_steps(steps: [u32; SLOTS]) -> Option<Self> {
+        let is_ratio = |step: &u32| (1..=Self::LARGEST).contains(step);
+        (steps != [Self::ONE; SLOTS] && steps.iter().all(is_ratio)).then_some(Self(steps))
+    }
+
+    /// The steps, by operator.
+    pub const fn steps(&self) -> [u32; SLOTS] {
+        self.0
+    }
+
+    /// These ratios with experts in one format; `None` if all are 1 then.
+    pub(crate) fn without_experts(mut self) -> Option<Self> {
+        for slot in [OpKind::ExpertGateUp, OpKind::ExpertDown].into_iter().filter_map(slot) {
+            self.0[slot] = Self::ONE;
+        }
+        Self::of_steps(self.0)
+    }
+
+    /// The mixture with these ratios.
+    pub(crate) fn mixture(&self) -> Mixture {
+        Mixture(self.0.map(|step| f64::from(step) / f64::from(Self::ONE)))
+    }
+}
+
 /// Bytes of the layers' matrices in a file, as ratios to the same matrices in one format: that which names a GGUF file, or in
 /// which a model file has most of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -278,35 +309,6 @@ pub struct Mixture([f64; SLOTS]);
 impl Mixture {
     /// All matrices in one format.
     pub const UNIFORM: Self = Self([1.0; SLOTS]);
-
-    /// The ratios in steps of 1/65,536, as a link holds them.
-    pub fn steps(&self) -> [u32; SLOTS] {
-        // The ratios of a model file are whole steps, and those of any other are never written.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 0 to LARGEST by construction"
-        )]
-        self.0.map(|ratio| (ratio * STEPS) as u32)
-    }
-
-    /// The mixture of these steps; `None` where one is beyond what formats can differ by, or all ratios are 1.
-    pub fn of_steps(steps: [u32; SLOTS]) -> Option<Self> {
-        let mixture = Self(steps.map(|step| f64::from(step) / STEPS));
-        let is_ratio = |ratio: &f64| *ratio > 0.0 && *ratio <= LARGEST;
-        (mixture != Self::UNIFORM && mixture.0.iter().all(is_ratio)).then_some(mixture)
-    }
-
-    /// This mixture with experts in one format.
-    #[must_use]
-    pub(crate) fn without_experts(mut self) -> Self {
-        for kind in [OpKind::ExpertGateUp, OpKind::ExpertDown] {
-            if let Some(slot) = slot(kind) {
-                self.0[slot] = 1.0;
-            }
-        }
-        self
-    }
 
     /// The ratio for an operator's matrices, as a mean over the layers.
     pub fn ratio(&self, kind: OpKind) -> f64 {
@@ -331,7 +333,7 @@ impl Mixture {
         if weights.file.is_none() && experts.file.is_none() {
             return Self::UNIFORM;
         }
-        let mut sums = Sums::NONE;
+        let mut sums = MixedBytes::NONE;
         let mut dense = 0;
         let with_experts =
             model.n_layers.saturating_sub(model.moe.iter().map(|group| group.layers).sum());
@@ -353,9 +355,9 @@ impl Mixture {
 }
 
 /// Bytes by operator: as mixed, and in one format.
-pub(crate) struct Sums([(Bytes, Bytes); SLOTS]);
+pub(crate) struct MixedBytes([(Bytes, Bytes); SLOTS]);
 
-impl Sums {
+impl MixedBytes {
     pub(crate) const NONE: Self = Self([(Bytes::ZERO, Bytes::ZERO); SLOTS]);
 
     /// Adds the matrices of an operator, in decode, too.
@@ -368,18 +370,19 @@ impl Sums {
     }
 
     /// The ratios, rounded up to whole steps; `None` if all are 1.
-    pub(crate) fn in_steps(&self) -> Option<Mixture> {
+    pub(crate) fn in_steps(&self) -> Option<Ratios> {
         let steps = self.ratios().map(|ratio| {
-            let nearest = crate::math::round(ratio * STEPS);
-            let is_whole = (ratio * STEPS - nearest).abs() < 1e-6;
-            if is_whole { nearest } else { crate::math::ceil(ratio * STEPS) }
+            let exact = ratio * f64::from(Ratios::ONE);
+            let nearest = crate::math::round(exact);
+            let is_whole = (exact - nearest).abs() < 1e-6;
+            if is_whole { nearest } else { crate::math::ceil(exact) }
         });
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "formats have from 1 to 64 bits"
         )]
-        Mixture::of_steps(steps.map(|step| step as u32))
+        Ratios::of_steps(steps.map(|step| step as u32))
     }
 
     fn ratios(&self) -> [f64; SLOTS] {

@@ -22,6 +22,7 @@ mod module_formats;
 mod modules;
 mod not_decoder;
 mod order;
+mod other_head;
 mod other_sizes;
 mod pattern;
 mod quantization;
@@ -41,7 +42,6 @@ use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, Length, PerLayer, Present};
 pub use family::Family;
-use family::Head;
 pub use fields::{HfConfig, Thinker, UnknownKey};
 pub use not_decoder::NotDecoder;
 pub use part_fields::{
@@ -57,7 +57,7 @@ pub use stated::{Meaning, Stated, UnreadKey};
 pub use tower_fields::TowerConfig;
 pub use unread::Unread;
 
-use crate::model_arch::{Attention, DenseLayers, MAX_COUNT, ModelArch};
+use crate::model_arch::{Attention, DenseLayers, ModelArch};
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
@@ -227,9 +227,7 @@ fn read(config: &HfConfig, text: &HfConfig, unread: Unread) -> Result<Imported, 
             reader.assumed.extend(unread::upper_bound(&mut arch, &keys, text)?);
         }
     }
-    if let Some(head) = family.and_then(|family| family.other_head(&architecture)) {
-        replace_head(&mut reader, &mut arch, head);
-    }
+    other_head::read(&mut reader, &mut arch, family, &architecture);
     arch.check().map_err(ConfigError::Value)?;
     arch.order = reader.order.text(&arch);
     let storage = storage::read(&mut reader, &arch)?;
@@ -350,29 +348,6 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         gguf: rules.gguf,
         max_context,
     })
-}
-
-/// Replaces the head for the next token. The scores are counted with the vectors, as they are not quantized.
-fn replace_head(reader: &mut Reader<'_>, arch: &mut ModelArch, head: Head) {
-    let labels = match head {
-        Head::None => 0,
-        Head::Labels { hidden } => {
-            let text = reader.text;
-            let stated = text.num_labels.value().copied();
-            let listed = text.id2label.value().map(|list| list.0);
-            let is_reward = reader.outer.architectures.value().and_then(|list| list.first());
-            let is_reward = is_reward.is_some_and(|class| class.ends_with("RewardModel"));
-            let usual = if is_reward && !hidden { 1 } else { 2 };
-            let labels = stated.or(listed).unwrap_or(usual).min(MAX_COUNT);
-            let inner = if hidden { arch.hidden_size * (arch.hidden_size + 1) + labels } else { 0 };
-            arch.other_vectors += labels * arch.hidden_size + inner;
-            labels
-        }
-    };
-    arch.tied_embeddings = true;
-    arch.lm_head_bias = false;
-    reader.assumed.retain(|field| field.field != "tie_word_embeddings");
-    reader.remarks.push(Remark::OtherHead { labels });
 }
 
 /// Families whose layers for multi-token prediction are decoder layers after a projection: transformers or vLLM builds them so.

@@ -3,7 +3,7 @@
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
 use crate::device::Device;
-use crate::gguf_file::{self, Mixture};
+use crate::gguf_file::{self, Mixture, Ratios};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
@@ -22,7 +22,7 @@ pub struct PrecisionChoice {
     /// Expert matrices; default: the layer weights' format.
     pub experts: Option<&'static QuantFormat>,
     /// Bytes of the matrices of a model file that has some of them in other formats than these.
-    pub mixture: Option<Mixture>,
+    pub ratios: Option<Ratios>,
 }
 
 impl PrecisionChoice {
@@ -34,7 +34,7 @@ impl PrecisionChoice {
             kv_cache: None,
             embedding: None,
             experts: None,
-            mixture: None,
+            ratios: None,
         }
     }
 
@@ -49,16 +49,16 @@ impl PrecisionChoice {
     /// These formats, with those of `base` for open roles.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
-        let stored = base.mixture.filter(|_| self.weights == base.weights);
+        let stored = base.ratios.filter(|_| self.weights == base.weights);
         let keeps = self.experts.is_none() || self.experts == base.experts;
-        let stored = if keeps { stored } else { stored.map(Mixture::without_experts) };
+        let stored = if keeps { stored } else { stored.and_then(Ratios::without_experts) };
         Self {
             weights: self.weights,
             activations: self.activations.or(base.activations),
             kv_cache: self.kv_cache.or(base.kv_cache),
             embedding: self.embedding.or(base.embedding),
             experts: self.experts.or(base.experts),
-            mixture: self.mixture.or(stored),
+            ratios: self.ratios.or(stored),
         }
     }
 
@@ -168,8 +168,8 @@ impl PrecisionChoice {
             precision.vectors = &f::FP32;
         }
         let is_gguf = precision.weights.file.is_some() || precision.experts.file.is_some();
-        precision.mixture = match self.mixture {
-            Some(mixture) if !is_gguf => mixture,
+        precision.mixture = match self.ratios {
+            Some(ratios) if !is_gguf => ratios.mixture(),
             _ => Mixture::of(precision.weights, precision.experts, model),
         };
         precision
@@ -315,7 +315,7 @@ mod tests {
             kv_cache: None,
             embedding: Some(&f::GGUF_Q4_0),
             experts: Some(&f::GGUF_MXFP4),
-            mixture: None,
+            ratios: None,
         };
         assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
     }

@@ -117,7 +117,7 @@ fn dynamic_rules_of_gptqmodel_are_read() {
     assert_close(layer_gb(&file), expected);
     let file = gptq(json!({"-:.*self_attn.*": {}}));
     assert_close(layer_gb(&file), of_layers(&[(32.0 * ATTENTION, 16.0), (32.0 * MLP, int4)]));
-    // What cannot be read is an upper bound, and said.
+    // An expression that cannot be read is taken as an upper bound, and a note says so.
     let file = gptq(json!({"-:(?!model).*": {}}));
     assert_close(layer_gb(&file), of_layers(&[(32.0 * layer, 16.0)]));
     assert!(said(&file).iter().any(|text| text.contains("upper bound")), "{:?}", said(&file));
@@ -246,7 +246,7 @@ fn modules_with_several_formats_count_in_their_own() {
     let said = said(&file);
     let attention = "attention in all 32 layers is stored as fp8_e4m3, as the file lists it";
     assert!(said.iter().any(|text| text.starts_with(attention)), "{said:?}");
-    // What such a file does not list is not quantized.
+    // Modules that such a file does not list are not quantized.
     let file = mixed(vec![layer("model.layers.0.mlp", "FP8")]);
     assert_eq!(stored(&file).weights.key, "bf16");
 

@@ -154,7 +154,7 @@ impl<'a> Work<'a> {
             // The rules of a GGUF file give its embedding on any device.
             embedding: (!precision.is_file()).then_some(precision.embedding),
             experts: Some(precision.experts),
-            mixture: self.model().and_then(|request| request.precision.mixture),
+            ratios: self.model().and_then(|request| request.precision.ratios),
         };
         self.stored(choice, self.model().and_then(|request| request.weight_size))
     }

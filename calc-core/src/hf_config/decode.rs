@@ -290,8 +290,8 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
 impl<'de, A: MapAccess<'de>> Object<'_, A> {
     /// Keeps an unknown key that looks like geometry, or an object with such a key, and apart from them any other.
     fn keep(&mut self, key: &str) -> Result<(), A::Error> {
-        let is_named = looks_like_geometry(key);
-        let is_other = !is_named && OTHER_CONFIGS.contains(&key);
+        let is_other = OTHER_CONFIGS.contains(&key);
+        let is_named = !is_other && looks_like_geometry(key);
         if is_other || self.unknown.len() >= MAX_UNKNOWN {
             self.set_aside(key, Stated::default());
             return self.items.next_value::<IgnoredAny>().map(|_| ());

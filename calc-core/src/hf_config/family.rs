@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 
-use super::not_decoder;
 use super::rule_table as table;
 use super::rules::Rules;
 
@@ -168,36 +167,10 @@ families! {
     Step3Text = STEP3_TEXT: ["step3_text" "step3_vl"] ["Step3TextForCausalLM" "Step3VLForConditionalGeneration"];
 }
 
-/// Names of classes with a head of another kind than one for the next token, after the name of the family.
-const OTHER_HEADS: [(Head, &[&str]); 3] = [
-    (Head::None, &["Model"]),
-    (
-        Head::Labels { hidden: false },
-        &["ForSequenceClassification", "ForTokenClassification", "ForRewardModel"],
-    ),
-    (Head::Labels { hidden: true }, &["ForProcessRewardModel"]),
-];
-
-/// The head of a class that does not predict the next token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Head {
-    None,
-    /// Scores of labels, in some classes after a hidden layer.
-    Labels {
-        hidden: bool,
-    },
-}
-
 impl Family {
-    /// The other head of a class of this family; `None` for one for the next token, and for classes that are not known.
-    pub(super) fn other_head(self, class: &str) -> Option<Head> {
-        let (_, _, classes) = NAMES.iter().find(|(family, ..)| *family == self)?;
-        let mut stems = classes.iter().filter_map(|known| known.strip_suffix("ForCausalLM"));
-        let rest = stems.find_map(|stem| class.strip_prefix(stem))?;
-        let found = not_decoder::listed(&OTHER_HEADS, rest)?;
-        // The reward models of Qwen 2 have a hidden layer before the score.
-        let hidden = self == Self::Qwen2 && rest == "ForRewardModel";
-        Some(if hidden { Head::Labels { hidden } } else { found })
+    /// Names of its classes.
+    pub(super) fn classes(self) -> &'static [&'static str] {
+        NAMES.iter().find(|(family, ..)| *family == self).map_or(&[], |(_, _, classes)| classes)
     }
 
     /// Identifies by `model_type`, or by class name if the `model_type` is unknown.

@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use super::entry::Entry;
 use super::fields::Named;
 use super::modules::{
-    self, ATTENTION, DENSE, EXPERTS, Layers, Modules, PIECES, Pieces, SHARED, STATE,
+    self, ATTENTION, DENSE, EXPERTS, Modules, NamedLayers, PIECES, Pieces, SHARED, STATE,
 };
 use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::{ModuleOptions, QuantizationConfig};
 use super::reader::value;
 use super::refusal::ConfigError;
 use super::{Remark, StoredPart};
-use crate::gguf_file::{Mixture, Sums};
+use crate::gguf_file::{MixedBytes, Ratios};
 use crate::model_arch::{LayerGroup, LayerPart, Matrix, ModelArch, Parts};
 use crate::op::OpKind;
 use crate::quant_format::QuantFormat;
@@ -60,11 +60,11 @@ struct Rule {
 pub(super) struct LayerFormats {
     pub(super) layers: &'static QuantFormat,
     pub(super) experts: &'static QuantFormat,
-    pub(super) mixture: Option<Mixture>,
+    pub(super) ratios: Option<Ratios>,
     pub(super) remarks: Vec<Remark>,
 }
 
-/// What the lists of a file are about.
+/// A file whose lists name modules.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct File<'a> {
     pub(super) config: &'a QuantizationConfig,
@@ -73,7 +73,7 @@ pub(super) struct File<'a> {
     pub(super) kept: &'static QuantFormat,
     /// The experts of a layer are beside its MLP, not in it.
     pub(super) experts_beside: bool,
-    /// Layers with a state have the names of attention, as those of Kimi.
+    /// NamedLayers with a state have the names of attention, as those of Kimi.
     pub(super) state_in_attention: bool,
 }
 
@@ -184,7 +184,7 @@ fn rules(file: &File<'_>) -> Result<Vec<Rule>, ConfigError> {
         for target in group.targets.value().iter().flat_map(|targets| targets.iter()) {
             let is_class = !target.contains(['.', ':']) && target.starts_with(char::is_uppercase);
             let modules = if quantization::names_experts(target) && is_class {
-                Some(Modules { layers: Layers::All, pieces: EXPERTS, is_bound: false })
+                Some(Modules { layers: NamedLayers::All, pieces: EXPERTS, is_bound: false })
             } else {
                 Modules::read(target).filter(|_| !is_class)
             };
@@ -247,7 +247,7 @@ struct Weights {
     stored: Stored,
 }
 
-/// Sums the matrices of all layers.
+/// MixedBytes the matrices of all layers.
 fn counted(
     layers: &[[Stored; PIECES]],
     defaults: &[Stored; PIECES],
@@ -267,7 +267,7 @@ fn counted(
     };
     let of_layers = main(false).unwrap_or(defaults[0].format);
     let of_experts = main(true).unwrap_or(of_layers);
-    let mut sums = Sums::NONE;
+    let mut sums = MixedBytes::NONE;
     for one in &all {
         let base = if one.matrix.expert { of_experts } else { of_layers };
         let (rows, cols) = (one.rows, one.matrix.cols);
@@ -275,7 +275,7 @@ fn counted(
         sums.add(one.matrix.kind, stored, base.stored_bytes(rows, cols) * one.count);
     }
     let remarks = remarks(layers, arch, (of_layers, of_experts));
-    LayerFormats { layers: of_layers, experts: of_experts, mixture: sums.in_steps(), remarks }
+    LayerFormats { layers: of_layers, experts: of_experts, ratios: sums.in_steps(), remarks }
 }
 
 /// The matrices of all layers. Where the order of the layers is not known, a part has the layers in which it is largest.

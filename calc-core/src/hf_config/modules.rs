@@ -74,7 +74,7 @@ const SMALL: [&str; 12] = [
 
 /// The layers that a name is for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Layers {
+pub(super) enum NamedLayers {
     All,
     One(u64),
     /// Those whose number begins with these digits.
@@ -86,7 +86,7 @@ pub(super) enum Layers {
 /// A name or pattern in a list of modules.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Modules {
-    pub(super) layers: Layers,
+    pub(super) layers: NamedLayers,
     pub(super) pieces: Pieces,
     /// The name could not be read, so it is taken for all matrices.
     pub(super) is_bound: bool,
@@ -110,13 +110,13 @@ impl Modules {
         let Some(place) = number else {
             let is_layer = lower.trim_matches('*').trim_matches('.').ends_with("layers");
             let pieces = if is_layer { ALL } else { pieces(&parts, false) };
-            let all = Self { layers: Layers::All, pieces, is_bound: false };
+            let all = Self { layers: NamedLayers::All, pieces, is_bound: false };
             return (pieces != 0).then_some(all);
         };
         let digits = parts[place].trim_end_matches('*');
         let layers = match digits.parse() {
-            Ok(layer) if digits.len() == parts[place].len() => Layers::One(layer),
-            Ok(_) => Layers::Beginning(digits.into()),
+            Ok(layer) if digits.len() == parts[place].len() => NamedLayers::One(layer),
+            Ok(_) => NamedLayers::Beginning(digits.into()),
             Err(_) => return None,
         };
         let pieces = pieces(&parts[place + 1..], true);
@@ -130,17 +130,17 @@ impl Modules {
         }
         let pattern = Pattern::read(text);
         let is_bound = pattern.is_none();
-        let layers = pattern.map_or(Layers::All, Layers::Matching);
+        let layers = pattern.map_or(NamedLayers::All, NamedLayers::Matching);
         Some(Self { layers, pieces: ALL, is_bound })
     }
 
     /// The matrices of a layer that this is for; `None` once the `steps` of expressions are used up.
     pub(super) fn pieces(&self, layer: u64, steps: &mut u64) -> Option<Pieces> {
         let is_here = match &self.layers {
-            Layers::All => true,
-            Layers::One(own) => *own == layer,
-            Layers::Beginning(digits) => format!("{layer}").starts_with(digits.as_str()),
-            Layers::Matching(pattern) => return matched(pattern, layer, steps),
+            NamedLayers::All => true,
+            NamedLayers::One(own) => *own == layer,
+            NamedLayers::Beginning(digits) => format!("{layer}").starts_with(digits.as_str()),
+            NamedLayers::Matching(pattern) => return matched(pattern, layer, steps),
         };
         Some(if is_here { self.pieces } else { 0 })
     }
@@ -330,13 +330,13 @@ mod tests {
     fn names_tell_layers_and_matrices() {
         let mlps = DENSE | SHARED | EXPERTS;
         for (entry, expected) in [
-            ("model.layers.2.mlp", Some((Layers::One(2), mlps))),
-            ("model.layers.0.", Some((Layers::One(0), ALL))),
-            ("model.layers.60*", Some((Layers::Beginning("60".into()), ALL))),
-            ("self_attn", Some((Layers::All, ATTENTION))),
-            ("model.layers.*.self_attn.k_proj", Some((Layers::All, KEYS))),
-            ("backbone.layers.5.mixer.q_proj", Some((Layers::One(5), QUERIES))),
-            ("backbone.layers.4.mixer.in_proj", Some((Layers::One(4), STATE_IN))),
+            ("model.layers.2.mlp", Some((NamedLayers::One(2), mlps))),
+            ("model.layers.0.", Some((NamedLayers::One(0), ALL))),
+            ("model.layers.60*", Some((NamedLayers::Beginning("60".into()), ALL))),
+            ("self_attn", Some((NamedLayers::All, ATTENTION))),
+            ("model.layers.*.self_attn.k_proj", Some((NamedLayers::All, KEYS))),
+            ("backbone.layers.5.mixer.q_proj", Some((NamedLayers::One(5), QUERIES))),
+            ("backbone.layers.4.mixer.in_proj", Some((NamedLayers::One(4), STATE_IN))),
             ("backbone.layers.4.mixer.conv1d", None),
             ("model.layers.1.mlp.gate", None),
             ("mlp.gate", None),
@@ -345,13 +345,13 @@ mod tests {
             ("merger", None),
             ("model.visual.blocks.0.attn.qkv", None),
             ("mtp.layers.0*", None),
-            ("*.mlp.shared_expert.*", Some((Layers::All, SHARED))),
-            ("model.layers.3.mlp.experts.7.down_proj", Some((Layers::One(3), EXPERT_DOWN))),
-            ("model.layers.3.mlp.experts", Some((Layers::One(3), EXPERTS))),
-            ("model.layers.0.mlp.down_proj", Some((Layers::One(0), DOWN | SHARED_DOWN))),
+            ("*.mlp.shared_expert.*", Some((NamedLayers::All, SHARED))),
+            ("model.layers.3.mlp.experts.7.down_proj", Some((NamedLayers::One(3), EXPERT_DOWN))),
+            ("model.layers.3.mlp.experts", Some((NamedLayers::One(3), EXPERTS))),
+            ("model.layers.0.mlp.down_proj", Some((NamedLayers::One(0), DOWN | SHARED_DOWN))),
             ("model.layers.0.input_layernorm", None),
             ("in_proj_b", None),
-            ("model.layers", Some((Layers::All, ALL))),
+            ("model.layers", Some((NamedLayers::All, ALL))),
         ] {
             let found = Modules::read(entry).map(|found| (found.layers, found.pieces));
             assert_eq!(found, expected, "{entry}");

@@ -1,5 +1,7 @@
 //! Maps `quantization_config` to catalog formats, with activations and KV cache.
 
+mod integers;
+
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +17,7 @@ use super::reader::{Reader, value};
 use super::refusal::ConfigError;
 use crate::catalog::formats;
 use crate::quant_format::QuantFormat;
+use integers::{Grouped, Zeros, integers};
 
 /// The formats that a quantizer produced.
 #[derive(Debug, Clone, Copy)]
@@ -50,38 +53,6 @@ impl QuantizerFormats {
 
     const fn both(format: &'static QuantFormat) -> Self {
         Self { activations: Some(format), ..Self::weight_only(format) }
-    }
-}
-
-/// Integers with one scale per group of weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Grouped {
-    bits: u64,
-    /// Number of weights per scale; `None` for one scale per row.
-    group: Option<u64>,
-    zeros: Zeros,
-}
-
-/// The zero points of a group of integers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Zeros {
-    None,
-    /// Packed like the weights (GPTQ, AWQ).
-    Packed,
-    /// In 16 bits (MLX).
-    Half,
-}
-
-impl Grouped {
-    /// Bits per weight with scales of 16 bits; `None` where there is no group.
-    fn exact_bits(self) -> Option<f64> {
-        let zeros = match self.zeros {
-            Zeros::None => 0,
-            Zeros::Packed => self.bits,
-            Zeros::Half => 16,
-        };
-        let group = self.group.filter(|&group| group > 0)?;
-        Some(self.bits as f64 + (16 + zeros) as f64 / group as f64)
     }
 }
 
@@ -160,34 +131,6 @@ fn packed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, Confi
     let group = group("group_size", &config.group_size, q_group)?;
     let stored = Grouped { bits: bits(config)?.unwrap_or(4), group, zeros: Zeros::Packed };
     Ok(integers(stored).map(|scheme| QuantizerFormats { carrier: HALF, ..scheme }))
-}
-
-/// The catalog format of grouped integers, or the nearest in size with the bytes of the file, and a remark.
-fn integers(stored: Grouped) -> Option<QuantizerFormats> {
-    let Grouped { bits, group, zeros } = stored;
-    let is_packed = zeros == Zeros::Packed;
-    let (format, exact) = match (bits, group, zeros) {
-        (4, Some(128), Zeros::Packed) => (&formats::INT4_GPTQ_G128, true),
-        (4, Some(128), Zeros::None) => (&formats::INT4_G128_SYM, true),
-        (4, Some(128), Zeros::Half) => (&formats::INT4_G128, true),
-        (4, Some(32), Zeros::None) | (4, Some(64), Zeros::Half) => (&formats::INT4_G32_SYM, true),
-        (4, Some(32), Zeros::Half) => (&formats::INT4_G32, true),
-        (4, Some(32), Zeros::Packed) => (&formats::INT4_G32, false),
-        (4, _, _) if is_packed => (&formats::INT4_GPTQ_G128, false),
-        (4, _, _) => (&formats::INT4_G128_SYM, false),
-        (8, Some(128), Zeros::None) => (&formats::INT8_G128, true),
-        (8, None, _) => (&formats::INT8, true),
-        (8, Some(_), _) | (5 | 6, _, Zeros::Half) => (&formats::INT8_G128, false),
-        (3, Some(128), Zeros::None) => (&formats::INT3_G128, true),
-        (3, _, _) => (&formats::INT3_G128, false),
-        (2, Some(64), Zeros::None) => (&formats::INT2_G64, true),
-        (2, _, _) => (&formats::INT2_G64, false),
-        _ => return None,
-    };
-    let remark = (!exact).then_some(Remark::FormatRounded { bits, group, format });
-    let of_file = stored.exact_bits().filter(|_| !exact);
-    let factor = of_file.map_or(1.0, |bits| bits / format.bits_per_element());
-    Some(QuantizerFormats { remark, factor, ..QuantizerFormats::weight_only(format) })
 }
 
 /// The format of a module with settings of its own, in the file of a quantizer; `None` where they are not known.

@@ -60,7 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>, arch: &ModelArch) -> Result<Storage,
         kv_cache: scheme.kv_cache,
         embedding: Some(embedding),
         experts,
-        mixture: found.mixture,
+        ratios: found.ratios,
     };
     Ok(Storage { stored, unquantized })
 }

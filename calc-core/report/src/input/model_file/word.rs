@@ -8,7 +8,7 @@ mod weights;
 
 use calc_core::catalog;
 
-use calc_core::gguf_file::{Mixture, SLOTS};
+use calc_core::gguf_file::{Ratios, SLOTS};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -22,8 +22,6 @@ use crate::input::named_model::NamedModel;
 
 /// Separator of the formats of the stored roles.
 const ROLE: char = '~';
-/// Steps of a ratio of 1.
-const ONE: u32 = 65_536;
 /// A geometry and its word of a link: a page that only passes the word on needs no code that writes it.
 #[derive(Debug, Clone)]
 pub struct FileGeometry {
@@ -109,25 +107,25 @@ pub fn stored(choice: &PrecisionChoice) -> String {
         choice.experts,
     ];
     let keys = roles.iter().map(|role| role.map_or("", |format| format.key).to_owned());
-    let words: Vec<String> = keys.chain(choice.mixture.map(|mixture| ratios(&mixture))).collect();
+    let words: Vec<String> = keys.chain(choice.ratios.map(|own| ratios(&own))).collect();
     words.join(&ROLE.to_string()).trim_end_matches(ROLE).to_owned()
 }
 
-/// Writes the ratios of a mixture, in base 16; empty for 1.
-fn ratios(mixture: &Mixture) -> String {
-    let word = |step: u32| if step == ONE { String::new() } else { format!("{step:x}") };
-    mixture.steps().map(word).join("-")
+/// Writes ratios in base 16; empty for 1.
+fn ratios(own: &Ratios) -> String {
+    let word = |step: u32| if step == Ratios::ONE { String::new() } else { format!("{step:x}") };
+    own.steps().map(word).join("-")
 }
 
 /// Reads the word of [`ratios`].
-fn read_ratios(text: &str) -> Option<Mixture> {
-    let mut steps = [ONE; SLOTS];
+fn read_ratios(text: &str) -> Option<Ratios> {
+    let mut steps = [Ratios::ONE; SLOTS];
     let words: Vec<&str> = text.split('-').collect();
     (words.len() == SLOTS).then_some(())?;
     for (step, word) in steps.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
         *step = u32::from_str_radix(word, 16).ok()?;
     }
-    Mixture::of_steps(steps)
+    Ratios::of_steps(steps)
 }
 
 /// Parses the word of [`stored`]; `None` for any other text.
@@ -147,11 +145,11 @@ pub fn read_stored(text: &str) -> Option<PrecisionChoice> {
         experts: next()?,
         ..PrecisionChoice::weights(weights)
     };
-    let mixture = match keys.next() {
+    let ratios = match keys.next() {
         None => None,
         Some(text) => Some(read_ratios(text)?),
     };
-    keys.next().is_none().then_some(PrecisionChoice { mixture, ..choice })
+    keys.next().is_none().then_some(PrecisionChoice { ratios, ..choice })
 }
 
 #[cfg(test)]
@@ -213,7 +211,12 @@ mod tests {
         {
             assert_eq!(read_geometry(wrong), None, "{wrong}");
         }
-        for wrong in ["", "~", "fp17", "bf16~fp17", "int4_g"] {
+        let own = "nf4~~~bf16~~-------------20000";
+        let ratios = read_stored(own).and_then(|choice| choice.ratios).expect("ratios");
+        assert_eq!(stored(&read_stored(own).expect("formats")), own);
+        assert_eq!(ratios.steps()[SLOTS - 1], 2 * Ratios::ONE);
+        let wrong_ratios = ["nf4~~~~~1", "nf4~~~~~-------------", "nf4~~~~~-------------fffffff"];
+        for wrong in wrong_ratios.into_iter().chain(["", "~", "fp17", "bf16~fp17", "int4_g"]) {
             assert_eq!(read_stored(wrong), None, "{wrong}");
         }
     }
