@@ -77,6 +77,9 @@ reasons! {
     Unwritable: Storage, "results cannot be stored: writing to the state folder failed; free disk space or repair the disk, then start the daemon again";
     StoreBroke: Storage, "results can no longer be stored; the running job is interrupted";
     Unreadable: Storage, "the results cannot be read; see the daemon's messages";
+    StoreFull: Storage, "results fill the space that they may have, and no ended job is left to drop; wait for a running job or cancel one";
+    JobUnreadable: Storage, "job {} cannot be read: it is damaged, or a later version wrote it; the other jobs are as they were";
+    EventUnreadable: Storage, "this part of the job cannot be read; the others are as they were";
     StoreLost: Internal, "the daemon lost its store; start it again";
 
     // The end of a job.
@@ -91,6 +94,7 @@ reasons! {
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";
+    OrderUnreadable: Storage, "the order of this job cannot be read: it is damaged, or a later version wrote it; start the job again";
     Defect: Internal, "a defect of the daemon ended the job; see its messages";
     EndedWhileRunning: Interrupted, "the daemon was ended while the job ran; start it again";
     EndedBefore: Interrupted, "the daemon ended before the job did; start it again";

@@ -280,11 +280,14 @@ impl<'a> Running<'a> {
     async fn send_events(&mut self) -> Result<bool, Close> {
         let (mut more, mut over) = (false, Vec::new());
         for (job, seen) in &mut self.jobs {
-            let lines = match self.daemon.journal.after(*job, *seen, PAGE as usize) {
+            let latest = self.daemon.journal.after(*job, *seen, PAGE as usize);
+            // A page of the store is limited by bytes too, so any may be followed by more.
+            let full = latest.as_ref().map_or(1, |_| PAGE as usize);
+            let lines = match latest {
                 Some(lines) => lines,
                 None => stored(self.daemon, *job, *seen).await?,
             };
-            more |= lines.len() == PAGE as usize;
+            more |= lines.len() >= full;
             for line in lines {
                 debug_assert_eq!(line.seq, *seen + 1, "numbers follow each other");
                 *seen = line.seq;
