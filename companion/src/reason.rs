@@ -87,10 +87,13 @@ reasons! {
     LineEndless: Garbled, "the worker wrote a line without an end";
     SaidTooMuch: Garbled, "the worker wrote more messages than a job is allowed";
     ResultsFull: Garbled, "the job has more results than allowed";
+    ResultsLarge: Garbled, "the results of the job take more space than one job may have";
     Contradiction: Garbled, "the result contradicts itself: {}";
     CalibrationBad: Garbled, "the calibration cannot be read: {}";
     Silent: Hung, "the worker sent nothing for {} s";
     TooLong: Hung, "the job took longer than the allowed {} s";
+    WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";
+    MemoryOut: Failed, "the job was ended because only {} of memory was left, before the machine would swap; choose a smaller shape or format, or close other programs";
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";

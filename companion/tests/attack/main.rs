@@ -36,6 +36,7 @@ mod harness;
 mod keys;
 mod log;
 mod origin;
+mod pauses;
 mod resources;
 mod room;
 #[path = "../../src/worker/script.rs"]
