@@ -51,7 +51,9 @@ impl From<KeyFileError> for Failure {
     fn from(error: KeyFileError) -> Self {
         match error {
             KeyFileError::Unsafe(_) => Self::Permission(error.to_string()),
-            KeyFileError::Io(_) | KeyFileError::Damaged(_) => Self::Failed(error.to_string()),
+            KeyFileError::Io(_) | KeyFileError::Damaged(_) | KeyFileError::Later(_) => {
+                Self::Failed(error.to_string())
+            }
         }
     }
 }

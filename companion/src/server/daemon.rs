@@ -78,7 +78,7 @@ impl Daemon {
         let started = Entry::done(Who::terminal(), Action::Serve, "");
         log.add(&started, true)
             .map_err(|error| format!("the audit log cannot be used: {error}"))?;
-        let keys = Keyring::open(file).map_err(|error| error.to_string())?;
+        let keys = Keyring::open(file, config.hooks.clone()).map_err(|error| error.to_string())?;
         let journal = Arc::new(Journal::new());
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());

@@ -130,8 +130,10 @@ fn identify(
         server: &daemon.server,
         origin,
     };
+    let now = daemon.clock.now();
     let key = book
         .paired(identify.key)
+        .filter(|key| key.is_fresh(now))
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
     let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());

@@ -30,6 +30,8 @@ mod auth;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod clients;
+mod expiry;
+mod fair;
 mod files;
 mod floods;
 mod harness;
