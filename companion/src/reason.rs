@@ -43,6 +43,7 @@ reasons! {
     CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
     KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
     KeyUnkept: Storage, "the new key cannot be stored; see the daemon's messages";
+    SessionsTooFast: Rate, "this key opens too many sessions per second; wait a second";
     SessionsFull: Rate, "all sessions are taken; close another page";
 
     // The end of a session.
@@ -125,7 +126,7 @@ impl Reason {
     /// The delay after which the request may be repeated.
     const fn retry_after_ms(self) -> Option<u32> {
         match self {
-            Self::TooFast | Self::QueueFull | Self::ShareFull => Some(1000),
+            Self::TooFast | Self::SessionsTooFast | Self::QueueFull | Self::ShareFull => Some(1000),
             _ => None,
         }
     }

@@ -15,6 +15,7 @@ mod keyring;
 mod mcp;
 mod metrics;
 mod negotiation;
+mod notes;
 mod openapi;
 mod origin;
 mod peer;

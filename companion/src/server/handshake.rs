@@ -18,10 +18,10 @@ use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
-use super::daemon::{Daemon, write};
+use super::daemon::Daemon;
 use super::peer::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::throttle::Throttle;
+use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
@@ -93,6 +93,19 @@ fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, Throttle> {
     daemon.throttle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn pace(daemon: &Daemon) -> std::sync::MutexGuard<'_, Pace> {
+    daemon.pace.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stores in the background that a key is in use, if that was stored long ago.
+pub(super) fn use_key(daemon: &Arc<Daemon>, key: KeyId) {
+    let now = daemon.clock.now();
+    if daemon.keys.is_use_due(key, now) {
+        let daemon = Arc::clone(daemon);
+        tokio::task::spawn_blocking(move || daemon.keys.used(key, now));
+    }
+}
+
 async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
     let late = || Close::saying(close::UNAUTHENTICATED, Reason::Late);
     let text = match timeout(FIRST_MESSAGE, stream.next()).await.map_err(|_elapsed| late())? {
@@ -136,11 +149,13 @@ fn identify(
         .filter(|key| key.is_fresh(now))
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
-    let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
-    tokio::task::spawn_blocking(move || keys.keys.used(name, now));
+    if !pace(daemon).opens(key.id, Instant::now()) {
+        return Err(Reason::SessionsTooFast.fault());
+    }
+    use_key(daemon, key.id);
     let who = Who { session: Some(number()), key: Some(key.id), ..admitted.who() };
     let session = session_of(daemon, admitted, key, who);
-    daemon.note(Entry::done(session.who.clone(), Action::Identify, ""));
+    daemon.note_session(&session.who);
     let identified = Identified {
         proof: key.secret.sign(&proof::identified(&handshake)),
         scopes: session.scopes.clone(),
@@ -173,7 +188,7 @@ async fn pair(
             let paired = book.pair(&asked, &handshake, now)?;
             // A key that cannot be logged is not created.
             let who = Who { key: Some(paired.0.id), ..logged };
-            if write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+            if keys.notes.write(&Entry::done(who, Action::Pair, &asked.label)) {
                 return Ok(paired);
             }
             book.keys.retain(|key| key.id != paired.0.id);

@@ -17,7 +17,7 @@ use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::daemon::{Daemon, write};
+use super::daemon::Daemon;
 use super::handshake::{Session, Welcome};
 use super::socket::{Close, Sink, Stream, say, send};
 use crate::audit::{Action, Entry};
@@ -185,9 +185,9 @@ impl<'a> Running<'a> {
                 if self.daemon.jobs.cancel(job).await? {
                     let who = self.session.who.clone();
                     let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
-                    let log = self.daemon.log.clone();
+                    let notes = self.daemon.notes.clone();
                     // The job stays canceled even if the audit log cannot be written.
-                    let written = tokio::task::spawn_blocking(move || write(&log, &entry, true));
+                    let written = tokio::task::spawn_blocking(move || notes.write(&entry));
                     let _ = written.await;
                 }
                 Ok(ServerMessage::Ok)
@@ -212,8 +212,8 @@ impl<'a> Running<'a> {
 
     /// Writes the start of a job, given its order, to the audit log; returns whether that succeeded.
     fn logged_start(&self) -> impl FnOnce(&str) -> bool + Send + use<> {
-        let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
-        move |spec| write(&log, &Entry::done(who, Action::StartJob, spec), true)
+        let (who, notes) = (self.session.who.clone(), self.daemon.notes.clone());
+        move |spec| notes.write(&Entry::done(who, Action::StartJob, spec))
     }
 
     /// Counts a refusal for the audit log.

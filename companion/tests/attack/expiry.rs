@@ -124,3 +124,105 @@ fn jobs_are_for_this_user_alone() {
     assert!(modes(&daemon).iter().all(|(_, mode)| *mode == 0o600), "{:?}", modes(&daemon));
 }
 
+/// A file that another program has locked.
+fn locked(daemon: &Daemon, name: &str) -> File {
+    let file = OpenOptions::new().write(true).open(daemon.state().join(name)).expect("a lock");
+    file.lock().expect("nobody has it");
+    file
+}
+
+#[test]
+fn a_program_that_holds_the_audit_lock_hangs_nobody() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, key) = daemon.paired();
+    let lock = locked(&daemon, "audit.lock");
+    // Each of these writes to the log.
+    for _ in 0..12 {
+        daemon.connect(&key);
+        daemon.ask("GET", "/healthz", &["Origin: https://evil.test"], "");
+    }
+    let begin = Instant::now();
+    let shape = r#"{"hardware":"t4","m":1,"n":64,"k":64,"weights":"fp16"}"#;
+    assert_eq!(daemon.post("/api/v1/analyze", shape).status, 200);
+    assert!(begin.elapsed() < Duration::from_millis(1500), "{:?}", begin.elapsed());
+    let begin = Instant::now();
+    let start = StartJob { request: random(), job: script(1, 1, Act::Finish) };
+    for _ in 0..4 {
+        assert_eq!(client.fault(ClientMessage::StartJob(start.clone())), FaultCode::Storage);
+    }
+    assert!(
+        begin.elapsed() < Duration::from_secs(4),
+        "only the first waits: {:?}",
+        begin.elapsed()
+    );
+    let health = daemon.get("/healthz");
+    assert!(
+        health.status == 503 && health.body.contains("the audit log cannot be written"),
+        "{health:?}"
+    );
+    assert_eq!(
+        daemon.said().matches("the audit log cannot be written").count(),
+        1,
+        "{}",
+        daemon.said()
+    );
+    assert!(
+        !ended(&daemon, "keys new --name x --scope read").status.success(),
+        "a sentence, not a wait"
+    );
+    drop(lock);
+    daemon.wait_for("its health", || daemon.get("/healthz").status == 200);
+    let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
+        panic!("no job")
+    };
+    assert_eq!(client.end_of(accepted.job).0, JobState::Done);
+}
+
+#[test]
+fn sessions_without_end_do_not_push_older_lines_out_of_the_log() {
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "tally_ms": 1000 })));
+    let link = verb(&daemon, "pair --scope read");
+    let mut client = daemon.open();
+    let key = client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+    let (begin, most) = (Instant::now(), 90);
+    for _ in 0..most {
+        daemon.connect(&key);
+    }
+    let seconds = begin.elapsed().as_secs();
+    let lines = || {
+        let lines = daemon.audit().into_iter().filter(|line| line.action == "identify");
+        lines.filter(|line| line.decision == "allowed").collect::<Vec<_>>()
+    };
+    daemon.wait_for("all of them", || lines().iter().map(|line| line.count).sum::<u64>() == most);
+    let lines = lines();
+    assert!((lines.len() as u64) < 2 * seconds + 6, "{} lines in {seconds} s", lines.len());
+    assert!(lines.iter().all(|line| line.whole["key_id"] == key.name.to_string()), "{lines:?}");
+    assert_eq!(lines[0].whole["peer"], "this machine");
+}
+
+#[test]
+fn a_pipe_or_a_link_in_place_of_a_lock_is_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    for name in ["daemon.lock", "audit.lock", "keys.lock", "jobs.db"] {
+        for is_pipe in [true, false] {
+            let folder = Daemon::start(&scripting()).kill();
+            let path = folder.path(&format!("state/{name}"));
+            let _ = fs::remove_file(&path);
+            if is_pipe {
+                mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+                let state = fs::metadata(folder.path("state")).expect("its state");
+                let owner = std::os::unix::fs::MetadataExt::uid(&state);
+                std::os::unix::fs::chown(&path, Some(owner), Some(owner)).expect("its owner");
+            } else {
+                std::os::unix::fs::symlink("elsewhere", &path).expect("a link");
+            }
+            let begin = Instant::now();
+            let said = Daemon::start_in(folder, &scripting()).err().expect("refused");
+            assert!(
+                said.starts_with("Some(1)") && said.contains("is not a file"),
+                "{name}: {said}"
+            );
+            assert!(begin.elapsed() < Duration::from_secs(5), "{name}: {:?}", begin.elapsed());
+        }
+    }
+}
