@@ -19,7 +19,8 @@ use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
 use super::daemon::Daemon;
-use super::peer::Admitted;
+use super::fair::Place;
+use super::peer::{Admitted, Group};
 use super::socket::{Close, Sink, Stream, say};
 use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Who};
@@ -43,12 +44,13 @@ pub(super) struct Session {
 /// The message that opens a session, with the number that it answers.
 pub(super) type Welcome = (u32, ServerMessage);
 
-/// Performs the handshake; the client's first message must contain a proof.
+/// Performs the handshake; the client's first message must contain a proof. Until then it holds a place that it may have to leave.
 pub(super) async fn greet(
     daemon: &Arc<Daemon>,
     admitted: &Admitted,
     sink: &mut Sink,
     stream: &mut Stream,
+    stranger: Place<Group>,
 ) -> Result<(Session, Welcome), Close> {
     let nonce: Nonce = Hex(random());
     let hello = Hello {
@@ -60,9 +62,14 @@ pub(super) async fn greet(
         can: Some(Box::new(daemon.abilities.clone())),
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
-    let ask = first_message(stream).await?;
+    let ask = tokio::select! {
+        biased;
+        ask = first_message(stream) => ask?,
+        // Others wait, and this client was silent.
+        () = stranger.to_leave() => return Err(Close::Gone),
+    };
+    drop(stranger);
     let wait = throttle(daemon).wait(Instant::now());
-    sleep(wait).await;
     let origin = admitted.origin.as_deref().unwrap_or_default();
     let done = match &ask.ask {
         ClientMessage::Identify(identify) => {
@@ -71,6 +78,8 @@ pub(super) async fn greet(
         }
         ClientMessage::Pair(pair) => {
             is_ours(pair.protocol)?;
+            // A wrong code changes the file of keys, so it waits before.
+            sleep(wait).await;
             self::pair(daemon, admitted, pair, nonce, origin).await
         }
         _ => Err(Reason::NoProof.fault()),
@@ -80,11 +89,17 @@ pub(super) async fn greet(
         Err(fault) if fault.code == FaultCode::Unauthenticated => {
             daemon.counters.auth_failures.fetch_add(1, Ordering::Relaxed);
             throttle(daemon).failed(Instant::now());
+            // A right proof never waits, so that those who guess delay nobody else.
+            if let (ClientMessage::Identify(_), Some(_place)) = (&ask.ask, daemon.places.refused())
+            {
+                sleep(wait).await;
+            }
             Err(Close::Say(
                 if wait.is_zero() { close::UNAUTHENTICATED } else { close::RATE },
                 fault,
             ))
         }
+        Err(fault) if fault.code == FaultCode::Rate => Err(Close::Say(close::RATE, fault)),
         Err(fault) => Err(Close::Say(close::FORBIDDEN, fault)),
     }
 }

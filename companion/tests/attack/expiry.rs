@@ -201,6 +201,59 @@ fn sessions_without_end_do_not_push_older_lines_out_of_the_log() {
 }
 
 #[test]
+fn a_revoked_session_that_does_not_read_ends_within_a_second() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, key) = daemon.paired();
+    let job = client.scripted(600, 0, Act::Finish);
+    client.end_of(job);
+    let link = verb(&daemon, "pair");
+    let mut other = daemon.open();
+    other.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+    drop(client);
+    let mut deaf = daemon.connect(&key);
+    let sessions = || {
+        let metrics = daemon.get("/metrics").body;
+        let line = metrics.lines().find_map(|line| line.strip_prefix("ridgepoint_sessions "));
+        line.and_then(|count| count.parse::<u32>().ok()).expect("a number")
+    };
+    daemon.wait_for("two sessions", || sessions() == 2);
+    // Most of a megabyte each, until the daemon waits for a client that does not read.
+    for _ in 0..30 {
+        deaf.ask_only(ClientMessage::SubscribeJob { job, after: 0 });
+        thread::sleep(Duration::from_millis(60));
+    }
+    assert_eq!(sessions(), 2);
+    verb(&daemon, &format!("keys revoke {}", key.name));
+    let begin = Instant::now();
+    daemon.wait_for("its end", || sessions() == 1);
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert!(matches!(other.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+}
+
+#[test]
+fn the_end_of_the_terminal_drains_unless_it_is_to_be_ignored() {
+    let setup = scripting();
+    let daemon = Daemon::start(&setup);
+    let (mut client, key) = daemon.paired();
+    let job = client.scripted(0, 0, Act::Linger);
+    daemon.wait_for("a worker", || daemon.children().len() == 1);
+    daemon.signal("-HUP");
+    assert_eq!(client.closed().code, Some(4503));
+    let (code, folder) = daemon.end_by("-0");
+    assert_eq!(code, Some(129));
+    // As with `nohup`.
+    let ignoring = Setup { before: Some("trap '' HUP".into()), ..scripting() };
+    let daemon = Daemon::start_in(folder, &ignoring).expect("it starts again");
+    let mut client = daemon.connect(&key);
+    assert_eq!(client.end_of(job), (JobState::Interrupted, Some(FaultCode::Interrupted)));
+    daemon.signal("-HUP");
+    thread::sleep(Duration::from_millis(500));
+    assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+    let (code, _) = daemon.end_by("-TERM");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
 fn a_pipe_or_a_link_in_place_of_a_lock_is_refused() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     for name in ["daemon.lock", "audit.lock", "keys.lock", "jobs.db"] {
