@@ -8,12 +8,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use protocol::hex::Hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::clock::{Clock, Millis};
+use crate::files;
 use crate::keys::KeyId;
 
 pub(crate) use tally::Tally;
@@ -23,6 +25,8 @@ pub(crate) use verify::{Chain, verify};
 const FILE: u64 = 16 << 20;
 /// Number of older files that are kept.
 const KEPT: u32 = 4;
+/// Longest wait for the lock. Whoever holds it writes one line.
+const WAIT: Duration = Duration::from_secs(2);
 /// Longest line, in bytes: an origin has at most 256, all other fields are short.
 const LINE: u64 = 4096;
 
@@ -127,9 +131,26 @@ impl Log {
     /// Appends a line; with `safe`, returns once it is on the disk.
     ///
     /// # Errors
-    /// Errors of the system, and a last line that this program did not write.
+    /// Errors of the system, a last line that this program did not write, and a program that holds the lock for 2 s.
     pub(crate) fn add(&self, entry: &Entry, safe: bool) -> io::Result<()> {
-        let _lock = self.lock()?;
+        self.add_within(entry, safe, WAIT)
+    }
+
+    /// Checks without waiting whether a line could be appended.
+    ///
+    /// # Errors
+    /// See [`Self::add`].
+    pub(crate) fn probe(&self) -> io::Result<()> {
+        let _lock = self.lock(Duration::ZERO)?;
+        self.open().and_then(|mut file| self.last(&mut file)).map(|_last| ())
+    }
+
+    /// Appends a line, and waits for the lock at most so long.
+    ///
+    /// # Errors
+    /// See [`Self::add`].
+    pub(crate) fn add_within(&self, entry: &Entry, safe: bool, limit: Duration) -> io::Result<()> {
+        let _lock = self.lock(limit)?;
         let mut file = self.open()?;
         let last = self.last(&mut file)?;
         let line = self.line(entry, last);
@@ -172,12 +193,8 @@ impl Log {
     }
 
     /// The lock that all programs of this user share.
-    fn lock(&self) -> io::Result<File> {
-        let mut open = OpenOptions::new();
-        open.create(true).truncate(false).write(true).mode(0o600);
-        let lock = open.open(self.folder.join("audit.lock"))?;
-        lock.lock()?;
-        Ok(lock)
+    fn lock(&self, limit: Duration) -> io::Result<File> {
+        files::lock_within(&self.folder.join("audit.lock"), limit)
     }
 
     fn open(&self) -> io::Result<File> {

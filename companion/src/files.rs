@@ -1,9 +1,12 @@
-//! Files that a request names: opened without blocking, read with a size limit, refused with a short reason.
+//! Files that a request names: opened without blocking, read with a size limit, refused with a short reason. Also locks, which are
+//! waited for a limited time.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use report::input::model_file::with_quantization;
 use rustix::fs::OFlags;
@@ -12,6 +15,8 @@ use crate::failure::Failure;
 
 /// Largest file that is read, in bytes; descriptions of models and devices have kilobytes.
 const MAX_BYTES: u64 = 64_000_000;
+/// Interval in which a lock is tried.
+const LOOK: Duration = Duration::from_millis(5);
 /// Paths of file descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
@@ -94,6 +99,45 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
     match irregular(kind(file.metadata()).map_err(|error| said(&error))?) {
         None => Ok(file),
         Some(why) => Err(why.into()),
+    }
+}
+
+/// Opens a file that the programs of this user lock, and creates it if it is missing. Opening a named pipe would block, and a link
+/// could name any file, so neither is opened.
+///
+/// # Errors
+/// Errors of the system, and a path that is not a file.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits().cast_signed();
+    let mut open = OpenOptions::new();
+    open.create(true).truncate(false).write(true).mode(0o600).custom_flags(flags);
+    let no_file = || io::Error::other(format!("{} is not a file", path.display()));
+    match open.open(path) {
+        Ok(file) if file.metadata()?.is_file() => Ok(file),
+        Ok(_) => Err(no_file()),
+        Err(error) => match fs::symlink_metadata(path) {
+            Ok(known) if !known.is_file() => Err(no_file()),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Locks a file within a time limit: a program that was stopped may hold its lock for ever.
+///
+/// # Errors
+/// See [`open_lock`]; a lock that another program holds all the time.
+pub(crate) fn lock_within(path: &Path, limit: Duration) -> io::Result<File> {
+    let (file, start) = (open_lock(path)?, Instant::now());
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if start.elapsed() < limit => thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => {
+                let line = format!("another program holds {} and does not go on", path.display());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, line));
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod admit;
 mod child;
+mod inspect;
 mod journal;
 mod memory;
 pub(crate) mod message;
@@ -10,6 +11,7 @@ mod store;
 mod tables;
 
 pub(crate) use admit::{has_room, is_possible};
+pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
 pub(crate) use store::Store;

@@ -6,5 +6,5 @@ mod file;
 mod secret;
 
 pub(crate) use book::{Book, Key, KeyId, KeyKind, MAX_KEYS, MAX_NAME, PairError};
-pub(crate) use file::{KeyFile, KeyFileError};
+pub(crate) use file::{KeyFile, KeyFileError, Stamp};
 pub(crate) use secret::random;

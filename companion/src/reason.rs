@@ -43,6 +43,7 @@ reasons! {
     CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
     KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
     KeyUnkept: Storage, "the new key cannot be stored; see the daemon's messages";
+    SessionsTooFast: Rate, "this key opens too many sessions per second; wait a second";
     SessionsFull: Rate, "all sessions are taken; close another page";
 
     // The end of a session.
@@ -77,6 +78,9 @@ reasons! {
     Unwritable: Storage, "results cannot be stored: writing to the state folder failed; free disk space or repair the disk, then start the daemon again";
     StoreBroke: Storage, "results can no longer be stored; the running job is interrupted";
     Unreadable: Storage, "the results cannot be read; see the daemon's messages";
+    StoreFull: Storage, "results fill the space that they may have, and no ended job is left to drop; wait for a running job or cancel one";
+    JobUnreadable: Storage, "job {} cannot be read: it is damaged, or a later version wrote it; the other jobs are as they were";
+    EventUnreadable: Storage, "this part of the job cannot be read; the others are as they were";
     StoreLost: Internal, "the daemon lost its store; start it again";
 
     // The end of a job.
@@ -84,13 +88,17 @@ reasons! {
     LineEndless: Garbled, "the worker wrote a line without an end";
     SaidTooMuch: Garbled, "the worker wrote more messages than a job is allowed";
     ResultsFull: Garbled, "the job has more results than allowed";
+    ResultsLarge: Garbled, "the results of the job take more space than one job may have";
     Contradiction: Garbled, "the result contradicts itself: {}";
     CalibrationBad: Garbled, "the calibration cannot be read: {}";
     Silent: Hung, "the worker sent nothing for {} s";
     TooLong: Hung, "the job took longer than the allowed {} s";
+    WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";
+    MemoryOut: Failed, "the job was ended because only {} of memory was left, before the machine would swap; choose a smaller shape or format, or close other programs";
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";
+    OrderUnreadable: Storage, "the order of this job cannot be read: it is damaged, or a later version wrote it; start the job again";
     Defect: Internal, "a defect of the daemon ended the job; see its messages";
     EndedWhileRunning: Interrupted, "the daemon was ended while the job ran; start it again";
     EndedBefore: Interrupted, "the daemon ended before the job did; start it again";
@@ -118,7 +126,7 @@ impl Reason {
     /// The delay after which the request may be repeated.
     const fn retry_after_ms(self) -> Option<u32> {
         match self {
-            Self::TooFast | Self::QueueFull | Self::ShareFull => Some(1000),
+            Self::TooFast | Self::SessionsTooFast | Self::QueueFull | Self::ShareFull => Some(1000),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@ mod coding;
 mod connections;
 mod daemon;
 pub(crate) mod embedded;
+mod fair;
 mod freshness;
 mod guard;
 mod handshake;
@@ -15,6 +16,7 @@ mod keyring;
 mod mcp;
 mod metrics;
 mod negotiation;
+mod notes;
 mod openapi;
 mod origin;
 mod peer;
@@ -42,7 +44,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
-use connections::{Connections, Listener};
+use connections::Listener;
 use daemon::Daemon;
 
 /// Grace time of a running job when the daemon ends.
@@ -71,7 +73,7 @@ pub(crate) fn serve(
         let follower = Arc::clone(&daemon);
         tokio::spawn(async move { follower.keys.follow().await });
         tokio::spawn(audit::follow(Arc::clone(&daemon)));
-        let connections = Arc::new(Connections::default());
+        let connections = connections::none();
         let mut paths = Vec::new();
         for bound in bound {
             if let Bound::Unix { path, .. } = &bound {
@@ -97,11 +99,28 @@ pub(crate) fn serve(
     })
 }
 
-/// Exit code 130 for Ctrl-C, 0 for SIGTERM, by which services are stopped.
+/// Exit code 130 for Ctrl-C, 129 for the end of the terminal, 0 for SIGTERM, by which services are stopped.
 async fn ended_by_signal() -> std::io::Result<u8> {
     let mut terminate: Signal = signal(SignalKind::terminate())?;
+    let mut hang_up = hears_hang_up().then(|| signal(SignalKind::hangup())).transpose()?;
     tokio::select! {
         done = tokio::signal::ctrl_c() => done.map(|()| 130),
         _ = terminate.recv() => Ok(0),
+        () = hung_up(&mut hang_up) => Ok(129),
     }
+}
+
+async fn hung_up(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// False if whoever started this program wants it to outlive the terminal, as `nohup` does. Only Linux tells that.
+fn hears_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask & 1 == 0)
 }

@@ -1,16 +1,17 @@
-//! Refusals in the log: the first of a kind at once, those of the next minute as one line with their number, so that a flood of
-//! refusals adds a few lines per minute.
+//! Entries that may come in floods, refusals and new sessions of a key: the first of a kind is written at once, those of the next
+//! minute as one line with their number, so that a flood adds a few lines per minute and does not push older lines out.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Action, Entry, Who};
+use crate::keys::KeyId;
 
-/// The kind of a refusal: client, action, reason.
-type Kind = (Action, &'static str);
+/// The kind of an entry: action, reason of a refusal, key of an allowed action.
+type Kind = (Action, Option<&'static str>, Option<KeyId>);
 
-/// Refusals that are not in the log yet.
+/// Entries that are not in the log yet.
 #[derive(Debug)]
 pub(crate) struct Tally {
     window: Duration,
@@ -40,27 +41,37 @@ impl Tally {
         action: Action,
         why: &'static str,
     ) -> Option<Entry> {
+        self.count(now, who, (action, Some(why), None))
+    }
+
+    /// Counts an allowed action of a key; returns its entry if it is the first in the interval.
+    pub(crate) fn allowed(&self, now: Instant, who: &Who, action: Action) -> Option<Entry> {
+        self.count(now, || who.clone(), (action, None, who.key))
+    }
+
+    fn count(&self, now: Instant, who: impl FnOnce() -> Who, kind: Kind) -> Option<Entry> {
         let mut kinds = self.lock();
-        if let Some(counted) = kinds.get_mut(&(action, why)) {
+        if let Some(counted) = kinds.get_mut(&kind) {
             counted.count += 1;
             return None;
         }
-        kinds.insert((action, why), Counted { since: now, count: 0 });
-        Some(Entry { who: who(), action, args: None, refused: Some(why), count: 1 })
+        kinds.insert(kind, Counted { since: now, count: 0 });
+        let (action, refused, _) = kind;
+        Some(Entry { who: who(), action, args: None, refused, count: 1 })
     }
 
     /// The entries of kinds whose interval has passed, or of all kinds at the end; a kind without further refusals is dropped.
     pub(crate) fn due(&self, now: Instant, at_the_end: bool) -> Vec<Entry> {
         let mut lines = Vec::new();
-        self.lock().retain(|(action, why), counted| {
+        self.lock().retain(|(action, why, key), counted| {
             if !at_the_end && now.saturating_duration_since(counted.since) < self.window {
                 return true;
             }
             let count = std::mem::take(&mut counted.count);
             counted.since = now;
             if count > 0 {
-                let who = Who { peer: "several".into(), ..Who::default() };
-                let (action, refused) = (*action, Some(*why));
+                let who = Who { peer: "several".into(), key: *key, ..Who::default() };
+                let (action, refused) = (*action, *why);
                 lines.push(Entry { who, action, args: None, refused, count });
             }
             count > 0
@@ -93,5 +104,21 @@ mod tests {
         // After an interval without refusals the next one is a first one again.
         assert!(tally.due(start + 5 * minute, false).is_empty());
         assert!(refused(start + 6 * minute).is_some());
+    }
+
+    #[test]
+    fn sessions_of_a_key_are_summed_apart_from_those_of_another() {
+        let (minute, now) = (Duration::from_mins(1), Instant::now());
+        let tally = Tally::new(minute);
+        let by = |key| Who { key: Some(protocol::hex::Hex([key; 8])), ..Who::default() };
+        let mut lines = Vec::new();
+        for _ in 0..1000 {
+            lines.extend(tally.allowed(now, &by(1), Action::Identify));
+        }
+        lines.extend(tally.allowed(now, &by(2), Action::Identify));
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        let summed = tally.due(now + minute, false);
+        assert_eq!(summed.len(), 1, "{summed:?}");
+        assert_eq!((summed[0].count, summed[0].who.key, summed[0].refused), (999, by(1).key, None));
     }
 }

@@ -15,6 +15,7 @@ use super::{link, state};
 use crate::audit::{self, Chain};
 use crate::failure::Failure;
 use crate::failure::TROUBLESHOOTING;
+use crate::jobs::{self, Inspected};
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 use crate::server::embedded::PAGE;
@@ -72,6 +73,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         page(),
         keys(&folder),
         log(&folder),
+        results(&folder),
         disk(&folder),
         daemon(&folder),
         six(),
@@ -157,8 +159,32 @@ fn log(folder: &Path) -> Finding {
     }
 }
 
-/// Largest disk use of a daemon: its results, and the files of the audit log.
-const DISK: u64 = 640 << 20;
+/// The file of jobs: its size and whether it can be used.
+fn results(folder: &Path) -> Finding {
+    let said = |bytes: u64| number_text::bytes(Bytes::new(bytes as f64));
+    match jobs::inspect(folder) {
+        Ok(None) => good("results", "none yet"),
+        Ok(Some(Inspected { jobs, unreadable, bytes, room })) => {
+            let size = format!("{jobs} jobs, {} of at most {}", said(bytes), said(room.full));
+            if unreadable > 0 {
+                let fix = "they are damaged or of a later version; the daemon passes them over";
+                return less("results", format!("{size}; {unreadable} cannot be read"), fix);
+            }
+            if bytes > room.full {
+                let fix = "`ridgepoint serve` drops the oldest when it starts or a job ends";
+                return less("results", format!("{size}: full"), fix);
+            }
+            good("results", size)
+        }
+        Err(why) => {
+            let fix = "a damaged file is put aside by `ridgepoint serve`; for one of a later version, update this program";
+            missing("results", why, fix)
+        }
+    }
+}
+
+/// Largest disk use of a daemon: its results with the log of a large write, and the files of the audit log.
+const DISK: u64 = 768 << 20;
 
 fn disk(folder: &Path) -> Finding {
     let Ok(known) = rustix::fs::statvfs(folder) else {
@@ -167,7 +193,7 @@ fn disk(folder: &Path) -> Finding {
     let free = known.f_frsize.saturating_mul(known.f_bavail);
     let shown = number_text::bytes(Bytes::new(free as f64));
     if free < DISK {
-        let fix = "free disk space, or choose another folder with --state; results may fill 600 MB";
+        let fix = "free disk space, or choose another folder with --state; it may fill 800 MB";
         return less("disk", format!("{shown} free"), fix);
     }
     good("disk", format!("{shown} free"))

@@ -55,8 +55,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn list(matches: &ArgMatches) -> Result<(), Failure> {
     let book = state::keys(&state::folder(matches)?)?.read()?;
-    let keys = book.map(|book| book.keys).unwrap_or_default();
     let now = Clock::default().now();
+    let mut keys = book.map(|book| book.keys).unwrap_or_default();
+    keys.retain(|key| key.is_fresh(now));
     let mut table = Table::new(&[
         ("key", Align::Left),
         ("kind", Align::Left),

@@ -51,20 +51,17 @@ impl From<KeyFileError> for Failure {
     fn from(error: KeyFileError) -> Self {
         match error {
             KeyFileError::Unsafe(_) => Self::Permission(error.to_string()),
-            KeyFileError::Io(_) | KeyFileError::Damaged(_) => Self::Failed(error.to_string()),
+            KeyFileError::Io(_) | KeyFileError::Damaged(_) | KeyFileError::Later(_) => {
+                Self::Failed(error.to_string())
+            }
         }
     }
 }
 
 /// A daemon's exclusive lock on a folder; the system releases it when the process ends in any way.
 pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
-    let open = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(folder.join("daemon.lock"));
-    let file = open.map_err(|error| unusable(folder, &error))?;
+    let file = files::open_lock(&folder.join("daemon.lock"));
+    let file = file.map_err(|error| unusable(folder, &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Failure::Failed(format!(
@@ -77,8 +74,11 @@ pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
 
 /// True if a daemon runs.
 pub(super) fn is_running(folder: &Path) -> bool {
-    let lock = OpenOptions::new().write(true).open(folder.join("daemon.lock"));
-    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+    let path = folder.join("daemon.lock");
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|known| known.is_file());
+    is_file
+        && files::open_lock(&path)
+            .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Writes a small file that only this user may read.

@@ -12,6 +12,7 @@ use crate::worker::script::Script;
 const VARIABLE: &str = "RIDGEPOINT_TEST_HOOKS";
 
 /// The hooks; the default changes nothing.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Hooks {
@@ -31,12 +32,22 @@ pub(crate) struct Hooks {
     fail_write: Option<u64>,
     /// Number of ended jobs whose events are kept.
     keep_jobs: Option<u32>,
+    /// Size at which the job store is full, in bytes.
+    store_byte: Option<u64>,
     /// The task that runs jobs panics once.
     runner_panics: bool,
     /// Available memory, in bytes, in place of the system's figure.
     memory_byte: Option<u64>,
+    /// File with the available memory, in bytes, for tests that change it while a job runs.
+    memory_file: Option<PathBuf>,
+    /// Replaces the longest duration of every kind of job, in ms.
+    longest_ms: Option<u64>,
     /// Replaces [`super::TALLY`], in ms.
     tally_ms: Option<u64>,
+    /// Pause after the changed keys are read and before they count, in ms.
+    keys_pause_ms: Option<u64>,
+    /// The settings of the job store's connection are printed.
+    tells_settings: bool,
     /// `GET /healthz?panic` panics.
     panics: bool,
 }
@@ -82,8 +93,27 @@ impl Hooks {
         self.keep_jobs.unwrap_or(usual)
     }
 
-    pub(crate) const fn memory(&self) -> Option<u64> {
-        self.memory_byte
+    pub(crate) fn store_bytes(&self, usual: u64) -> u64 {
+        self.store_byte.unwrap_or(usual)
+    }
+
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let file = self.memory_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        file.and_then(|text| text.trim().parse().ok()).or(self.memory_byte)
+    }
+
+    pub(crate) fn longest(&self, usual: Duration) -> Duration {
+        self.longest_ms.map_or(usual, Duration::from_millis)
+    }
+
+    pub(crate) fn pause_after_keys(&self) {
+        if let Some(pause) = self.keys_pause_ms {
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+    }
+
+    pub(crate) const fn tells_settings(&self) -> bool {
+        self.tells_settings
     }
 
     pub(crate) const fn runner_panics(&self) -> bool {

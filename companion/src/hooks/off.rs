@@ -50,8 +50,22 @@ impl NoHooks {
         usual
     }
 
+    pub(crate) const fn store_bytes(&self, usual: u64) -> u64 {
+        usual
+    }
+
+    pub(crate) const fn longest(&self, usual: Duration) -> Duration {
+        usual
+    }
+
     pub(crate) const fn memory(&self) -> Option<u64> {
         None
+    }
+
+    pub(crate) const fn pause_after_keys(&self) {}
+
+    pub(crate) const fn tells_settings(&self) -> bool {
+        false
     }
 
     pub(crate) const fn runner_panics(&self) -> bool {

@@ -30,7 +30,8 @@ pub(super) struct Worker {
 
 /// The next event of a worker.
 pub(super) enum Next {
-    Says(Box<WorkerMessage>),
+    /// A message, and the bytes of its line.
+    Says(Box<WorkerMessage>, usize),
     /// It wrote a malformed message.
     Garbles(Reason),
     /// It closed its stdout.
@@ -68,10 +69,10 @@ impl Worker {
     pub(super) async fn next(&mut self) -> Next {
         match line(&mut self.lines, &mut self.line).await {
             Ok(true) => {
-                let said = serde_json::from_slice(&self.line);
+                let (said, bytes) = (serde_json::from_slice(&self.line), self.line.len());
                 self.line.clear();
                 match said {
-                    Ok(message) => Next::Says(Box::new(message)),
+                    Ok(message) => Next::Says(Box::new(message), bytes),
                     Err(_) => Next::Garbles(Reason::LineNoMessage),
                 }
             }

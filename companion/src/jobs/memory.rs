@@ -9,9 +9,10 @@ use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Work};
 use kernels::devices::{self, Device};
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
-use protocol::job::JobSpec;
+use protocol::job::{JobSpec, JobState};
 use report::number_text;
 
+use crate::hooks::Hooks;
 use crate::measure::{calibration, products};
 use crate::reason::Reason;
 
@@ -26,8 +27,20 @@ pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Res
     if needed <= available {
         return Ok(());
     }
-    let shown = |bytes: u64| number_text::bytes(Bytes::new(bytes as f64));
     Err(Reason::MemoryShort.with(&[&shown(needed), &shown(available)]))
+}
+
+/// Memory that has to be left while a job runs, in bytes. A job that is admitted leaves four times as much.
+const LEFT: u64 = 256 << 20;
+
+/// The end of a running job where so little memory is left that the machine would swap; an unknown memory ends nothing.
+pub(super) fn runs_out(hooks: &Hooks) -> Option<(JobState, Option<Fault>)> {
+    let left = hooks.memory().or_else(available).filter(|left| *left < LEFT)?;
+    Some((JobState::Failed, Some(Reason::MemoryOut.with(&[&shown(left)]))))
+}
+
+fn shown(bytes: u64) -> String {
+    number_text::bytes(Bytes::new(bytes as f64))
 }
 
 /// Memory that the system reports as available, in bytes.

@@ -1,6 +1,8 @@
 //! The job store: one thread owns the database and executes requests in order; what it acknowledges is on the disk.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -13,13 +15,23 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::journal::Journal;
-use super::tables::{self, Made, New};
+use super::tables::{self, Append, Appended, Keep, Listed, Made, New, Room};
 use crate::clock::{Clock, Millis};
+use crate::files;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Number of ended jobs that keep all their events.
-const KEEP_JOBS: u32 = 500;
+/// Number of latest jobs that keep all their events, if there is room.
+const KEEP_EVENTS: u32 = 500;
+/// Number of latest jobs of which anything is kept, if there is room.
+const KEEP_JOBS: u32 = 5000;
+/// Size at which the store is full, in bytes.
+pub(super) const FULL: u64 = 512 << 20;
+
+/// Size of the events that are read at once, in bytes; the last of them may exceed it.
+const PAGE_BYTES: usize = 1 << 20;
+/// Most jobs about which it is said that they cannot be read.
+const MOST_SAID: usize = 100;
 
 type Task = Box<dyn FnOnce(&mut Keeper) + Send>;
 
@@ -39,6 +51,9 @@ struct Keeper {
     hooks: Hooks,
     writes: u64,
     broken: Arc<AtomicBool>,
+    room: Room,
+    /// Jobs about which it was said that they cannot be read.
+    said: BTreeSet<i64>,
 }
 
 impl Store {
@@ -49,12 +64,15 @@ impl Store {
         clock: Clock,
         hooks: Hooks,
     ) -> Result<Self, String> {
-        let path = state.join("jobs.db");
+        let path = path(state);
+        let room = Room::of(hooks.store_bytes(FULL));
+        let open = |path: &Path| open(path, room);
         let db = open(&path).or_else(|error| {
-            // Only a damaged database is renamed: a full disk or a missing permission must not make the jobs disappear.
-            if !is_damaged(&error) {
-                return Err(format!("the jobs cannot be opened: {error}"));
-            }
+            // Only a damaged database is renamed: a full disk, a missing permission or a later version must not make the jobs disappear.
+            let error = match error {
+                Unopened::Sql(error) if is_damaged(&error) => error,
+                other => return Err(format!("the jobs cannot be opened: {other}")),
+            };
             let aside = put_aside(&path, clock.now())
                 .map_err(|error| format!("the damaged jobs cannot be put aside: {error}"))?;
             eprintln!(
@@ -63,9 +81,13 @@ impl Store {
             );
             open(&path).map_err(|error| format!("the jobs cannot be opened: {error}"))
         })?;
+        if hooks.tells_settings() {
+            eprintln!("{}", tables::settings(&db).unwrap_or_default());
+        }
         let broken = Arc::new(AtomicBool::new(false));
+        let (writes, said) = (0, BTreeSet::new());
         let mut keeper =
-            Keeper { db, journal, clock, hooks, writes: 0, broken: Arc::clone(&broken) };
+            Keeper { db, journal, clock, hooks, writes, broken: Arc::clone(&broken), room, said };
         keeper.recover().map_err(|error| format!("the jobs cannot be read: {error}"))?;
         let (tasks, inbox) = mpsc::channel::<Task>();
         thread::Builder::new()
@@ -116,7 +138,7 @@ impl Store {
     }
 
     pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec, u32)>, Fault> {
-        self.ask(|keeper| keeper.write(|keeper| tables::claim(&mut keeper.db))).await
+        self.ask(Keeper::claim).await
     }
 
     /// Stores an event if the job is in one of the states; otherwise returns false.
@@ -130,11 +152,16 @@ impl Store {
     }
 
     pub(crate) async fn get(&self, job: JobId) -> Result<Option<JobSummary>, Fault> {
-        self.ask(move |keeper| tables::get(&keeper.db, job).map_err(|error| unreadable(&error)))
-            .await
+        self.ask(move |keeper| {
+            let found = tables::get(&keeper.db, job).map_err(|error| unreadable(&error))?;
+            let unread = |_error| Reason::JobUnreadable.with(&[&job.0]);
+            found.transpose().map_err(unread)
+        })
+        .await
     }
 
-    /// Jobs before one, the latest first, and whether more were asked for than fit into a message.
+    /// Jobs before one, the latest first, and whether more were asked for than fit into a message. Those that cannot be read are passed
+    /// over, which the daemon's messages say once.
     pub(crate) async fn list(
         &self,
         limit: u32,
@@ -142,7 +169,12 @@ impl Store {
     ) -> Result<(Vec<JobSummary>, bool), Fault> {
         self.ask(move |keeper| {
             let bytes = LIMITS.message_bytes as usize;
-            tables::list(&keeper.db, limit, before, bytes).map_err(|error| unreadable(&error))
+            let found = tables::list(&keeper.db, limit, before, bytes);
+            let Listed { jobs, more, passed_over } = found.map_err(|error| unreadable(&error))?;
+            for job in passed_over {
+                keeper.say_unreadable(job);
+            }
+            Ok((jobs, more))
         })
         .await
     }
@@ -154,7 +186,8 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<NumberedEvent>, Fault> {
         self.ask(move |keeper| {
-            tables::events(&keeper.db, job, after, limit).map_err(|error| unreadable(&error))
+            let found = tables::events(&keeper.db, job, after, limit, PAGE_BYTES);
+            found.map_err(|error| unreadable(&error))
         })
         .await
     }
@@ -172,13 +205,45 @@ impl Store {
 impl Keeper {
     /// Unfinished jobs of the last daemon are not run again: a measurement belongs to its time.
     fn recover(&mut self) -> rusqlite::Result<()> {
+        // A full file gets room first.
+        self.prune()?;
         for job in tables::unfinished(&self.db)? {
             let fault = Reason::EndedBefore.fault();
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
-            tables::append(&mut self.db, job, self.clock.now(), event, &OPEN, &|| {})?;
+            let (now, room) = (self.clock.now(), self.room);
+            let append = Append { job, now, event, only_if: &OPEN, room };
+            tables::append(&mut self.db, append, &|| {})?;
         }
-        tables::prune(&self.db, self.hooks.keep_jobs(KEEP_JOBS))?;
-        Ok(())
+        self.prune()
+    }
+
+    fn prune(&mut self) -> rusqlite::Result<()> {
+        let events = self.hooks.keep_jobs(KEEP_EVENTS);
+        tables::prune(&mut self.db, Keep { events, jobs: KEEP_JOBS.max(events) }, self.room)
+    }
+
+    /// Takes the oldest waiting job. One whose order cannot be read ends instead, so that those behind it run.
+    fn claim(&mut self) -> Result<Option<(JobId, JobSpec, u32)>, Fault> {
+        loop {
+            match self.write(|keeper| tables::claim(&mut keeper.db))? {
+                None => return Ok(None),
+                Some((job, Ok(spec), done)) => return Ok(Some((job, spec, done))),
+                Some((job, Err(_), _)) => {
+                    self.say_unreadable(tables::signed(job.0));
+                    let fault = Some(Reason::OrderUnreadable.fault());
+                    let event = JobEvent::Ended { state: JobState::Failed, fault };
+                    self.append(job, event, &[JobState::Queued])?;
+                }
+            }
+        }
+    }
+
+    fn say_unreadable(&mut self, job: i64) {
+        if self.said.len() < MOST_SAID && self.said.insert(job) {
+            eprintln!(
+                "job {job} cannot be read and is passed over: it is damaged, or a later version wrote it"
+            );
+        }
     }
 
     fn create(
@@ -192,7 +257,8 @@ impl Keeper {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
             let (queued, per_owner) = (LIMITS.queued_jobs, LIMITS.jobs_per_key);
-            let new = New { request, owner, spec, continues, now, queued, per_owner };
+            let room = keeper.room;
+            let new = New { request, owner, spec, continues, now, queued, per_owner, room };
             let hooks = &keeper.hooks;
             tables::create(&mut keeper.db, &new, || {
                 hooks.pass("before_create");
@@ -219,14 +285,19 @@ impl Keeper {
         };
         let ends = matches!(event, JobEvent::Ended { .. });
         let kept = self.write(|keeper| {
-            let (now, hooks) = (keeper.clock.now(), &keeper.hooks);
-            tables::append(&mut keeper.db, job, now, event, only_if, &|| hooks.pass(place))
+            let (now, room, hooks) = (keeper.clock.now(), keeper.room, &keeper.hooks);
+            let append = Append { job, now, event, only_if, room };
+            tables::append(&mut keeper.db, append, &|| hooks.pass(place))
         })?;
-        let Some(event) = kept else { return Ok(false) };
+        let event = match kept {
+            Appended::Kept(event) => event,
+            Appended::Elsewhere => return Ok(false),
+            Appended::Full => return Err(Reason::StoreFull.fault()),
+        };
         self.hooks.pass(&format!("after_event_{}", event.seq));
         self.journal.add(&event);
         if ends {
-            self.write(|keeper| tables::prune(&keeper.db, keeper.hooks.keep_jobs(KEEP_JOBS)))?;
+            self.write(Self::prune)?;
         }
         Ok(true)
     }
@@ -255,20 +326,77 @@ impl Keeper {
 /// The states of an unfinished job.
 pub(super) const OPEN: [JobState; 2] = [JobState::Queued, JobState::Running];
 
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+/// The file of jobs in a state folder.
+pub(super) fn path(state: &Path) -> PathBuf {
+    state.join("jobs.db")
+}
+
+/// The reason why the database cannot be opened.
+pub(super) enum Unopened {
+    Sql(rusqlite::Error),
+    Io(std::io::Error),
+    /// Its tables are of a later version. What they mean is unknown, so a write could spoil them.
+    Later(usize),
+}
+
+impl std::fmt::Display for Unopened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sql(error) => error.fmt(f),
+            Self::Io(error) => error.fmt(f),
+            Self::Later(version) => write!(
+                f,
+                "a later version of this program wrote them (tables {version}, and this one knows {}); \
+                 update it, or choose another folder with --state",
+                tables::STEPS.len()
+            ),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Unopened {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+/// Refuses tables of a later version.
+pub(super) fn is_known(db: &Connection) -> Result<(), Unopened> {
+    match tables::version(db)? {
+        version if version > tables::STEPS.len() => Err(Unopened::Later(version)),
+        _ => Ok(()),
+    }
+}
+
+/// Other users may not read the file, nor those that SQLite makes beside it, which get its rights.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mode = || fs::Permissions::from_mode(0o600);
+    files::open_lock(path)?.set_permissions(mode())?;
+    for end in ["-wal", "-shm"] {
+        let beside = PathBuf::from(format!("{}{end}", path.display()));
+        if fs::symlink_metadata(&beside).is_ok_and(|known| known.is_file()) {
+            fs::set_permissions(beside, mode())?;
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &Path, room: Room) -> Result<Connection, Unopened> {
+    make_private(path).map_err(Unopened::Io)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let db = Connection::open_with_flags(path, flags)?;
+    let mut db = Connection::open_with_flags(path, flags)?;
+    is_known(&db)?;
     let sound: String = db.pragma_query_value(None, "quick_check", |row| row.get(0))?;
     if sound != "ok" {
-        return Err(rusqlite::Error::SqliteFailure(
+        return Err(Unopened::Sql(rusqlite::Error::SqliteFailure(
             rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT),
             Some(sound),
-        ));
+        )));
     }
-    tables::prepare(&db)?;
+    tables::prepare(&mut db, room)?;
     Ok(db)
 }
 

@@ -21,6 +21,8 @@ const CODE_LIFE: Millis = 5 * 60 * 1000;
 const CODE_TRIES: u32 = 5;
 /// A paired key that is unused for this long is dropped.
 const IDLE: Millis = 7 * 24 * 3600 * 1000;
+/// Version of the form of a book.
+const FORM: u32 = 2;
 const CODE_LENGTH: usize = 20;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
@@ -28,10 +30,18 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Book {
+    /// Version of the form: 1 has the secrets of tokens, 2 their hashes.
+    #[serde(default = "first")]
+    version: u32,
     /// Id of the daemon.
     pub(crate) server: Hex<16>,
     pub(crate) keys: Vec<Key>,
     codes: Vec<Code>,
+}
+
+/// The version of a book that names none.
+const fn first() -> u32 {
+    1
 }
 
 /// A key as it is stored.
@@ -41,6 +51,7 @@ pub(crate) struct Key {
     #[serde(rename = "key")]
     pub(crate) id: KeyId,
     pub(crate) kind: KeyKind,
+    /// Of a paired key, because both sides sign with it; of a token its hash.
     pub(crate) secret: Secret,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) label: String,
@@ -86,6 +97,13 @@ pub(crate) enum PairError {
     Unlogged,
 }
 
+impl Key {
+    /// False for a paired key that was unused for too long, whether or not it was dropped already.
+    pub(crate) fn is_fresh(&self, now: Millis) -> bool {
+        self.kind == KeyKind::Token || now.saturating_sub(self.used_ms) < IDLE
+    }
+}
+
 impl Book {
     pub(crate) fn new() -> Self {
         Self::of(Hex(random()))
@@ -93,7 +111,18 @@ impl Book {
 
     /// A book without keys for the daemon with this id.
     pub(crate) const fn of(server: Hex<16>) -> Self {
-        Self { server, keys: Vec::new(), codes: Vec::new() }
+        Self { version: FORM, server, keys: Vec::new(), codes: Vec::new() }
+    }
+
+    /// The book in today's form; `None` for one of a later version.
+    pub(crate) fn of_today(mut self) -> Option<Self> {
+        if self.version == 1 {
+            for key in self.keys.iter_mut().filter(|key| key.kind == KeyKind::Token) {
+                key.secret = key.secret.hashed();
+            }
+            self.version = FORM;
+        }
+        (self.version == FORM).then_some(self)
     }
 
     /// Adds a code for one pairing.
@@ -111,16 +140,17 @@ impl Book {
 
     /// Adds a token and returns its text, which is not shown again.
     pub(crate) fn add_token(&mut self, scopes: Vec<Scope>, label: String, now: Millis) -> String {
+        let secret = Secret::random();
         let key = Key {
             id: Hex(random()),
             kind: KeyKind::Token,
-            secret: Secret::random(),
+            secret: secret.hashed(),
             scopes,
             label,
             created_ms: now,
             used_ms: now,
         };
-        let shown = format!("rp_{}_{}", key.id, key.secret.shown());
+        let shown = format!("rp_{}_{}", key.id, secret.shown());
         self.keys.push(key);
         shown
     }
@@ -130,7 +160,7 @@ impl Book {
         let (name, secret) = text.strip_prefix("rp_")?.split_once('_')?;
         let (name, secret) = (Hex::parse(name)?, Hex::parse(secret)?);
         let key = self.keys.iter().find(|key| key.id == name && key.kind == KeyKind::Token)?;
-        key.secret.is(&secret).then_some(key)
+        key.secret.is_hash_of(&secret).then_some(key)
     }
 
     /// The paired key with this id.
@@ -180,8 +210,7 @@ impl Book {
     pub(crate) fn drop_old(&mut self, now: Millis) {
         self.codes
             .retain(|code| now.checked_sub(code.created_ms).is_some_and(|age| age < CODE_LIFE));
-        self.keys
-            .retain(|key| key.kind == KeyKind::Token || now.saturating_sub(key.used_ms) < IDLE);
+        self.keys.retain(|key| key.is_fresh(now));
     }
 }
 
@@ -206,7 +235,7 @@ mod tests {
         assert_eq!(code.len(), CODE_LENGTH);
         let (key, _) = book.pair(&proof_of(&code), &HANDSHAKE, 2000).unwrap();
         let known = sign(code.as_bytes(), &proof::pair_key(&HANDSHAKE, key.id));
-        assert!(key.secret.is(&known) && key.label == "ab");
+        assert!(key.secret.proves(b"x", &sign(&known.0, b"x")) && key.label == "ab");
         assert_eq!(book.pair(&proof_of(&code), &HANDSHAKE, 2000).unwrap_err(), PairError::Wrong);
         assert_eq!(book.keys.len(), 1);
     }
@@ -259,5 +288,24 @@ mod tests {
         assert_eq!(book.keys.len(), 2);
         book.drop_old(IDLE);
         assert_eq!(book.keys.len(), 1);
+    }
+
+    #[test]
+    fn a_token_is_kept_as_its_hash_also_in_an_old_book() {
+        let mut book = Book::new();
+        let token = book.add_token(vec![Scope::Read], String::new(), 0);
+        let secret = token.rsplit('_').next().unwrap();
+        let text = serde_json::to_string(&book).unwrap();
+        assert!(!text.contains(secret) && text.contains("\"version\":2"), "{text}");
+        // As the first version wrote it: with the secret, and without a number.
+        let hash = book.keys[0].secret.shown();
+        let old = text.replace("\"version\":2,", "").replace(&hash, secret);
+        let read: Book = serde_json::from_str::<Book>(&old).unwrap().of_today().unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        assert!(
+            read.token(&token).is_some() && read.token(&token.replace(secret, &hash)).is_none()
+        );
+        let later = text.replace("\"version\":2", "\"version\":3");
+        assert!(serde_json::from_str::<Book>(&later).unwrap().of_today().is_none());
     }
 }

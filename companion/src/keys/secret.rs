@@ -5,7 +5,7 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use protocol::hex::Hex;
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 /// The secret of a key.
@@ -28,6 +28,11 @@ impl Secret {
         Self(Hex(bytes))
     }
 
+    /// The SHA-256 hash of the secret. A random secret cannot be found from it, so it stands for the secret in a file.
+    pub(crate) fn hashed(&self) -> Self {
+        Self(Hex(Sha256::digest(self.0.0).into()))
+    }
+
     /// The digits, for the one line that shows a new token to its owner.
     pub(crate) fn shown(&self) -> String {
         self.0.to_string()
@@ -43,9 +48,9 @@ impl Secret {
         same(&self.sign(text), proof)
     }
 
-    /// True if the secret is the same; compares in constant time.
-    pub(crate) fn is(&self, given: &Hex<32>) -> bool {
-        same(&self.0, given)
+    /// True if this is the hash of a secret; compares in constant time.
+    pub(crate) fn is_hash_of(&self, given: &Hex<32>) -> bool {
+        same(&self.0, &Self(*given).hashed().0)
     }
 }
 

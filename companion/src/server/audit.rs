@@ -1,28 +1,30 @@
-//! The background part of the audit log: counted refusals, and the last entries of a daemon.
+//! The background part of the audit log: counted entries, and the last ones of a daemon.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::daemon::{Daemon, write};
+use super::daemon::Daemon;
 use crate::audit::{Action, Entry, Who};
 
-/// Interval in which counted refusals are written.
+/// Interval in which counted entries are written.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Writes counted refusals until the daemon ends.
+/// Writes counted entries until the daemon ends.
 pub(super) async fn follow(daemon: Arc<Daemon>) {
     loop {
         tokio::time::sleep(LOOK.min(daemon.hooks.tally())).await;
         for entry in daemon.tally.due(Instant::now(), false) {
-            daemon.note(entry);
+            daemon.notes.note(entry);
         }
+        daemon.notes.probe();
     }
 }
 
 /// Writes the last entries of a daemon.
 pub(super) fn finish(daemon: &Daemon) {
     for entry in daemon.tally.due(Instant::now(), true) {
-        write(&daemon.log, &entry, false);
+        daemon.notes.note(entry);
     }
-    write(&daemon.log, &Entry::done(Who::terminal(), Action::End, ""), true);
+    daemon.notes.settle();
+    daemon.notes.write(&Entry::done(Who::terminal(), Action::End, ""));
 }

@@ -1,14 +1,13 @@
-//! Connections: a limited number, with a time limit for request heads. At the limit, the oldest connection without a request is
-//! closed. Sockets of sessions do not count, so a flood of idle connections ends no session.
+//! Connections: a limited number, with a time limit for request heads. At the limit, the peer with the most connections gives up the
+//! one that has been idle for the longest time. Sockets of sessions do not count, so a flood of connections ends no session.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::net;
 use std::os::unix::net as unix;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -19,11 +18,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::task::AbortHandle;
 
 use super::daemon::Daemon;
+use super::fair::{Place, Rule, Table};
 use super::guard;
-use super::peer::Peer;
+use super::peer::{Group, Peer};
 
 /// Largest number of open connections.
 const CONNECTIONS: usize = 128;
@@ -31,63 +30,12 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const HEAD_BYTES: usize = 16 * 1024;
 const HEADERS: usize = 64;
 
-/// The open connections, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Connections {
-    open: Mutex<Open>,
-}
+/// The open connections.
+pub(super) type Connections = Arc<Table<Group>>;
 
-#[derive(Debug, Default)]
-struct Open {
-    last: u64,
-    all: BTreeMap<u64, Connection>,
-}
-
-#[derive(Debug)]
-struct Connection {
-    handle: AbortHandle,
-    /// True once it has sent a complete request.
-    has_asked: bool,
-}
-
-impl Connections {
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn number(&self) -> u64 {
-        let mut open = self.lock();
-        open.last += 1;
-        open.last
-    }
-
-    /// Adds a connection; true if another one was closed for it.
-    fn add(&self, number: u64, handle: AbortHandle) -> bool {
-        let mut open = self.lock();
-        // The connection may have ended already.
-        if !handle.is_finished() {
-            open.all.insert(number, Connection { handle, has_asked: false });
-        }
-        if open.all.len() <= CONNECTIONS {
-            return false;
-        }
-        let silent = open.all.iter().find(|(_, connection)| !connection.has_asked);
-        let Some(number) = silent.or_else(|| open.all.iter().next()).map(|(number, _)| *number)
-        else {
-            return false;
-        };
-        open.all.remove(&number).inspect(|gone| gone.handle.abort()).is_some()
-    }
-
-    fn has_asked(&self, number: u64) {
-        if let Some(connection) = self.lock().all.get_mut(&number) {
-            connection.has_asked = true;
-        }
-    }
-
-    fn remove(&self, number: u64) {
-        self.lock().all.remove(&number);
-    }
+/// No connection yet.
+pub(super) fn none() -> Connections {
+    Table::new(Rule { most: CONNECTIONS, grace: Duration::ZERO, only_larger: false })
 }
 
 /// An address or path that is bound, before the daemon listens there.
@@ -143,7 +91,7 @@ impl Listener {
 }
 
 /// Accepts until the daemon ends.
-pub(super) async fn accept(daemon: Arc<Daemon>, connections: Arc<Connections>, listener: Listener) {
+pub(super) async fn accept(daemon: Arc<Daemon>, connections: Connections, listener: Listener) {
     let mut ending = daemon.ending.subscribe();
     loop {
         let accepted = tokio::select! {
@@ -155,34 +103,27 @@ pub(super) async fn accept(daemon: Arc<Daemon>, connections: Arc<Connections>, l
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        let number = connections.number();
-        let task = tokio::spawn(attend(
-            Arc::clone(&daemon),
-            Arc::clone(&connections),
-            stream,
-            peer,
-            number,
-        ));
-        if connections.add(number, task.abort_handle()) {
-            daemon.counters.evicted.fetch_add(1, Ordering::Relaxed);
+        if let Some((place, evicted)) = connections.enter(peer.group()) {
+            daemon.counters.evicted.fetch_add(u64::from(evicted), Ordering::Relaxed);
+            tokio::spawn(attend(Arc::clone(&daemon), stream, peer, place));
         }
         // During a flood of connections, other tasks run in between.
         tokio::task::yield_now().await;
     }
 }
 
-async fn attend(
-    daemon: Arc<Daemon>,
-    connections: Arc<Connections>,
-    stream: Box<dyn Wire>,
-    peer: Peer,
-    number: u64,
-) {
-    let asked = Arc::clone(&connections);
+async fn attend(daemon: Arc<Daemon>, stream: Box<dyn Wire>, peer: Peer, place: Place<Group>) {
+    let place = Arc::new(place);
+    let asked = Arc::clone(&place);
     let service = service_fn(move |request: Request<Incoming>| {
-        asked.has_asked(number);
+        let answered = Arc::clone(&asked);
+        answered.begin();
         let answer = guard::answer(Arc::clone(&daemon), peer, request.map(Body::new));
-        async { Ok::<_, Infallible>(answer.await) }
+        async move {
+            let answer = answer.await;
+            answered.end();
+            Ok::<_, Infallible>(answer)
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -191,7 +132,9 @@ async fn attend(
         .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    // Protocol errors of a client were answered where HTTP has an answer.
-    let _ = connection.await;
-    connections.remove(number);
+    tokio::select! {
+        // Protocol errors of a client were answered where HTTP has an answer.
+        _ = connection => {}
+        () = place.to_leave() => {}
+    }
 }

@@ -9,10 +9,11 @@ use protocol::hex::Hex;
 use tokio::sync::{Semaphore, watch};
 
 use super::keyring::Keyring;
+use super::notes::Notes;
 use super::places::Places;
 use super::refusal::Counters;
 use super::static_files::Site;
-use super::throttle::Throttle;
+use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
@@ -54,10 +55,11 @@ pub(super) struct Daemon {
     pub(super) abilities: Abilities,
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
+    pub(super) pace: Mutex<Pace>,
     pub(super) places: Places,
     pub(super) computing: Arc<Semaphore>,
     pub(super) jobs: Arc<Jobs>,
-    pub(super) log: Log,
+    pub(super) notes: Notes,
     pub(super) tally: Tally,
     pub(super) journal: Arc<Journal>,
     pub(super) sensors: SensorReader,
@@ -78,7 +80,7 @@ impl Daemon {
         let started = Entry::done(Who::terminal(), Action::Serve, "");
         log.add(&started, true)
             .map_err(|error| format!("the audit log cannot be used: {error}"))?;
-        let keys = Keyring::open(file).map_err(|error| error.to_string())?;
+        let keys = Keyring::open(file, config.hooks.clone()).map_err(|error| error.to_string())?;
         let journal = Arc::new(Journal::new());
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());
@@ -94,10 +96,11 @@ impl Daemon {
             abilities: abilities(config.bench),
             keys,
             throttle: Mutex::default(),
+            pace: Mutex::default(),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
-            log,
+            notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),
             journal,
             sensors: SensorReader::new(clock.clone()),
@@ -108,10 +111,12 @@ impl Daemon {
         })
     }
 
-    /// Writes a line of the audit log in the background.
-    pub(super) fn note(&self, entry: Entry) {
-        let log = self.log.clone();
-        tokio::task::spawn_blocking(move || write(&log, &entry, false));
+    /// Counts a session that a key opened; the first in an interval is written to the audit log.
+    pub(super) fn note_session(&self, who: &Who) {
+        let entry = self.tally.allowed(Instant::now(), who, Action::Identify);
+        if let Some(entry) = entry {
+            self.notes.note(entry);
+        }
     }
 
     /// Counts a refusal; the first of its kind in an interval is written to the audit log.
@@ -121,14 +126,9 @@ impl Daemon {
         action: Action,
         why: &'static str,
     ) {
-        if let Some(entry) = self.tally.refused(Instant::now(), who, action, why) {
-            self.note(entry);
+        let entry = self.tally.refused(Instant::now(), who, action, why);
+        if let Some(entry) = entry {
+            self.notes.note(entry);
         }
     }
-}
-
-/// Writes a line of the audit log; false if that failed.
-pub(super) fn write(log: &Log, entry: &Entry, safe: bool) -> bool {
-    let added = log.add(entry, safe);
-    added.inspect_err(|error| eprintln!("the audit log cannot be written: {error}")).is_ok()
 }

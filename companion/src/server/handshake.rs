@@ -18,10 +18,11 @@ use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
-use super::daemon::{Daemon, write};
-use super::peer::Admitted;
+use super::daemon::Daemon;
+use super::fair::Place;
+use super::peer::{Admitted, Group};
 use super::socket::{Close, Sink, Stream, say};
-use super::throttle::Throttle;
+use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
@@ -43,12 +44,13 @@ pub(super) struct Session {
 /// The message that opens a session, with the number that it answers.
 pub(super) type Welcome = (u32, ServerMessage);
 
-/// Performs the handshake; the client's first message must contain a proof.
+/// Performs the handshake; the client's first message must contain a proof. Until then it holds a place that it may have to leave.
 pub(super) async fn greet(
     daemon: &Arc<Daemon>,
     admitted: &Admitted,
     sink: &mut Sink,
     stream: &mut Stream,
+    stranger: Place<Group>,
 ) -> Result<(Session, Welcome), Close> {
     let nonce: Nonce = Hex(random());
     let hello = Hello {
@@ -60,9 +62,14 @@ pub(super) async fn greet(
         can: Some(Box::new(daemon.abilities.clone())),
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
-    let ask = first_message(stream).await?;
+    let ask = tokio::select! {
+        biased;
+        ask = first_message(stream) => ask?,
+        // Others wait, and this client was silent.
+        () = stranger.to_leave() => return Err(Close::Gone),
+    };
+    drop(stranger);
     let wait = throttle(daemon).wait(Instant::now());
-    sleep(wait).await;
     let origin = admitted.origin.as_deref().unwrap_or_default();
     let done = match &ask.ask {
         ClientMessage::Identify(identify) => {
@@ -71,6 +78,8 @@ pub(super) async fn greet(
         }
         ClientMessage::Pair(pair) => {
             is_ours(pair.protocol)?;
+            // A wrong code changes the file of keys, so it waits before.
+            sleep(wait).await;
             self::pair(daemon, admitted, pair, nonce, origin).await
         }
         _ => Err(Reason::NoProof.fault()),
@@ -80,17 +89,36 @@ pub(super) async fn greet(
         Err(fault) if fault.code == FaultCode::Unauthenticated => {
             daemon.counters.auth_failures.fetch_add(1, Ordering::Relaxed);
             throttle(daemon).failed(Instant::now());
+            // A right proof never waits, so that those who guess delay nobody else.
+            if let (ClientMessage::Identify(_), Some(_place)) = (&ask.ask, daemon.places.refused())
+            {
+                sleep(wait).await;
+            }
             Err(Close::Say(
                 if wait.is_zero() { close::UNAUTHENTICATED } else { close::RATE },
                 fault,
             ))
         }
+        Err(fault) if fault.code == FaultCode::Rate => Err(Close::Say(close::RATE, fault)),
         Err(fault) => Err(Close::Say(close::FORBIDDEN, fault)),
     }
 }
 
 fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, Throttle> {
     daemon.throttle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn pace(daemon: &Daemon) -> std::sync::MutexGuard<'_, Pace> {
+    daemon.pace.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stores in the background that a key is in use, if that was stored long ago.
+pub(super) fn use_key(daemon: &Arc<Daemon>, key: KeyId) {
+    let now = daemon.clock.now();
+    if daemon.keys.is_use_due(key, now) {
+        let daemon = Arc::clone(daemon);
+        tokio::task::spawn_blocking(move || daemon.keys.used(key, now));
+    }
 }
 
 async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
@@ -130,15 +158,19 @@ fn identify(
         server: &daemon.server,
         origin,
     };
+    let now = daemon.clock.now();
     let key = book
         .paired(identify.key)
+        .filter(|key| key.is_fresh(now))
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
-    let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
-    tokio::task::spawn_blocking(move || keys.keys.used(name, now));
+    if !pace(daemon).opens(key.id, Instant::now()) {
+        return Err(Reason::SessionsTooFast.fault());
+    }
+    use_key(daemon, key.id);
     let who = Who { session: Some(number()), key: Some(key.id), ..admitted.who() };
     let session = session_of(daemon, admitted, key, who);
-    daemon.note(Entry::done(session.who.clone(), Action::Identify, ""));
+    daemon.note_session(&session.who);
     let identified = Identified {
         proof: key.secret.sign(&proof::identified(&handshake)),
         scopes: session.scopes.clone(),
@@ -171,7 +203,7 @@ async fn pair(
             let paired = book.pair(&asked, &handshake, now)?;
             // A key that cannot be logged is not created.
             let who = Who { key: Some(paired.0.id), ..logged };
-            if write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+            if keys.notes.write(&Entry::done(who, Action::Pair, &asked.label)) {
                 return Ok(paired);
             }
             book.keys.retain(|key| key.id != paired.0.id);

@@ -1,13 +1,15 @@
 //! The daemon's copy of the keys in memory. It follows the file, so that a key revoked on the command line ends its
 //! sessions within a second.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::clock::Millis;
-use crate::keys::{Book, KeyFile, KeyFileError, KeyId};
+use crate::hooks::Hooks;
+use crate::keys::{Book, KeyFile, KeyFileError, KeyId, Stamp};
 
 /// Interval in which the file's modification time is read.
 const LOOK: Duration = Duration::from_millis(250);
@@ -19,18 +21,20 @@ const USED: Millis = 3600 * 1000;
 pub(super) struct Keyring {
     file: KeyFile,
     book: RwLock<Arc<Book>>,
-    changed: watch::Sender<Option<(SystemTime, u64)>>,
+    /// Stamp of the file of which the copy was read, taken before reading.
+    changed: watch::Sender<Stamp>,
+    /// True if that file could not have been changed since with the same stamp.
+    is_settled: AtomicBool,
+    hooks: Hooks,
 }
 
 impl Keyring {
-    /// Reads the file, or creates it.
-    pub(super) fn open(file: KeyFile) -> Result<Self, KeyFileError> {
-        let book = match file.read()? {
-            Some(book) => book,
-            None => file.change(|book| book.clone())?,
-        };
-        let changed = watch::Sender::new(file.stamp());
-        Ok(Self { file, book: RwLock::new(Arc::new(book)), changed })
+    /// Reads the file or creates it, and brings it into today's form.
+    pub(super) fn open(file: KeyFile, hooks: Hooks) -> Result<Self, KeyFileError> {
+        let (book, stamp) = file.change_stamped(|book| book.clone())?;
+        let changed = watch::Sender::new(stamp);
+        let (book, is_settled) = (RwLock::new(Arc::new(book)), AtomicBool::new(false));
+        Ok(Self { file, book, changed, is_settled, hooks })
     }
 
     /// The keys now.
@@ -39,38 +43,39 @@ impl Keyring {
     }
 
     /// A receiver that is notified of every change.
-    pub(super) fn changes(&self) -> watch::Receiver<Option<(SystemTime, u64)>> {
+    pub(super) fn changes(&self) -> watch::Receiver<Stamp> {
         self.changed.subscribe()
     }
 
     /// Changes the file and the copy. It blocks on the disk, so it must not run on the thread of the sockets.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, KeyFileError> {
-        let (done, book) = self.file.change(|book| {
+        let ((done, book), stamp) = self.file.change_stamped(|book| {
             let done = change(book);
             (done, book.clone())
         })?;
-        self.put(book);
+        self.put(book, stamp, false);
         Ok(done)
     }
 
-    /// Stores the time of a key's last use if the stored one is older than [`USED`].
-    pub(super) fn used(&self, key: KeyId, now: Millis) {
-        let is_old = |book: &Book| {
-            book.paired(key).is_some_and(|key| now.saturating_sub(key.used_ms) > USED)
-        };
-        if is_old(&self.book()) {
-            // If this fails, the key expires a little earlier.
-            let _ = self.change(|book| {
-                for known in book.keys.iter_mut().filter(|known| known.id == key) {
-                    known.used_ms = now;
-                }
-            });
-        }
+    /// True if the stored time of a key's last use is older than [`USED`].
+    pub(super) fn is_use_due(&self, key: KeyId, now: Millis) -> bool {
+        self.book().paired(key).is_some_and(|key| now.saturating_sub(key.used_ms) > USED)
     }
 
-    fn put(&self, book: Book) {
+    /// Stores the time of a key's last use. It blocks on the disk.
+    pub(super) fn used(&self, key: KeyId, now: Millis) {
+        // If this fails, the key expires a little earlier.
+        let _ = self.change(|book| {
+            for known in book.keys.iter_mut().filter(|known| known.id == key) {
+                known.used_ms = now;
+            }
+        });
+    }
+
+    fn put(&self, book: Book, stamp: Stamp, is_settled: bool) {
+        self.is_settled.store(is_settled, Ordering::Relaxed);
         *self.book.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(book);
-        self.changed.send_replace(self.file.stamp());
+        self.changed.send_replace(stamp);
     }
 
     /// Follows the file until the daemon ends.
@@ -83,7 +88,9 @@ impl Keyring {
 
     /// Reads the file again if it has changed. If it cannot be trusted any more, no key is valid.
     fn look(&self) {
-        if *self.changed.borrow() == self.file.stamp() {
+        let stamp = self.file.stamp();
+        let (is_same, is_settled) = (*self.changed.borrow() == stamp, stamp.is_settled());
+        if is_same && self.is_settled.load(Ordering::Relaxed) {
             return;
         }
         let book = match self.file.read() {
@@ -93,7 +100,8 @@ impl Keyring {
                 None
             }
         };
+        self.hooks.pause_after_keys();
         let server = self.book().server;
-        self.put(book.unwrap_or_else(|| Book::of(server)));
+        self.put(book.unwrap_or_else(|| Book::of(server)), stamp, is_settled);
     }
 }

@@ -1,7 +1,7 @@
 //! Counters and sensors in the text format of Prometheus, without labels of single clients.
 
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,7 +20,7 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
     );
     head(&mut out, "ridgepoint_sessions", "gauge", "Open sessions.");
     line(&mut out, "ridgepoint_sessions", daemon.places.sessions() as f64);
-    let counters = &daemon.counters;
+    let (counters, lost) = (&daemon.counters, AtomicU64::new(daemon.notes.lost()));
     for (name, help, counter) in [
         ("auth_failures", "Failed proofs and tokens.", &counters.auth_failures),
         (
@@ -34,6 +34,7 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
             &counters.closed_rate,
         ),
         ("connections_evicted", "Connections closed to make room for others.", &counters.evicted),
+        ("audit_lines_lost", "Lines of the audit log that could not be written.", &lost),
         ("panics", "Panics caught within one request.", &counters.panics),
     ] {
         let name = format!("ridgepoint_{name}_total");

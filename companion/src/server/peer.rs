@@ -1,6 +1,6 @@
 //! The peer of a request or a socket: its kind of connection, and the facts that the guard has established about it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::audit::Who;
 
@@ -15,7 +15,29 @@ pub(super) enum Peer {
     Network(IpAddr),
 }
 
+/// Peers that share their places: users and programs of this machine, and each address or network of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    Here,
+    Socket,
+    Four(Ipv4Addr),
+    /// The first half of an address: one home has as many of the other half as it likes.
+    Six([u16; 4]),
+}
+
 impl Peer {
+    pub(super) fn group(self) -> Group {
+        match self {
+            Self::Here => Group::Here,
+            Self::Socket => Group::Socket,
+            Self::Network(IpAddr::V4(address)) => Group::Four(address),
+            Self::Network(IpAddr::V6(address)) => {
+                let [a, b, c, d, ..] = address.segments();
+                Group::Six([a, b, c, d])
+            }
+        }
+    }
+
     /// True if no other machine can read the connection.
     pub(super) const fn is_local(self) -> bool {
         !matches!(self, Self::Network(_))

@@ -1,37 +1,57 @@
 //! The limits on sockets: few without a proof, and a fixed number of sessions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::limits::LIMITS;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-const SESSIONS: usize = LIMITS.sessions as usize;
-/// Largest number of sockets without a proof.
-const STRANGERS: usize = 8;
+use super::fair::{Place, Rule, Table};
+use super::peer::Group;
+use crate::keys::KeyId;
 
-/// Permits for sockets; dropping one frees its place.
+const SESSIONS: usize = LIMITS.sessions as usize;
+/// Largest number of sockets that have not sent anything yet.
+const STRANGERS: usize = 32;
+/// Time that a page has for its proof, however many others come after it: two ways through `ssh -L` around the world.
+const GRACE: Duration = Duration::from_millis(400);
+/// Largest number of refused proofs that wait for their answer.
+const REFUSED: usize = 32;
+
+/// The places for sockets.
 #[derive(Debug)]
 pub(super) struct Places {
-    strangers: Arc<Semaphore>,
-    sessions: Arc<Semaphore>,
+    strangers: Arc<Table<Group>>,
+    sessions: Arc<Table<KeyId>>,
+    refused: Arc<Semaphore>,
 }
 
 impl Places {
     pub(super) fn new() -> Self {
-        let places = |count| Arc::new(Semaphore::new(count));
-        Self { strangers: places(STRANGERS), sessions: places(SESSIONS) }
+        Self {
+            strangers: Table::new(Rule { most: STRANGERS, grace: GRACE, only_larger: false }),
+            sessions: Table::new(Rule { most: SESSIONS, grace: Duration::ZERO, only_larger: true }),
+            refused: Arc::new(Semaphore::new(REFUSED)),
+        }
     }
 
-    pub(super) fn stranger(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.strangers).try_acquire_owned().ok()
+    /// A place until the first message. One that has been silent for a while gives way.
+    pub(super) fn stranger(&self, group: Group) -> Option<Place<Group>> {
+        self.strangers.enter(group).map(|(place, _evicted)| place)
     }
 
-    pub(super) fn session(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.sessions).try_acquire_owned().ok()
+    /// A place for a session of a key. A key that has more than the newcomer's gives one up.
+    pub(super) fn session(&self, key: KeyId) -> Option<Place<KeyId>> {
+        self.sessions.enter(key).map(|(place, _evicted)| place)
+    }
+
+    /// A place for a refused proof, whose answer is delayed.
+    pub(super) fn refused(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.refused).try_acquire_owned().ok()
     }
 
     /// Number of open sessions.
     pub(super) fn sessions(&self) -> usize {
-        SESSIONS - self.sessions.available_permits()
+        self.sessions.taken()
     }
 }

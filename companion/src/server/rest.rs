@@ -172,12 +172,17 @@ pub(super) fn telemetry(daemon: &Daemon) -> Response {
     json(serde_json::to_vec(&daemon.sensors.read()).expect("readings have text keys"))
 }
 
-/// Health: 503 once the job store is broken.
+/// Health: 503 once the job store is broken, and while the audit log cannot be written.
 pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
     assert!(!(daemon.hooks.panics() && query == Some("panic")), "as the test hook asked");
     let version = env!("CARGO_PKG_VERSION");
-    if daemon.jobs.store().is_broken() {
-        let body = json!({ "status": "results cannot be stored", "version": version });
+    let fault = if daemon.jobs.store().is_broken() {
+        Some("results cannot be stored")
+    } else {
+        daemon.notes.is_failing().then_some("the audit log cannot be written")
+    };
+    if let Some(fault) = fault {
+        let body = json!({ "status": fault, "version": version });
         return text(StatusCode::SERVICE_UNAVAILABLE, JSON, body.to_string());
     }
     json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())

@@ -17,10 +17,12 @@ use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::daemon::{Daemon, write};
-use super::handshake::{Session, Welcome};
+use super::daemon::Daemon;
+use super::fair::Place;
+use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
 use crate::audit::{Action, Entry};
+use crate::keys::KeyId;
 use crate::reason::Reason;
 
 /// Messages that a session may send at once before the sustained rate applies.
@@ -39,24 +41,45 @@ const DEAD: Duration = Duration::from_secs(45);
 const PAGE: u32 = 64;
 const LIST: u32 = 500;
 
-/// Runs a session to its end, and returns the reason.
+/// Runs a session to its end, and returns the reason. A session whose client does not read ends as soon as any other.
 pub(super) async fn run(
     daemon: &Arc<Daemon>,
     session: Session,
     welcome: Welcome,
+    place: &Place<KeyId>,
     sink: &mut Sink,
     stream: &mut Stream,
 ) -> Close {
-    let (id, welcome) = welcome;
-    match say(sink, Some(id), welcome).await {
-        Ok(()) => Running::new(daemon, session, sink).attend(stream).await,
-        Err(close) => close,
+    let (key, (id, welcome)) = (session.key, welcome);
+    let talk = async {
+        match say(sink, Some(id), welcome).await {
+            Ok(()) => Running::new(daemon, session, place, sink).attend(stream).await,
+            Err(close) => close,
+        }
+    };
+    let mut ending = daemon.ending.subscribe();
+    tokio::select! {
+        close = talk => close,
+        () = revoked(daemon, key) => Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
+        () = place.to_leave() => Close::saying(close::RATE, Reason::SessionsFull),
+        () = ended(&mut ending) => Close::saying(close::DRAINING, Reason::Draining),
+    }
+}
+
+/// Waits until the key is no longer there.
+async fn revoked(daemon: &Daemon, key: KeyId) {
+    let mut changes = daemon.keys.changes();
+    while daemon.keys.book().paired(key).is_some() {
+        if changes.changed().await.is_err() {
+            return;
+        }
     }
 }
 
 struct Running<'a> {
     daemon: &'a Arc<Daemon>,
     session: Session,
+    place: &'a Place<KeyId>,
     sink: &'a mut Sink,
     jobs: BTreeMap<JobId, u64>,
     telemetry: Option<Interval>,
@@ -66,15 +89,27 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn new(daemon: &'a Arc<Daemon>, session: Session, sink: &'a mut Sink) -> Self {
-        let (jobs, telemetry, bucket) = (BTreeMap::new(), None, Bucket::new());
-        Self { daemon, session, sink, jobs, telemetry, bucket, strikes: 0, told_broken: false }
+    fn new(
+        daemon: &'a Arc<Daemon>,
+        session: Session,
+        place: &'a Place<KeyId>,
+        sink: &'a mut Sink,
+    ) -> Self {
+        Self {
+            daemon,
+            session,
+            place,
+            sink,
+            jobs: BTreeMap::new(),
+            telemetry: None,
+            bucket: Bucket::new(),
+            strikes: 0,
+            told_broken: false,
+        }
     }
 
     async fn attend(mut self, stream: &mut Stream) -> Close {
         let mut changes = self.daemon.journal.changes();
-        let mut keys = self.daemon.keys.changes();
-        let mut ending = self.daemon.ending.subscribe();
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_message = Instant::now();
@@ -83,6 +118,7 @@ impl<'a> Running<'a> {
             let done = tokio::select! {
                 message = stream.next() => {
                     last_message = Instant::now();
+                    self.place.touch();
                     match message {
                         Some(Ok(message)) => {
                             more = true;
@@ -102,21 +138,13 @@ impl<'a> Running<'a> {
                     if last_message.elapsed() > DEAD {
                         return Close::Slow;
                     }
+                    use_key(self.daemon, self.session.key);
                     send(self.sink, Message::Ping(Bytes::new())).await
                 }
-                _ = keys.changed() => self.check_key(),
-                () = ended(&mut ending) => Err(Close::saying(close::DRAINING, Reason::Draining)),
             };
             if let Err(close) = done {
                 return close;
             }
-        }
-    }
-
-    fn check_key(&self) -> Result<(), Close> {
-        match self.daemon.keys.book().paired(self.session.key) {
-            Some(_) => Ok(()),
-            None => Err(Close::saying(close::FORBIDDEN, Reason::KeyRevoked)),
         }
     }
 
@@ -185,9 +213,9 @@ impl<'a> Running<'a> {
                 if self.daemon.jobs.cancel(job).await? {
                     let who = self.session.who.clone();
                     let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
-                    let log = self.daemon.log.clone();
+                    let notes = self.daemon.notes.clone();
                     // The job stays canceled even if the audit log cannot be written.
-                    let written = tokio::task::spawn_blocking(move || write(&log, &entry, true));
+                    let written = tokio::task::spawn_blocking(move || notes.write(&entry));
                     let _ = written.await;
                 }
                 Ok(ServerMessage::Ok)
@@ -212,8 +240,8 @@ impl<'a> Running<'a> {
 
     /// Writes the start of a job, given its order, to the audit log; returns whether that succeeded.
     fn logged_start(&self) -> impl FnOnce(&str) -> bool + Send + use<> {
-        let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
-        move |spec| write(&log, &Entry::done(who, Action::StartJob, spec), true)
+        let (who, notes) = (self.session.who.clone(), self.daemon.notes.clone());
+        move |spec| notes.write(&Entry::done(who, Action::StartJob, spec))
     }
 
     /// Counts a refusal for the audit log.
@@ -280,11 +308,14 @@ impl<'a> Running<'a> {
     async fn send_events(&mut self) -> Result<bool, Close> {
         let (mut more, mut over) = (false, Vec::new());
         for (job, seen) in &mut self.jobs {
-            let lines = match self.daemon.journal.after(*job, *seen, PAGE as usize) {
+            let latest = self.daemon.journal.after(*job, *seen, PAGE as usize);
+            // A page of the store is limited by bytes too, so any may be followed by more.
+            let full = latest.as_ref().map_or(1, |_| PAGE as usize);
+            let lines = match latest {
                 Some(lines) => lines,
                 None => stored(self.daemon, *job, *seen).await?,
             };
-            more |= lines.len() == PAGE as usize;
+            more |= lines.len() >= full;
             for line in lines {
                 debug_assert_eq!(line.seq, *seen + 1, "numbers follow each other");
                 *seen = line.seq;

@@ -1,6 +1,7 @@
 //! From a request to a session: the upgrade with its limits, the handshake, and the closing frames.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
@@ -11,11 +12,11 @@ use futures_util::{SinkExt, StreamExt};
 use protocol::close;
 use protocol::limits::LIMITS;
 use protocol::server::ServerMessage;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
 use super::daemon::Daemon;
-use super::peer::Admitted;
+use super::fair::Place;
+use super::peer::{Admitted, Group};
 use super::refusal::Refusal;
 use super::reply::refuse;
 use super::socket::{Close, Sink, Stream, say};
@@ -25,7 +26,7 @@ use crate::reason::Reason;
 
 const READ_BUFFER: usize = 16 * 1024;
 const WRITE_BUFFER: usize = 1024 * 1024;
-/// Time for the last message, and again for the client to read it.
+/// Time for the last message with the code, and again for the client to read them.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// Upgrades a request to a socket, if there is a place.
@@ -35,11 +36,13 @@ pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Req
         return (StatusCode::UPGRADE_REQUIRED, "426: this address speaks WebSocket\n")
             .into_response();
     };
-    let Some(place) = daemon.places.stranger() else { return refuse(daemon, Refusal::Busy) };
+    let place = daemon.places.stranger(admitted.peer.group());
+    let Some(place) = place else { return refuse(daemon, Refusal::Busy) };
     let (daemon, admitted) = (Arc::clone(daemon), admitted.clone());
     upgrade
         .protocols([protocol::SUBPROTOCOL])
         .max_message_size(LIMITS.message_bytes as usize)
+        // A page sends a message in one frame.
         .max_frame_size(LIMITS.message_bytes as usize)
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
@@ -51,25 +54,23 @@ async fn attend(
     daemon: Arc<Daemon>,
     admitted: Admitted,
     socket: WebSocket,
-    stranger: OwnedSemaphorePermit,
+    stranger: Place<Group>,
 ) {
     let (mut sink, mut stream) = socket.split();
-    let close = match handshake::greet(&daemon, &admitted, &mut sink, &mut stream).await {
+    let greeted = handshake::greet(&daemon, &admitted, &mut sink, &mut stream, stranger).await;
+    let close = match greeted {
         Err(close) => {
             if let Close::Say(_, fault) = &close {
                 daemon.note_refusal(|| admitted.who(), Action::Identify, fault.code.key());
             }
             close
         }
-        Ok((session, welcome)) => {
-            drop(stranger);
-            match daemon.places.session() {
-                None => Close::saying(close::RATE, Reason::SessionsFull),
-                Some(_place) => {
-                    session::run(&daemon, session, welcome, &mut sink, &mut stream).await
-                }
+        Ok((session, welcome)) => match daemon.places.session(session.key) {
+            None => Close::saying(close::RATE, Reason::SessionsFull),
+            Some(place) => {
+                session::run(&daemon, session, welcome, &place, &mut sink, &mut stream).await
             }
-        }
+        },
     };
     part(&daemon, close, sink, stream).await;
 }
@@ -77,23 +78,31 @@ async fn attend(
 /// Sends the reason and reads for a moment: dropping a connection with unread bytes would lose the last message.
 async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream) {
     let broken = matches!(close, Close::Code(_));
-    let code = match close {
+    let (code, fault) = match close {
         Close::Gone => return,
         Close::Slow => {
-            daemon.counters.closed_slow.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            close::SLOW
+            daemon.counters.closed_slow.fetch_add(1, Ordering::Relaxed);
+            (close::SLOW, None)
         }
-        Close::Code(code) => code,
+        Close::Code(code) => (code, None),
         Close::Say(code, fault) => {
-            if code == close::RATE {
-                daemon.counters.closed_rate.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            }
-            let _ = timeout(EXIT_GRACE, say(&mut sink, None, ServerMessage::Bye(fault))).await;
-            code
+            let is_rate = code == close::RATE;
+            daemon.counters.closed_rate.fetch_add(u64::from(is_rate), Ordering::Relaxed);
+            (code, Some(fault))
         }
     };
-    let frame = CloseFrame { code, reason: Utf8Bytes::from_static("") };
-    let _ = timeout(EXIT_GRACE, sink.send(Message::Close(Some(frame)))).await;
+    let told = timeout(EXIT_GRACE, async {
+        if let Some(fault) = fault {
+            // If it is not heard, the code may be.
+            let _ = say(&mut sink, None, ServerMessage::Bye(fault)).await;
+        }
+        let frame = CloseFrame { code, reason: Utf8Bytes::from_static("") };
+        let _ = sink.send(Message::Close(Some(frame))).await;
+    });
+    if told.await.is_err() {
+        // The client does not read.
+        return;
+    }
     let heard_out = timeout(EXIT_GRACE, async { while let Some(Ok(_)) = stream.next().await {} });
     // After a protocol violation nothing can be read, so the last frame gets time to arrive.
     if heard_out.await.is_ok() && broken {

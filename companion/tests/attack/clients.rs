@@ -12,8 +12,9 @@ use protocol::server::{Accepted, ServerMessage};
 use serde_json::json;
 
 use crate::harness::{Daemon, hooked, scripting};
+use crate::keys::verb;
 use crate::script::Act;
-use crate::socket::{Heard, random, script};
+use crate::socket::{Heard, Key, random, script};
 
 /// C01, C02
 #[test]
@@ -211,14 +212,20 @@ fn a_thousand_reconnects_leak_nothing() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
+    // A key opens 100 sessions at once and 50 per second, so that several take turns.
+    let more = (1..11).map(|_| {
+        let link = verb(&daemon, "pair");
+        daemon.open().pair(link.split_once("#pair=").expect("a link").1).expect("good")
+    });
+    let keys: Vec<Key> = std::iter::once(key).chain(more).collect();
     let settle = || thread::sleep(Duration::from_millis(800));
-    for _ in 0..20 {
-        daemon.connect(&key);
+    for key in &keys {
+        daemon.connect(key);
     }
     settle();
     let (files, memory) = (daemon.open_files(), daemon.rss_mib());
-    for _ in 0..1000 {
-        let mut client = daemon.connect(&key);
+    for key in keys.iter().cycle().take(1000) {
+        let mut client = daemon.connect(key);
         client.ask(ClientMessage::Ping {});
     }
     settle();

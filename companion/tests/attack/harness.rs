@@ -110,10 +110,10 @@ impl Daemon {
         let mut address = String::new();
         let mut stdout = BufReader::new(child.0.stdout.take().expect("piped"));
         stdout.read_line(&mut address).expect("its stdout");
-        let port = address
-            .trim()
-            .strip_prefix("http://localhost:")
-            .and_then(|rest| rest.strip_suffix('/'));
+        let address = address.trim();
+        let port = ["http://localhost:", "http://0.0.0.0:"]
+            .iter()
+            .find_map(|start| address.strip_prefix(start)?.strip_suffix('/'));
         let Some(port) = port.and_then(|port| port.parse().ok()) else {
             let code = child.0.wait().expect("it ends").code();
             thread::sleep(Duration::from_millis(50));

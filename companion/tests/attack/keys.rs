@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
+use serde_json::json;
 
 use crate::binary::program;
-use crate::harness::{Daemon, Setup, scripting};
+use crate::harness::{Daemon, Setup, hooked, scripting};
 use crate::script::Act;
 
 /// Runs a verb on the folders of a daemon, as the user who owns them.
@@ -77,10 +78,10 @@ fn tokens_allow_their_scope_only() {
 /// T10
 #[test]
 fn secrets_are_written_only_to_the_key_file() {
-    // Verbose logging of other programs is switched on.
-    let setup =
-        Setup { before: Some("export RUST_LOG=trace RUST_BACKTRACE=full".into()), ..scripting() };
-    let daemon = Daemon::start(&setup);
+    // Everything that the daemon can be made to say: it has no log besides stderr, and a panic prints its whole trace.
+    let before = Some("export RUST_BACKTRACE=full".into());
+    let hooks = json!({ "scripted": true, "panics": true, "tells_settings": true });
+    let daemon = Daemon::start(&Setup { before, ..hooked(hooks) });
     let code = daemon.code();
     let (mut client, key) = daemon.paired();
     let token = verb(&daemon, "keys new --name leak --scope read");
@@ -92,31 +93,43 @@ fn secrets_are_written_only_to_the_key_file() {
     assert_eq!(client.answer_or_push(), Some(FaultCode::Malformed));
     let job = client.scripted(1, 1, Act::Crash);
     client.end_of(job);
-    let mut seen = daemon.said();
-    for target in ["/metrics", "/healthz", "/api/openapi.json", "/api/nothing", "/"] {
+    let mut seen = String::new();
+    for target in
+        ["/metrics", "/healthz", "/healthz?panic", "/api/openapi.json", "/api/nothing", "/"]
+    {
         let answer = daemon.get(target);
         seen += &(answer.head + &answer.body);
     }
+    daemon.wait_for("a trace", || daemon.said().contains("stack backtrace"));
+    seen += &daemon.said();
     for name in ["cmdline", "environ"] {
         let mut bytes = Vec::new();
         let file = fs::File::open(format!("/proc/{}/{name}", daemon.pid()));
         file.and_then(|mut file| file.read_to_end(&mut bytes)).expect("a process");
         seen += &String::from_utf8_lossy(&bytes);
     }
+    let mut kept = String::new();
     for entry in fs::read_dir(daemon.state()).expect("its state") {
         let path = entry.expect("a file").path();
         let mode = fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
-        if !path.ends_with("keys.json") && !path.ends_with("link") {
-            seen += &String::from_utf8_lossy(&fs::read(&path).expect("a file"));
-        } else {
+        let text = String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned();
+        if path.ends_with("keys.json") || path.ends_with("link") {
             assert_eq!(mode, 0o600, "{}", path.display());
+            kept += &text;
+        } else {
+            seen += &text;
         }
     }
     let secret = Hex(key.secret).to_string();
     let shown = token.rsplit('_').next().expect("a secret");
-    for (what, needle) in [("code", code.as_str()), ("key", &secret), ("token", shown)] {
+    // A control: this search finds what is there. A token is not even in the file of keys.
+    for (what, needle, is_kept) in
+        [("code", code.as_str(), true), ("key", &secret, true), ("token", shown, false)]
+    {
         assert!(needle.len() >= 20 && !seen.contains(needle), "{what}");
+        assert_eq!(kept.contains(needle), is_kept, "{what}");
     }
+    assert!(seen.contains("panicked") && seen.contains("\"action\":\"pair\""), "{seen}");
 }
 
 /// T12

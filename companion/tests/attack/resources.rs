@@ -285,7 +285,7 @@ fn sessions_and_unauthenticated_sockets_are_bounded() {
     sessions.pop();
     thread::sleep(Duration::from_millis(100));
     sessions.push(daemon.connect(&key));
-    let strangers: Vec<Client> = (0..8).map(|_| daemon.open()).collect();
+    let strangers: Vec<Client> = (0..32).map(|_| daemon.open()).collect();
     let refused = daemon.raw(
         b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
           Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",

@@ -236,17 +236,6 @@ fn fails_at(nth: u32, quiet: &Setup) -> bool {
     broken
 }
 
-/// D13: the database setting that syncs commits.
-#[test]
-fn commits_are_synced_to_disk() {
-    let source = include_str!("../../src/jobs/tables.rs");
-    let db = rusqlite::Connection::open_in_memory().expect("memory");
-    db.pragma_update(None, "synchronous", "FULL").expect("a setting");
-    let level: i64 =
-        db.pragma_query_value(None, "synchronous", |row| row.get(0)).expect("a setting");
-    assert!(level == 2 && source.contains(r#"(None, "synchronous", "FULL")"#));
-}
-
 /// The damage to a file.
 type Damage = fn(&mut Vec<u8>);
 

@@ -100,7 +100,8 @@ const LAYERS: &[(&str, &str)] = &[
          mcp
          server::coding server::freshness server::refusal server::throttle server::host server::origin
          server::embedded server::kept server::negotiation
-         server::static_files server::keyring server::places server::peer server::socket server::table
+         server::fair server::peer server::notes
+         server::static_files server::keyring server::places server::socket server::table
          server::daemon
          server::reply server::audit
          server::metrics server::openapi server::rest server::mcp server::handshake

@@ -1,0 +1,211 @@
+//! Places that are few: who gives way to a newcomer. The group with the most places gives one up, and in it whoever has waited longest
+//! for nothing.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+/// The rule of a table of places.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    /// Number of places.
+    pub(super) most: usize,
+    /// Time that everybody has before giving way.
+    pub(super) grace: Duration,
+    /// Only a group that has more places than the newcomer's would have gives one up.
+    pub(super) only_larger: bool,
+}
+
+/// Places of one kind. Whoever holds one belongs to a group of type `G`: a peer, or a key.
+#[derive(Debug)]
+pub(super) struct Table<G> {
+    rule: Rule,
+    open: Mutex<Open<G>>,
+}
+
+#[derive(Debug)]
+struct Open<G> {
+    last: u64,
+    held: BTreeMap<u64, Held<G>>,
+}
+
+#[derive(Debug)]
+struct Held<G> {
+    group: G,
+    /// Requests that are being answered.
+    busy: u32,
+    /// The last sign of life.
+    since: Instant,
+    leave: Arc<Notify>,
+}
+
+/// A place; dropping it frees it.
+#[derive(Debug)]
+pub(super) struct Place<G: Ord + Copy> {
+    table: Arc<Table<G>>,
+    number: u64,
+    leave: Arc<Notify>,
+}
+
+impl<G: Ord + Copy> Table<G> {
+    pub(super) fn new(rule: Rule) -> Arc<Self> {
+        Arc::new(Self { rule, open: Mutex::new(Open { last: 0, held: BTreeMap::new() }) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open<G>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number of places that are taken.
+    pub(super) fn taken(&self) -> usize {
+        self.lock().held.len()
+    }
+
+    /// Takes a place, also one that another has to leave (then true); `None` if nobody gives way.
+    pub(super) fn enter(self: &Arc<Self>, group: G) -> Option<(Place<G>, bool)> {
+        let (mut open, now) = (self.lock(), Instant::now());
+        let is_full = open.held.len() >= self.rule.most;
+        if is_full {
+            let victim = gives_way(&open.held, group, self.rule, now)?;
+            open.held.remove(&victim).inspect(|gone| gone.leave.notify_one());
+        }
+        open.last += 1;
+        let (number, leave) = (open.last, Arc::new(Notify::new()));
+        let held = Held { group, busy: 0, since: now, leave: Arc::clone(&leave) };
+        open.held.insert(number, held);
+        drop(open);
+        Some((Place { table: Arc::clone(self), number, leave }, is_full))
+    }
+}
+
+/// The place that is given up for a newcomer of a group.
+fn gives_way<G: Ord + Copy>(
+    held: &BTreeMap<u64, Held<G>>,
+    newcomer: G,
+    rule: Rule,
+    now: Instant,
+) -> Option<u64> {
+    let mut sizes = BTreeMap::from([(newcomer, 1)]);
+    for place in held.values() {
+        *sizes.entry(place.group).or_insert(0) += 1;
+    }
+    let own = sizes[&newcomer];
+    held.iter()
+        .filter(|(_, place)| now.saturating_duration_since(place.since) >= rule.grace)
+        .filter(|(_, place)| !rule.only_larger || sizes[&place.group] > own)
+        .min_by_key(|(_, place)| (Reverse(sizes[&place.group]), place.busy > 0, place.since))
+        .map(|(number, _)| *number)
+}
+
+impl<G: Ord + Copy> Place<G> {
+    /// Waits until the place has to be left.
+    pub(super) async fn to_leave(&self) {
+        self.leave.notified().await;
+    }
+
+    /// A sign of life.
+    pub(super) fn touch(&self) {
+        self.change(|_held| {});
+    }
+
+    /// A request begins.
+    pub(super) fn begin(&self) {
+        self.change(|held| held.busy += 1);
+    }
+
+    /// A request was answered.
+    pub(super) fn end(&self) {
+        self.change(|held| held.busy = held.busy.saturating_sub(1));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Held<G>)) {
+        if let Some(held) = self.table.lock().held.get_mut(&self.number) {
+            held.since = Instant::now();
+            change(held);
+        }
+    }
+}
+
+impl<G: Ord + Copy> Drop for Place<G> {
+    fn drop(&mut self) {
+        self.table.lock().held.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Rule = Rule { most: 4, grace: Duration::ZERO, only_larger: false };
+
+    /// Places by group, requests that are being answered, and seconds since the last sign of life.
+    fn held(places: &[(char, u32, u64)], now: Instant) -> BTreeMap<u64, Held<char>> {
+        let place = |(group, busy, age): &(char, u32, u64)| Held {
+            group: *group,
+            busy: *busy,
+            since: now.checked_sub(Duration::from_secs(*age)).unwrap(),
+            leave: Arc::default(),
+        };
+        (1..).zip(places.iter().map(place)).collect()
+    }
+
+    #[test]
+    fn the_largest_group_gives_up_the_place_that_is_idle_for_the_longest_time() {
+        let now = Instant::now() + Duration::from_hours(1);
+        let of = |places: &[(char, u32, u64)], newcomer| {
+            gives_way(&held(places, now), newcomer, ALL, now)
+        };
+        let one = [('a', 0, 3), ('a', 0, 9), ('a', 0, 1)];
+        assert_eq!(of(&one, 'a'), Some(2), "the oldest sign of life, not the first to come");
+        assert_eq!(of(&one, 'b'), Some(2));
+        let working = [('a', 1, 9), ('a', 0, 1), ('a', 1, 5)];
+        assert_eq!(of(&working, 'a'), Some(2), "no request is cut while there is another place");
+        assert_eq!(of(&[('a', 1, 5), ('a', 1, 9)], 'a'), Some(2));
+        let two = [('b', 0, 99), ('a', 0, 1), ('a', 0, 2)];
+        assert_eq!(of(&two, 'c'), Some(3), "the larger group pays, however lively it is");
+        assert_eq!(of(&[('b', 0, 99), ('b', 0, 1), ('a', 0, 1), ('a', 0, 2)], 'a'), Some(4));
+        assert_eq!(of(&[], 'a'), None);
+    }
+
+    #[test]
+    fn grace_and_share_protect_who_has_a_place() {
+        let now = Instant::now() + Duration::from_hours(1);
+        let young = Rule { grace: Duration::from_secs(5), ..ALL };
+        let places = held(&[('a', 0, 4), ('a', 0, 5), ('a', 0, 3)], now);
+        assert_eq!(gives_way(&places, 'a', young, now), Some(2));
+        let places = held(&[('a', 0, 4), ('a', 0, 3)], now);
+        assert_eq!(gives_way(&places, 'b', young, now), None);
+        let share = Rule { only_larger: true, ..ALL };
+        for (groups, newcomer, gives) in [
+            ("aaaa", 'a', None),
+            ("aaaa", 'b', Some(1)),
+            ("aaab", 'b', Some(1)),
+            ("aabb", 'b', None),
+            ("aabb", 'a', None),
+            ("aabb", 'c', Some(1)),
+            ("abcd", 'e', None),
+        ] {
+            let places: Vec<_> = groups.chars().map(|group| (group, 0, 1)).collect();
+            let found = gives_way(&held(&places, now), newcomer, share, now);
+            assert_eq!(found, gives, "{groups} {newcomer}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_taken_once_and_freed_when_it_is_dropped() {
+        let table = Table::new(Rule { most: 2, ..ALL });
+        let (first, evicted) = table.enter('a').unwrap();
+        let second = table.enter('a').unwrap().0;
+        assert!(!evicted && table.taken() == 2);
+        first.touch();
+        let (third, evicted) = table.enter('a').unwrap();
+        assert!(evicted && table.taken() == 2);
+        drop(second);
+        assert_eq!(table.taken(), 2, "it had left already");
+        drop((first, third));
+        assert_eq!(table.taken(), 0);
+    }
+}
