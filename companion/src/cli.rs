@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 
 use crate::failure::Failure;
-use crate::{interrupt, output, verbs};
+use crate::{output, verbs};
 
 pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let done = match command().try_get_matches_from(words) {
@@ -71,8 +71,10 @@ fn command() -> Command {
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     // The daemon shuts down by itself: it notifies its sessions, and its workers end with it.
-    if !matches!(matches.subcommand_name(), Some("serve" | "worker")) {
-        interrupt::exits_with_130();
+    match matches.subcommand() {
+        Some(("serve" | "worker", _)) => {}
+        Some((verb, matches)) => verbs::listen_for_interrupts(verb, matches),
+        None => unreachable!("clap requires a verb"),
     }
     match matches.subcommand() {
         Some(("serve", matches)) => serve::exit(serve::run(matches).map_err(Failure::with_page)?),

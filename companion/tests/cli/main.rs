@@ -19,6 +19,7 @@ mod irregular;
 mod lines;
 mod serve;
 mod sweep;
+mod telemetry;
 mod validate;
 mod weight_files;
 mod wire;
