@@ -51,7 +51,7 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device, 4 threshold not met, 5 permission, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device or program, 4 threshold not met, 5 permission, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -1,8 +1,6 @@
 //! Readings of load, memory, clocks, temperature and power, shared by all subscribers and by the verb `telemetry`. The sensors
 //! are the same as during measurements; a missing sensor is null with a reason.
 
-use std::fs;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -143,7 +141,6 @@ impl SensorReader {
         let gpu = |name, quantity| {
             sensor(name, quantity, "none", Err("this build has no GPU backend".to_owned()))
         };
-        let here = Path::new("/");
         let temperature = self.sensors.temperature();
         let chip =
             temperature.as_ref().map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.sensor);
@@ -152,9 +149,14 @@ impl SensorReader {
         vec![
             sensor("cpu_utilization_ratio", Ratio, "/proc/stat", busy),
             sensor("load_1m", Processes, "/proc/loadavg", self.sensors.load()),
-            sensor("memory_total_byte", Bytes, MEMORY, memory(here, "MemTotal:")),
-            sensor("memory_available_byte", Bytes, MEMORY, memory(here, "MemAvailable:")),
-            sensor("cpu_clock_hz", Hertz, "cpufreq of core 0", clock_hz(here)),
+            sensor("memory_total_byte", Bytes, MEMORY, self.sensors.memory_total()),
+            sensor("memory_available_byte", Bytes, MEMORY, self.sensors.memory_available()),
+            sensor(
+                "cpu_clock_hz",
+                Hertz,
+                "cpufreq, mean over the cores",
+                self.sensors.core_clock(),
+            ),
             sensor(
                 "temperature_celsius",
                 Celsius,
@@ -195,20 +197,6 @@ fn sensor(name: &'static str, quantity: Quantity, source: &str, found: Found<f64
     Sensor { name, quantity, source: source.into(), value }
 }
 
-fn memory(root: &Path, key: &str) -> Found<f64> {
-    let text = fs::read_to_string(root.join("proc/meminfo"))
-        .map_err(|error| format!("/proc/meminfo cannot be read: {error}"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kib.map(|kib| kib * 1024.0).ok_or_else(|| format!("/proc/meminfo lacks {key}"))
-}
-
-fn clock_hz(root: &Path) -> Found<f64> {
-    let path = root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-    let khz = fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<f64>().ok());
-    khz.map(|khz| khz * 1000.0).ok_or_else(|| "there is no cpufreq driver".into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,8 +208,6 @@ mod tests {
             assert!(sensor.value.is_err(), "{sensor:?}");
         }
         assert_eq!(sensor("power_watt", Quantity::Watts, "a meter", Ok(0.0)).value, Ok(0.0));
-        let nowhere = Path::new("/nonexistent");
-        assert!(memory(nowhere, "MemTotal:").is_err() && clock_hz(nowhere).is_err());
     }
 
     #[test]
@@ -233,22 +219,6 @@ mod tests {
             assert_eq!((sensor.name, &sensor.value.clone().ok()), (&*reading.name, &reading.value));
             assert_eq!(sensor.value.clone().err(), reading.reason);
         }
-    }
-
-    #[test]
-    fn readings_are_in_base_units() {
-        let root = std::env::temp_dir().join(format!("ridgepoint-sensors-{}", std::process::id()));
-        for (path, text) in [
-            ("proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    500 kB\n"),
-            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000\n"),
-        ] {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        assert_eq!(memory(&root, "MemAvailable:"), Ok(512_000.0));
-        assert_eq!(clock_hz(&root), Ok(2.4e9));
-        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod inspect;
 mod interval;
 pub(crate) mod lines;
 mod merge;
+mod monitor;
 mod plot;
 mod recommend;
 mod requests;
@@ -47,6 +48,7 @@ pub(crate) fn commands() -> Vec<Command> {
         calibrate::command(),
         bench::command(),
         telemetry::command(),
+        monitor::command(),
         check::command(),
         plot::command(),
     ]
@@ -55,6 +57,8 @@ pub(crate) fn commands() -> Vec<Command> {
 /// Ctrl-C during the verb with this name: the usual end of what runs until then, an interruption of all others.
 pub(crate) fn listen_for_interrupts(verb: &str, matches: &ArgMatches) {
     match verb {
+        // Its program decides what an interrupt means.
+        "monitor" => {}
         "telemetry" if telemetry::is_endless(matches) => interrupt::exits_with(0),
         _ => interrupt::exits_with(interrupt::INTERRUPTED),
     }
@@ -79,6 +83,7 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "calibrate" => calibrate::run(matches),
         "bench" => bench::run(matches),
         "telemetry" => telemetry::run(matches),
+        "monitor" => monitor::run(matches),
         "check" => check::run(matches),
         "plot" => plot::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other}"),

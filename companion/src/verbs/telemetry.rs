@@ -144,9 +144,15 @@ mod tests {
     #[test]
     fn a_table_has_values_with_units_and_reasons() {
         let text = answer(&sensed()).text(Form::Table).replace(n::SPACE, " ");
-        for expected in
-            ["4 of 5 sensors", "25 %", "16 GB", "2.4 GHz", "45.5 °C", "missing: no meter", "a file"]
-        {
+        for expected in [
+            "4 of 5 sensors",
+            "25 %",
+            "16.0 GB",
+            "2 400 MHz",
+            "45.5 °C",
+            "missing: no meter",
+            "a file",
+        ] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
     }

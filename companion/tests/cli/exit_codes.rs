@@ -55,6 +55,8 @@ fn every_verb_ends_with_its_published_code() {
         (format!("bench bandwidth --bytes 4096 {bench}"), 0),
         (format!("bench bandwidth --bytes 10 {bench}"), 2),
         ("bench flops --backend cuda".into(), 3),
+        ("monitor -- no-such-program".into(), 3),
+        ("monitor --interval 1ms -- true".into(), 2),
         ("telemetry -o jsonl".into(), 0),
         ("telemetry --interval 1s".into(), 2),
         ("calibrate --from no-such-file".into(), 2),

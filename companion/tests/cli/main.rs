@@ -17,6 +17,7 @@ mod garbage;
 mod golden;
 mod irregular;
 mod lines;
+mod monitor;
 mod serve;
 mod sweep;
 mod telemetry;
