@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 
 use crate::failure::Failure;
-use crate::{interrupt, output, verbs};
+use crate::{output, verbs};
 
 pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let done = match command().try_get_matches_from(words) {
@@ -51,7 +51,7 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device, 4 threshold not met, 5 permission, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device or program, 4 threshold not met, 5 permission, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -71,8 +71,10 @@ fn command() -> Command {
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     // The daemon shuts down by itself: it notifies its sessions, and its workers end with it.
-    if !matches!(matches.subcommand_name(), Some("serve" | "worker")) {
-        interrupt::exits_with_130();
+    match matches.subcommand() {
+        Some(("serve" | "worker", _)) => {}
+        Some((verb, matches)) => verbs::listen_for_interrupts(verb, matches),
+        None => unreachable!("clap requires a verb"),
     }
     match matches.subcommand() {
         Some(("serve", matches)) => serve::exit(serve::run(matches).map_err(Failure::with_page)?),

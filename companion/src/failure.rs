@@ -1,5 +1,6 @@
 //! Failures of a command: the line for people, and the exit code that follows from the kind.
 
+use std::fmt;
 use std::io;
 
 use report::input::request::RequestError;
@@ -16,7 +17,7 @@ pub(crate) enum Failure {
     NotMet(String),
     /// The user lacks a permission: exit code 5.
     Permission(String),
-    /// No such device, or no driver for it: exit code 3.
+    /// No such device, no driver for it, or a program that cannot be started: exit code 3.
     NoDevice(String),
     /// The system failed: exit code 1.
     Failed(String),
@@ -38,6 +39,19 @@ impl Failure {
             Self::Failed(line) => Self::Failed(with(line)),
             other @ (Self::NotMet(_) | Self::NoDevice(_) | Self::NobodyReads) => other,
         }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BadInput(line)
+            | Self::NotMet(line)
+            | Self::Permission(line)
+            | Self::NoDevice(line)
+            | Self::Failed(line) => line,
+            Self::NobodyReads => "nobody reads the answer",
+        })
     }
 }
 

@@ -4,6 +4,7 @@ mod admit;
 mod child;
 mod inspect;
 mod journal;
+mod limits;
 mod memory;
 pub(crate) mod message;
 mod queue;

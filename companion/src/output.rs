@@ -81,10 +81,11 @@ impl Answer {
     /// # Errors
     /// stdout cannot be written.
     pub(crate) fn print(&self, form: Form) -> Result<(), Failure> {
-        print(&self.in_form(form))
+        print(&self.text(form))
     }
 
-    fn in_form(&self, form: Form) -> String {
+    /// The answer as text.
+    pub(crate) fn text(&self, form: Form) -> String {
         match form {
             Form::Table => printable(&self.document.to_text()),
             Form::Md => printable(&self.document.to_markdown()),

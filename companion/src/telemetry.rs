@@ -1,20 +1,21 @@
-//! Readings of load, memory, clocks, temperature and power, shared by all subscribers. The sensors
+//! Readings of load, memory, clocks, temperature and power, shared by all subscribers and by the verb `telemetry`. The sensors
 //! are the same as during measurements; a missing sensor is null with a reason.
 
-use std::fs;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::telemetry::{Reading, Telemetry};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::measure::sensors::{CoreTime, Energy, Reading as Found, Sensors};
 
 /// Shortest time between two readings, for any number of subscribers.
 const FRESH: Duration = Duration::from_millis(45);
 /// Shortest time over which load and power are averaged.
-const SPAN: Duration = Duration::from_millis(200);
+pub(crate) const SPAN: Duration = Duration::from_millis(200);
+
+/// The source of both figures on memory.
+const MEMORY: &str = "/proc/meminfo";
 
 /// Reads the sensors on behalf of all subscribers.
 #[derive(Debug)]
@@ -26,9 +27,55 @@ pub(crate) struct SensorReader {
 
 #[derive(Debug, Default)]
 struct Last {
-    read: Option<(Instant, Telemetry)>,
+    read: Option<(Instant, Sensed)>,
     busy: Rate<CoreTime>,
     energy: Rate<Energy>,
+}
+
+/// All sensors at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sensed {
+    /// Wall clock, in ms since 1970.
+    pub(crate) at_ms: Millis,
+    pub(crate) sensors: Vec<Sensor>,
+}
+
+/// A sensor with what it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sensor {
+    /// Name with its unit, such as `memory_available_byte`.
+    pub(crate) name: &'static str,
+    pub(crate) quantity: Quantity,
+    /// The file, driver or meter that is read.
+    pub(crate) source: String,
+    pub(crate) value: Found<f64>,
+}
+
+/// The quantity that a sensor shows, in its base unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// A share of 1.
+    Ratio,
+    /// Processes that run or wait.
+    Processes,
+    Bytes,
+    Hertz,
+    Celsius,
+    Watts,
+}
+
+impl Quantity {
+    /// The symbol of the base unit.
+    pub(crate) const fn unit(self) -> &'static str {
+        match self {
+            Self::Ratio => "1",
+            Self::Processes => "processes",
+            Self::Bytes => "B",
+            Self::Hertz => "Hz",
+            Self::Celsius => "°C",
+            Self::Watts => "W",
+        }
+    }
 }
 
 /// A counter that becomes a rate over at least [`SPAN`].
@@ -65,35 +112,68 @@ impl SensorReader {
         Self { sensors: Sensors::here(), clock, last: Mutex::default() }
     }
 
-    /// The latest readings.
+    /// The latest readings, as the daemon sends them.
     pub(crate) fn read(&self) -> Telemetry {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, telemetry)) = &last.read
-            && at.elapsed() < FRESH
-        {
-            return telemetry.clone();
-        }
-        let telemetry = Telemetry { at_ms: self.clock.now(), readings: self.readings(&mut last) };
-        last.read = Some((Instant::now(), telemetry.clone()));
-        telemetry
+        let sensed = self.sensed();
+        let readings = sensed.sensors.into_iter().map(|sensor| Reading {
+            name: sensor.name.into(),
+            value: sensor.value.as_ref().ok().copied(),
+            reason: sensor.value.err(),
+        });
+        Telemetry { at_ms: sensed.at_ms, readings: readings.collect() }
     }
 
-    fn readings(&self, last: &mut Last) -> Vec<Reading> {
-        let gpu = || Err("this build has no GPU backend".to_owned());
-        let here = Path::new("/");
-        let all: [(&str, Found<f64>); 10] = [
-            ("cpu_utilization_ratio", self.utilization(&mut last.busy)),
-            ("load_1m", self.sensors.load()),
-            ("memory_total_byte", memory(here, "MemTotal:")),
-            ("memory_available_byte", memory(here, "MemAvailable:")),
-            ("cpu_clock_hz", clock_hz(here)),
-            ("temperature_celsius", self.sensors.temperature().map(|found| found.celsius)),
-            ("cpu_power_watt", self.power(&mut last.energy)),
-            ("gpu_utilization_ratio", gpu()),
-            ("gpu_memory_used_byte", gpu()),
-            ("gpu_power_watt", gpu()),
-        ];
-        all.into_iter().map(|(name, found)| reading(name, found)).collect()
+    /// The latest readings with unit and source.
+    pub(crate) fn sensed(&self) -> Sensed {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, sensed)) = &last.read
+            && at.elapsed() < FRESH
+        {
+            return sensed.clone();
+        }
+        let sensed = Sensed { at_ms: self.clock.now(), sensors: self.sensors(&mut last) };
+        last.read = Some((Instant::now(), sensed.clone()));
+        sensed
+    }
+
+    fn sensors(&self, last: &mut Last) -> Vec<Sensor> {
+        use Quantity::{Bytes, Celsius, Hertz, Processes, Ratio, Watts};
+        let gpu = |name, quantity| {
+            sensor(name, quantity, "none", Err("this build has no GPU backend".to_owned()))
+        };
+        let temperature = self.sensors.temperature();
+        let chip =
+            temperature.as_ref().map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.sensor);
+        let busy = self.utilization(&mut last.busy);
+        let power = self.power(&mut last.energy);
+        vec![
+            sensor("cpu_utilization_ratio", Ratio, "/proc/stat", busy),
+            sensor("load_1m", Processes, "/proc/loadavg", self.sensors.load()),
+            sensor("memory_total_byte", Bytes, MEMORY, self.sensors.memory_total()),
+            sensor("memory_available_byte", Bytes, MEMORY, self.sensors.memory_available()),
+            sensor(
+                "cpu_clock_hz",
+                Hertz,
+                "cpufreq, mean over the cores",
+                self.sensors.core_clock(),
+            ),
+            sensor(
+                "temperature_celsius",
+                Celsius,
+                chip,
+                temperature.as_ref().map(|it| it.celsius).map_err(Clone::clone),
+            ),
+            sensor("cpu_power_watt", Watts, "RAPL, all packages", power),
+            sensor(
+                "battery_power_watt",
+                Watts,
+                "/sys/class/power_supply, the whole machine",
+                self.sensors.battery_power(),
+            ),
+            gpu("gpu_utilization_ratio", Ratio),
+            gpu("gpu_memory_used_byte", Bytes),
+            gpu("gpu_power_watt", Watts),
+        ]
     }
 
     fn utilization(&self, rate: &mut Rate<CoreTime>) -> Found<f64> {
@@ -110,25 +190,11 @@ impl SensorReader {
     }
 }
 
-fn reading(name: &str, found: Found<f64>) -> Reading {
-    let found = found.and_then(|value| {
+fn sensor(name: &'static str, quantity: Quantity, source: &str, found: Found<f64>) -> Sensor {
+    let value = found.and_then(|value| {
         if value.is_finite() { Ok(value) } else { Err("the sensor gives no number".into()) }
     });
-    Reading { name: name.into(), value: found.as_ref().ok().copied(), reason: found.err() }
-}
-
-fn memory(root: &Path, key: &str) -> Found<f64> {
-    let text = fs::read_to_string(root.join("proc/meminfo"))
-        .map_err(|error| format!("/proc/meminfo cannot be read: {error}"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kib.map(|kib| kib * 1024.0).ok_or_else(|| format!("/proc/meminfo lacks {key}"))
-}
-
-fn clock_hz(root: &Path) -> Found<f64> {
-    let path = root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-    let khz = fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<f64>().ok());
-    khz.map(|khz| khz * 1000.0).ok_or_else(|| "there is no cpufreq driver".into())
+    Sensor { name, quantity, source: source.into(), value }
 }
 
 #[cfg(test)]
@@ -138,29 +204,21 @@ mod tests {
     #[test]
     fn missing_sensors_are_null_with_a_reason_and_never_zero() {
         for found in [Err("gone".to_owned()), Ok(f64::NAN), Ok(f64::INFINITY)] {
-            let reading = reading("power_watt", found);
-            assert!(reading.value.is_none() && reading.reason.is_some(), "{reading:?}");
+            let sensor = sensor("power_watt", Quantity::Watts, "a meter", found);
+            assert!(sensor.value.is_err(), "{sensor:?}");
         }
-        let there = reading("power_watt", Ok(0.0));
-        assert!(there.value == Some(0.0) && there.reason.is_none());
-        let nowhere = Path::new("/nonexistent");
-        assert!(memory(nowhere, "MemTotal:").is_err() && clock_hz(nowhere).is_err());
+        assert_eq!(sensor("power_watt", Quantity::Watts, "a meter", Ok(0.0)).value, Ok(0.0));
     }
 
     #[test]
-    fn readings_are_in_base_units() {
-        let root = std::env::temp_dir().join(format!("ridgepoint-sensors-{}", std::process::id()));
-        for (path, text) in [
-            ("proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    500 kB\n"),
-            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000\n"),
-        ] {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+    fn the_daemon_sends_what_the_verb_prints() {
+        let reader = SensorReader::new(Clock::default());
+        let (sensed, sent) = (reader.sensed(), reader.read());
+        assert_eq!(sensed.sensors.len(), sent.readings.len());
+        for (sensor, reading) in sensed.sensors.iter().zip(&sent.readings) {
+            assert_eq!((sensor.name, &sensor.value.clone().ok()), (&*reading.name, &reading.value));
+            assert_eq!(sensor.value.clone().err(), reading.reason);
         }
-        assert_eq!(memory(&root, "MemAvailable:"), Ok(512_000.0));
-        assert_eq!(clock_hz(&root), Ok(2.4e9));
-        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

@@ -11,19 +11,23 @@ mod compare;
 mod estimate;
 mod flags;
 mod inspect;
+mod interval;
 pub(crate) mod lines;
 mod merge;
+mod monitor;
 mod plot;
 mod recommend;
 mod requests;
 mod schedule;
 mod sweep;
+mod telemetry;
 mod tiling;
 mod validate;
 
 use clap::{ArgMatches, Command};
 
 use crate::failure::Failure;
+use crate::interrupt;
 
 /// The definitions of the verbs, in the order of the help.
 pub(crate) fn commands() -> Vec<Command> {
@@ -43,9 +47,21 @@ pub(crate) fn commands() -> Vec<Command> {
         validate::command(),
         calibrate::command(),
         bench::command(),
+        telemetry::command(),
+        monitor::command(),
         check::command(),
         plot::command(),
     ]
+}
+
+/// Ctrl-C during the verb with this name: the usual end of what runs until then, an interruption of all others.
+pub(crate) fn listen_for_interrupts(verb: &str, matches: &ArgMatches) {
+    match verb {
+        // Its program decides what an interrupt means.
+        "monitor" => {}
+        "telemetry" if telemetry::is_endless(matches) => interrupt::exits_with(0),
+        _ => interrupt::exits_with(interrupt::INTERRUPTED),
+    }
 }
 
 /// Runs the verb with this name, which is one of [`commands`].
@@ -66,6 +82,8 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "validate" => validate::run(matches),
         "calibrate" => calibrate::run(matches),
         "bench" => bench::run(matches),
+        "telemetry" => telemetry::run(matches),
+        "monitor" => monitor::run(matches),
         "check" => check::run(matches),
         "plot" => plot::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other}"),

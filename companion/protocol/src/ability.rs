@@ -11,7 +11,7 @@ use crate::bench::BenchKind;
 use crate::scope::Scope;
 use crate::tolerant::known_items;
 
-/// What a daemon can do.
+/// The abilities of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Abilities {
     /// Devices that it measures; the first one is measured where an order names none.
@@ -85,7 +85,7 @@ impl Abilities {
     }
 }
 
-/// What daemons that tell no abilities measure GEMV in.
+/// Formats in which daemons that tell no abilities measure GEMV.
 const UNTOLD_GEMV: [&str; 15] = [
     "fp32",
     "fp16",
@@ -104,5 +104,5 @@ const UNTOLD_GEMV: [&str; 15] = [
     "gguf_q4_0",
 ];
 
-/// What daemons that tell no abilities measure GEMM in on every processor.
+/// Formats in which daemons that tell no abilities measure GEMM on every processor.
 const UNTOLD_GEMM: [&str; 2] = ["fp32", "int8"];

@@ -51,7 +51,7 @@ impl From<JobSpec> for ToldSpec {
     }
 }
 
-/// What is understood of an order of a later version.
+/// The part of an order of a later version that this one reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LaterSpec {
     /// Kind of the job, such as `quantize`; empty if it is not named.

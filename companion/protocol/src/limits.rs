@@ -13,7 +13,7 @@ pub const LIMITS: Limits = Limits {
     jobs_per_key: 8,
     points: 4096,
     dimension: 65_536,
-    job_s: 3600,
+    job_s: 86_400,
 };
 
 /// The limits of a daemon.

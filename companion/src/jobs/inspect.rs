@@ -1,4 +1,4 @@
-//! What `doctor` says about the file of jobs, which it opens for reading only.
+//! The state of the file of jobs for `doctor`, which opens it for reading only.
 
 use std::path::Path;
 

@@ -1,4 +1,6 @@
 //! The job store: one thread owns the database and executes requests in order; what it acknowledges is on the disk.
+//!
+//! This file is longer than 400 lines because it holds the only writer of the database with all that it does.
 
 use std::collections::BTreeSet;
 use std::fs;

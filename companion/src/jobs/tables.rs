@@ -1,5 +1,7 @@
 //! The tables of jobs and events, and the statements on them. Every function that writes is one transaction. A row that cannot be
 //! read is passed over, and spoils no other.
+//!
+//! This file is longer than 400 lines because it holds every statement on the database.
 
 use protocol::hex::Hex;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};

@@ -1,5 +1,6 @@
 //! State of the machine from Linux's sysfs and procfs. A missing reading has a reason; it is never zero.
 
+mod meters;
 mod power;
 mod temperature;
 
@@ -7,6 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+pub(crate) use meters::{PowerMeter, Shows};
 pub(crate) use power::Energy;
 #[cfg(test)]
 pub(crate) use power::Meter;
@@ -89,12 +91,70 @@ impl Sensors {
         parse_core_time(&stat, &own).ok_or_else(|| "/proc/stat has an unknown form".into())
     }
 
+    /// CPU time of ended processes that this one waited for, and of those that they waited for [ticks].
+    pub(crate) fn waited_time(&self) -> Reading<u64> {
+        let own = self.text("proc/self/stat")?;
+        parse_waited_time(&own).ok_or_else(|| "/proc/self/stat has an unknown form".into())
+    }
+
+    /// Mean clock of the cores that have a cpufreq driver [Hz].
+    pub(crate) fn core_clock(&self) -> Reading<f64> {
+        let cores = self.cores().into_iter();
+        let clocks: Vec<f64> = cores
+            .filter_map(|core| {
+                self.number(&format!("{CORES}/{core}/cpufreq/scaling_cur_freq")).ok()
+            })
+            .collect();
+        if clocks.is_empty() {
+            return Err("there is no cpufreq driver".into());
+        }
+        // Linux tells kHz.
+        Ok(clocks.iter().sum::<f64>() / clocks.len() as f64 * 1e3)
+    }
+
+    /// Number of times that cores or packages were slowed down by heat since boot.
+    pub(crate) fn throttle_count(&self) -> Reading<f64> {
+        let files = ["core_throttle_count", "package_throttle_count"];
+        let cores = self.cores();
+        let counts: Vec<f64> = cores
+            .iter()
+            .flat_map(|core| files.map(|file| format!("{CORES}/{core}/thermal_throttle/{file}")))
+            .filter_map(|path| self.number(&path).ok())
+            .collect();
+        if counts.is_empty() {
+            return Err("this processor's driver counts no throttling".into());
+        }
+        Ok(counts.iter().sum())
+    }
+
+    fn cores(&self) -> Vec<String> {
+        let cores = self.folder(CORES).into_iter();
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        cores.filter(|name| name.strip_prefix("cpu").is_some_and(is_number)).collect()
+    }
+
+    /// Memory that programs can still get [B].
+    pub(crate) fn memory_available(&self) -> Reading<f64> {
+        self.memory("MemAvailable:")
+    }
+
+    /// Installed memory as the system sees it [B].
+    pub(crate) fn memory_total(&self) -> Reading<f64> {
+        self.memory("MemTotal:")
+    }
+
+    fn memory(&self, key: &str) -> Reading<f64> {
+        let text = self.text("proc/meminfo")?;
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        kib.map(|kib| kib * 1024.0).ok_or_else(|| format!("/proc/meminfo lacks {key}"))
+    }
+
     /// Installed memory [GiB]. `None` if unknown.
     pub(crate) fn memory_gib(&self) -> Option<f64> {
-        let text = self.text("proc/meminfo").ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        let kib = line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()?;
-        Some((kib / 1024.0 / 1024.0 * 100.0).round() / 100.0)
+        let bytes = self.memory_total().ok()?;
+        Some((bytes / 1024.0 / 1024.0 / 1024.0 * 100.0).round() / 100.0)
     }
 
     /// Name and version of the operating system.
@@ -102,6 +162,15 @@ impl Sensors {
         let version = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
         format!("{} {} {version}", std::env::consts::OS, std::env::consts::ARCH).trim_end().into()
     }
+}
+
+/// Folder of the cores.
+const CORES: &str = "sys/devices/system/cpu";
+
+fn parse_waited_time(own: &str) -> Option<u64> {
+    let (_, rest) = own.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
 }
 
 fn parse_core_time(stat: &str, own: &str) -> Option<CoreTime> {
@@ -156,13 +225,21 @@ pub(crate) mod tests {
             &[
                 ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
                 ("proc/loadavg", "0.25 0.10 0.05 1/200 999\n"),
-                ("proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n"),
+                ("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable: 500 kB\n"),
+                ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n"),
+                ("sys/devices/system/cpu/cpu12/cpufreq/scaling_cur_freq", "3000000\n"),
+                ("sys/devices/system/cpu/cpufreq/scaling_cur_freq", "9000000\n"),
+                ("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "3\n"),
+                ("sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "4\n"),
             ],
         );
         let sensors = machine.sensors();
         assert_eq!(sensors.governor().as_deref(), Ok("performance"));
         assert_eq!(sensors.load(), Ok(0.25));
         assert_eq!(sensors.memory_gib(), Some(16.0));
+        assert_eq!(sensors.memory_available(), Ok(512_000.0));
+        assert_eq!(sensors.core_clock(), Ok(2.5e9));
+        assert_eq!(sensors.throttle_count(), Ok(7.0));
     }
 
     #[test]
@@ -176,6 +253,10 @@ pub(crate) mod tests {
             (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),
             (sensors.battery_power(), "no battery"),
             (sensors.core_time().map(|_| 0.0), "stat"),
+            (sensors.waited_time().map(|_| 0.0), "stat"),
+            (sensors.core_clock(), "no cpufreq driver"),
+            (sensors.throttle_count(), "counts no throttling"),
+            (sensors.memory_available(), "meminfo"),
         ] {
             let why = reading.expect_err(expected);
             assert!(why.contains(expected), "{why}");
@@ -185,7 +266,9 @@ pub(crate) mod tests {
     #[test]
     fn time_of_cores_by_hand() {
         let stat = "cpu  10 1 5 80 2 1 1 4 0 0\ncpu0 …\n";
-        let own = "77 (odd) name) S 1 2 3 4 5 6 7 8 9 10 6 2 0 0 20\n";
+        let own = "77 (odd) name) S 1 2 3 4 5 6 7 8 9 10 6 2 30 4 20\n";
+        assert_eq!(parse_waited_time(own), Some(34));
+        assert_eq!(parse_waited_time("77 (x) S 1"), None);
         assert_eq!(
             parse_core_time(stat, own),
             Some(CoreTime { all: 104, busy: 18, steal: 4, own: 8 })

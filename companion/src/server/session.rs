@@ -1,5 +1,7 @@
 //! A session: answers the client's messages and sends its subscriptions. It has no queue: events are fetched by
 //! number when the socket has room, so a slow client delays only itself, and no event is lost.
+//!
+//! This file is longer than 400 lines because it answers every message of a session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -78,6 +78,54 @@ fn two_files_are_compared_point_by_point() {
 }
 
 #[test]
+fn a_regression_outside_its_interval_is_exit_code_4() {
+    let folder = Folder::new();
+    let file = |name: &str, time: f64, n: u32| {
+        let samples: Vec<f64> =
+            (0..n).map(|i| time * (1.0 + 0.001 * f64::from(i * 7 % 40))).collect();
+        let record = serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}]);
+        folder.file(name, record.to_string())
+    };
+    let (a, same, slow) =
+        (file("a.json", 1.0, 40), file("s.json", 1.001, 40), file("b.json", 1.1, 40));
+    for (b, threshold, code, judged) in [
+        (&same, "0.95", 0, "reached"),
+        (&same, "1", 0, "open"),
+        (&slow, "0.95", 4, "missed"),
+        (&slow, "0.89", 0, "reached"),
+        (&slow, "0.91", 0, "open"),
+        (&a, "1.05", 4, "missed"),
+    ] {
+        let ended = line(&format!("bench diff {a} {b} --threshold {threshold} -o json"));
+        assert_eq!(ended.code, Some(code), "{b} {threshold}: {}", ended.stderr);
+        let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("the answer is printed");
+        assert_eq!(rows[0]["judged"], judged, "{b} {threshold}: {}", rows[0]);
+        let size = rows[0]["detectable"].as_f64().expect("enough samples");
+        assert!((0.001..0.05).contains(&size), "{size}");
+        let said = ended.stderr.contains("read 1 bytes cold reaches 0.");
+        assert_eq!(said || b == &a, code == 4, "{}", ended.stderr);
+    }
+    let table = line(&format!("bench diff {a} {slow} --threshold 0.95")).stdout;
+    assert!(table.contains("MISSED") && table.contains("four times of five"), "{table}");
+    let few = file("few.json", 1.0, 5);
+    let rows: Vec<Value> =
+        serde_json::from_str(&answer(&format!("bench diff {a} {few} -o json"))).expect("JSON");
+    assert!(rows[0]["detectable"].is_null(), "five samples could find nothing for sure");
+    assert!(answer(&format!("bench diff {a} {few}")).contains("fewer than 8 samples"));
+    for (words, expected) in [
+        (format!("{a} {few} --threshold 0.95"), "5 samples have no interval to judge by"),
+        (format!("{a} {slow} --threshold 0"), "threshold must be a number from 0.1 to 10; got 0"),
+        (format!("{a} {slow} --threshold NaN"), "got NaN"),
+        (format!("{a} {slow} --threshold=-1"), "got -1"),
+        (format!("{a} {slow} --threshold 95%"), "got 95%"),
+    ] {
+        let ended = line(&format!("bench diff {words}"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn gemv_results_of_every_layout_are_correct() {
     let words =
         "bench gemv -n 100 -k 200 --cache hot --iterations 3 --warm-up 0 --threads 1 -o json";

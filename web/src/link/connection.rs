@@ -50,7 +50,7 @@ pub struct DaemonSession {
     pub version: String,
     /// Name of the daemon's processor; empty if it is unknown.
     pub machine: String,
-    /// What the daemon can do.
+    /// Abilities of the daemon.
     pub can: Abilities,
     pub limits: Limits,
 }
@@ -163,7 +163,7 @@ enum Step {
     /// The page's proof was sent.
     Proved,
     /// The daemon's proof is being checked.
-    Checking { theirs: Hex<32>, session: DaemonSession, pair: Option<Hex<8>> },
+    Checking { theirs: Hex<32>, session: Box<DaemonSession>, pair: Option<Hex<8>> },
 }
 
 /// A connection to one daemon.
@@ -289,7 +289,7 @@ impl Connection {
             (Step::Checking { theirs, session, pair }, Some(Signature { proof, .. }))
                 if proof == theirs =>
             {
-                self.established(session, pair)
+                self.established(*session, pair)
             }
             (Step::Checking { .. }, _) => {
                 self.state = State::Refused(
@@ -321,7 +321,7 @@ impl Connection {
             None => proof::identified(&handshake),
         };
         let server = pending.hello.server;
-        pending.step = Step::Checking { theirs, session, pair };
+        pending.step = Step::Checking { theirs, session: Box::new(session), pair };
         vec![Action::Sign { server, code: self.code.clone(), text }]
     }
 

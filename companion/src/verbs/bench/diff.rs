@@ -1,16 +1,26 @@
-//! `bench diff`: compares two result files, with a confidence interval of each ratio.
+//! `bench diff`: compares two result files, with a confidence interval of each ratio, and judges it by a threshold.
 
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::stats::{ALARM, CONFIDENCE, ratio_interval};
-use report::input::json_input;
-use report::output::summary::{self, Difference};
+use report::input::{json_input, number_input};
+use report::number_text::typed;
+use report::output::summary::{self, Difference, Judged};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Answer, Form, Rows};
+
+/// Range of the threshold: above 1, the second file has to be faster.
+const THRESHOLDS: (f64, f64) = (0.1, 10.0);
+/// The fewest samples whose extremes enclose the median with 95 % confidence: 1 - 2 · 0.5⁶ = 0.97; with five it is 0.94.
+const FEWEST: usize = 6;
+/// The fewest samples for 99 %: 1 - 2 · 0.5⁸ = 0.992.
+const FEWEST_FOR_ALARM: usize = 8;
+/// One-sided quantile of the normal distribution at 80 %, the usual power of a test [standard deviations].
+const POWER: f64 = 0.841_621;
 
 pub(super) fn command() -> Command {
     let file = |name: &'static str, help: &'static str| {
@@ -19,8 +29,18 @@ pub(super) fn command() -> Command {
     Command::new("diff")
         .about("Two result files of `bench -o json` or `-o jsonl`: time ratios with their 95 % intervals")
         .args([file("A", "File to compare with"), file("B", "File to compare")])
+        .arg(
+            Arg::new("threshold")
+                .long("threshold")
+                .value_name("RATIO")
+                .value_hint(ValueHint::Other)
+                .help("Least speed of B over that of A, such as 0.95; exit code 4 if the whole interval of a point is below it"),
+        )
         .arg(output::argument())
-        .after_help("Example:\n  ridgepoint bench diff before.json after.json")
+        .after_help(
+            "Examples:\n  ridgepoint bench diff before.json after.json\n  \
+             ridgepoint bench diff before.json after.json --threshold 0.95",
+        )
 }
 
 /// Identifies a measured point in both files.
@@ -33,8 +53,9 @@ struct Point {
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let name = |key: &str| matches.get_one::<String>(key).map_or("", String::as_str);
     let (a, b) = (name("A"), name("B"));
+    let threshold = threshold(matches)?;
     let (ours, theirs) = (points(a)?, points(b)?);
-    let rows = differences(&ours, &theirs)?;
+    let rows = differences(&ours, &theirs, threshold)?;
     if rows.is_empty() {
         return Err(Failure::bad(format!("{a} and {b} have no point in common")));
     }
@@ -47,11 +68,47 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             "high": row.high,
             "differs": row.differs,
             "verdict": row.verdict(),
+            "detectable": row.detectable,
+            "threshold": threshold,
+            "judged": row.judged.map(Judged::key),
         })
     });
     let values: Vec<Value> = values.collect();
-    let document = summary::bench_difference(a, b, &rows, alone);
-    Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))
+    let document = summary::bench_difference(a, b, &rows, threshold, alone);
+    Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))?;
+    complain(&rows, threshold)
+}
+
+fn threshold(matches: &ArgMatches) -> Result<Option<f64>, Failure> {
+    let Some(text) = matches.get_one::<String>("threshold") else { return Ok(None) };
+    let (least, most) = THRESHOLDS;
+    let value = number_input::real(text).filter(|value| (least..=most).contains(value));
+    value.map(Some).ok_or_else(|| {
+        let (least, most) = (typed(least), typed(most));
+        Failure::bad(format!("threshold must be a number from {least} to {most}; got {text}"))
+    })
+}
+
+/// The failure of points that miss the threshold, after the answer was printed.
+fn complain(rows: &[(String, Difference)], threshold: Option<f64>) -> Result<(), Failure> {
+    let Some(threshold) = threshold else { return Ok(()) };
+    let missed = rows.iter().filter(|(_, row)| row.judged == Some(Judged::Missed));
+    let missed: Vec<String> = missed
+        .map(|(name, row)| {
+            let speeds = [1.0 / row.high, 1.0 / row.low].map(|speed| format!("{speed:.3}"));
+            format!("{name} reaches {} of the speed", speeds.join(" to "))
+        })
+        .collect();
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "slower than {} of the speed, {} of {} points: {}",
+        typed(threshold),
+        missed.len(),
+        rows.len(),
+        missed.join("; ")
+    )))
 }
 
 /// A note about the points that the other file lacks.
@@ -64,11 +121,22 @@ fn only(file: &str, points: &[Point], other: &[Point]) -> Vec<String> {
     }
 }
 
-fn differences(a: &[Point], b: &[Point]) -> Result<Vec<(String, Difference)>, Failure> {
+fn differences(
+    a: &[Point],
+    b: &[Point],
+    threshold: Option<f64>,
+) -> Result<Vec<(String, Difference)>, Failure> {
     let mut rows = Vec::new();
     for point in a {
         let Some(other) = b.iter().find(|other| other.name == point.name) else { continue };
-        let compared = compare(&point.samples, &other.samples);
+        let fewest = point.samples.len().min(other.samples.len());
+        if threshold.is_some() && fewest < FEWEST {
+            return Err(Failure::bad(format!(
+                "{}: {fewest} samples have no interval to judge by; a threshold needs at least {FEWEST} in both files",
+                point.name
+            )));
+        }
+        let compared = compare(&point.samples, &other.samples, threshold);
         let row = compared.ok_or_else(|| {
             Failure::bad(format!("{}: a sample is not a positive time", point.name))
         })?;
@@ -77,11 +145,33 @@ fn differences(a: &[Point], b: &[Point]) -> Result<Vec<(String, Difference)>, Fa
     Ok(rows)
 }
 
-fn compare(a: &[f64], b: &[f64]) -> Option<Difference> {
+fn compare(a: &[f64], b: &[f64], threshold: Option<f64>) -> Option<Difference> {
     let (ratio, interval) = ratio_interval(a, b, CONFIDENCE)?;
     let (_, sure) = ratio_interval(a, b, ALARM)?;
     let (low, high) = (interval.low, interval.high);
-    Some(Difference { ratio, low, high, differs: !sure.contains(1.0) })
+    let has_interval = a.len().min(b.len()) >= FEWEST_FOR_ALARM;
+    Some(Difference {
+        ratio,
+        low,
+        high,
+        differs: !sure.contains(1.0),
+        detectable: has_interval.then(|| detectable(ratio, sure)),
+        judged: threshold.map(|least| Judged::of(low, high, least)),
+    })
+}
+
+/// The smallest difference that is found at least four times of five, as a share of the time.
+///
+/// A difference is found if the interval at 99 % leaves out 1. On the logarithmic scale of times the estimate is on either side of
+/// the true ratio, so a true difference of half the interval's width is found every other time; for four of five it has to be larger
+/// by the quantile of the power:
+///
+/// ```text
+/// detectable = exp(h · (z99 + z80) / z99) - 1      h the longer side of the interval, z99 = 2.576, z80 = 0.842
+/// ```
+fn detectable(ratio: f64, sure: kernels::stats::Interval) -> f64 {
+    let side = (ratio / sure.low).max(sure.high / ratio);
+    calc_core::math::pow(side, (ALARM.deviations + POWER) / ALARM.deviations) - 1.0
 }
 
 fn points(path: &str) -> Result<Vec<Point>, Failure> {
@@ -159,7 +249,8 @@ mod tests {
         let slower: Vec<f64> = times.iter().map(|time| 1.05 * time).collect();
         for (other, verdict) in [(&times, "no difference found"), (&slower, "slower")] {
             let rows =
-                differences(&parse(&file(&times)).unwrap(), &parse(&file(other)).unwrap()).unwrap();
+                differences(&parse(&file(&times)).unwrap(), &parse(&file(other)).unwrap(), None)
+                    .unwrap();
             assert_eq!(rows.len(), 1);
             assert_eq!(rows[0].1.verdict(), verdict);
         }
@@ -179,7 +270,53 @@ mod tests {
             assert!(why.contains(expected), "{text}: {why}");
         }
         assert!(
-            differences(&parse(&file(&[1.0])).unwrap(), &parse(&file(&[-1.0])).unwrap()).is_err()
+            differences(&parse(&file(&[1.0])).unwrap(), &parse(&file(&[-1.0])).unwrap(), None)
+                .is_err()
         );
+    }
+
+    #[test]
+    fn the_detectable_difference_by_hand() {
+        // Side 1.02 at 99 %: 1.02^(3.417585 / 2.575829) = exp(0.0198026 · 1.326790) = 1.026622.
+        let found = detectable(1.0, kernels::stats::Interval { low: 0.99, high: 1.02 });
+        assert!((found - 0.026_622).abs() < 1e-6, "{found}");
+        assert!(detectable(1.0, kernels::stats::Interval { low: 1.0, high: 1.0 }).abs() < 1e-12);
+    }
+
+    /// Samples around a median, with normal noise of 1 %.
+    fn noisy(random: &mut kernels::random::Random, median: f64) -> Vec<f64> {
+        (0..40).map(|_| median * (1.0 + 0.01 * random.normal())).collect()
+    }
+
+    #[test]
+    fn a_detectable_difference_is_found_four_times_of_five_and_half_of_it_is_not() {
+        let mut random = kernels::random::Random::new(5);
+        let mut trial = |slower: f64| {
+            let found = (0..400).filter(|_| {
+                let (a, b) = (noisy(&mut random, 1.0), noisy(&mut random, 1.0));
+                let size = compare(&a, &b, None).unwrap().detectable.unwrap();
+                let b: Vec<f64> = b.iter().map(|time| time * (1.0 + slower * size)).collect();
+                compare(&a, &b, None).unwrap().differs
+            });
+            found.count() as f64 / 400.0
+        };
+        let found = [1.0, 0.5, 0.0].map(&mut trial);
+        // The interval of the median is conservative, so more is found than promised; half the size is not.
+        assert!(found[0] >= 0.8, "of the size that is told: {found:?}");
+        assert!(found[1] < 0.5, "of half of it: {found:?}");
+        assert!(found[2] < 0.03, "where nothing differs: {found:?}");
+    }
+
+    #[test]
+    fn a_threshold_is_missed_only_outside_the_interval() {
+        // Ratios of time 1.02 to 1.04 are speeds of 0.962 to 0.980.
+        for (least, expected) in [
+            (0.95, Judged::Reached),
+            (0.97, Judged::Open),
+            (0.99, Judged::Missed),
+            (1.0, Judged::Missed),
+        ] {
+            assert_eq!(Judged::of(1.02, 1.04, least), expected, "{least}");
+        }
     }
 }

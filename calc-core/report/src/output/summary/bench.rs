@@ -118,6 +118,50 @@ pub struct Difference {
     pub high: f64,
     /// True when the difference is significant at 99 %.
     pub differs: bool,
+    /// Smallest difference, as a share of the time, that such samples show at least four times of five. `None` if one side has too few.
+    pub detectable: Option<f64>,
+    /// Position of the speed relative to the least that is allowed, where the user named one.
+    pub judged: Option<Judged>,
+}
+
+/// Speed of the second over speed of the first, against the least that is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// The whole interval reaches it.
+    Reached,
+    /// It is inside the interval: more samples would decide.
+    Open,
+    /// The whole interval is below it.
+    Missed,
+}
+
+impl Judged {
+    /// Places an interval of the time ratio.
+    pub fn of(low: f64, high: f64, least_speed: f64) -> Self {
+        // The slowest speed belongs to the longest time.
+        match (1.0 / low < least_speed, 1.0 / high < least_speed) {
+            (true, _) => Self::Missed,
+            (false, true) => Self::Open,
+            (false, false) => Self::Reached,
+        }
+    }
+
+    /// The key in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Open => "open",
+            Self::Missed => "missed",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Open => "not decided",
+            Self::Missed => "MISSED",
+        }
+    }
 }
 
 impl Difference {
@@ -131,31 +175,43 @@ impl Difference {
     }
 }
 
-/// Document of pairs of points of two files; `alone` lists points that only one file has.
+/// Document of pairs of points of two files; `least_speed` is the threshold, if there is one, and `alone` lists points that only one
+/// file has.
 pub fn bench_difference(
     a: &str,
     b: &str,
     rows: &[(String, Difference)],
+    least_speed: Option<f64>,
     alone: Vec<String>,
 ) -> Document {
     let mut out = Document::default();
     out.heading(format!("{b} against {a}"));
-    let mut table = Table::new(&[
+    let threshold = least_speed.map(|least| format!("{} of the speed", n::percent(least)));
+    let mut heads = vec![
         ("point", Align::Left),
         ("time ratio", Align::Right),
         ("95 % interval", Align::Left),
+        ("could find", Align::Right),
         ("verdict", Align::Left),
-    ]);
+    ];
+    heads.extend(threshold.as_deref().map(|head| (head, Align::Left)));
+    let mut table = Table::new(&heads);
     for (name, row) in rows {
         let text = |x: f64| n::short(x, 4);
-        table.push(vec![
+        let mut cells = vec![
             name.clone(),
             text(row.ratio),
             format!("{} to {}", text(row.low), text(row.high)),
+            row.detectable.map_or_else(|| n::NO_NUMBER.to_owned(), uncertainty),
             row.verdict().into(),
-        ]);
+        ];
+        cells.extend(row.judged.map(|judged| judged.words().to_owned()));
+        table.push(cells);
     }
     out.table(table);
-    out.notes([alone, vec![words::two_runs().into()]].concat());
+    let few = rows.iter().any(|(_, row)| row.detectable.is_none());
+    let few = few.then(|| words::too_few_samples().to_owned());
+    let notes = few.into_iter().chain([words::could_find().into(), words::two_runs().into()]);
+    out.notes(alone.into_iter().chain(notes).collect());
     out
 }

@@ -2,10 +2,11 @@
 
 mod cards;
 mod formats;
+mod weights;
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
-use calc_core::footprint::{MemoryFootprint, bits_per_weight};
+use calc_core::footprint::bits_per_weight;
 use calc_core::model_arch::{LayerPart, ModelArch};
 use calc_core::plan::OpRow;
 use calc_core::software::CacheRule;
@@ -174,23 +175,6 @@ fn rounding(inputs: &EstimateInputs, answer: &Estimate) -> String {
     )
 }
 
-/// The lines on the weights: their bytes in the memory of the device, what lies elsewhere, and their roles.
-fn weights(out: &mut Document, inputs: &EstimateInputs, m: &MemoryFootprint) {
-    let (rest, sides) = match m.host {
-        Some(host) => {
-            (format!("on the card; the host has {}", n::bytes(host.weights)), " on both sides")
-        }
-        None if m.tables_on_host > Bytes::ZERO => {
-            let tables = n::bytes(m.tables_on_host);
-            (format!("on the card; input tables of {tables} are in the machine's memory"), "")
-        }
-        None => ("all of them; a step reads few rows of the embedding".into(), ""),
-    };
-    out.line(format!("weights     {}  {rest}", n::bytes(m.weights)));
-    let roles = words::memory::roles(&inputs.weight_roles());
-    out.line(format!("            by role{sides}: {roles}"));
-}
-
 fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
     let devices = inputs.workload.parallel.devices();
@@ -199,7 +183,7 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         _ if !answer.cards.is_empty() => "Memory of the card with the least to spare".to_owned(),
         many => format!("Memory per device, {many} devices"),
     });
-    weights(out, inputs, m);
+    weights::weights(out, inputs, m);
     if m.towers > Bytes::ZERO {
         out.line(format!(
             "towers      {}  {}",

@@ -32,6 +32,16 @@ pub const fn two_runs() -> &'static str {
      To resolve a difference of one percent, compare several runs of each, or alternate both in one run."
 }
 
+/// Meaning of the smallest difference that samples show.
+pub const fn could_find() -> &'static str {
+    "\"Could find\" is the smallest difference that samples like these show at least four times of five; a smaller one may be there unseen."
+}
+
+/// Samples without an interval.
+pub const fn too_few_samples() -> &'static str {
+    "A point with fewer than 8 samples on either side has no interval that could tell a difference with 99 % confidence."
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

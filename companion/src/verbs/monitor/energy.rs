@@ -1,0 +1,165 @@
+//! Energy and power of each meter over a run, from its readings.
+
+use crate::measure::sensors::{PowerMeter, Reading, Shows};
+
+/// Shorter windows have no power of their own: counters advance in steps of about a millisecond.
+const SHORTEST_WINDOW: f64 = 0.05;
+
+/// A meter over a run.
+#[derive(Debug, Clone)]
+pub(super) struct Metered {
+    pub(super) name: String,
+    pub(super) source: String,
+    /// Energy so far, or why it is unknown.
+    joules: Reading<f64>,
+    /// Largest power of a window [W].
+    most: Option<f64>,
+    last: Option<(f64, Shows)>,
+    /// Time between the first and the last reading [s].
+    seconds: f64,
+}
+
+/// Energy and power of a meter over a whole run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct MeteredEnergy {
+    pub(super) joules: f64,
+    pub(super) mean_watts: f64,
+    /// `None` if the run was shorter than any window.
+    pub(super) most_watts: Option<f64>,
+}
+
+impl Metered {
+    pub(super) fn new(meter: &PowerMeter) -> Self {
+        Self {
+            name: meter.name.clone(),
+            source: meter.source.clone(),
+            joules: Ok(0.0),
+            most: None,
+            last: None,
+            seconds: 0.0,
+        }
+    }
+
+    /// Takes a reading at `t` s and returns the power since the last one [W].
+    pub(super) fn take(&mut self, t: f64, shows: &Reading<Shows>) -> Reading<f64> {
+        let now = match shows {
+            Ok(now) => *now,
+            Err(why) => {
+                self.joules = Err(why.clone());
+                return Err(why.clone());
+            }
+        };
+        let before = self.last.replace((t, now));
+        let Some((since, before)) = before else {
+            return match now {
+                Shows::Power(watts) => Ok(watts),
+                Shows::Energy { .. } => Err("the first reading has nothing to compare with".into()),
+            };
+        };
+        let seconds = t - since;
+        let joules = passed(before, now, seconds)?;
+        self.seconds += seconds;
+        self.joules = self.joules.clone().map(|sum| sum + joules);
+        if seconds < SHORTEST_WINDOW {
+            return Err("the window is too short".into());
+        }
+        let watts = match now {
+            Shows::Power(watts) => watts,
+            Shows::Energy { .. } => joules / seconds,
+        };
+        self.most = Some(self.most.map_or(watts, |most| most.max(watts)));
+        Ok(watts)
+    }
+
+    /// Energy and power of the run.
+    pub(super) fn energy(&self) -> Reading<MeteredEnergy> {
+        let joules = self.joules.clone()?;
+        if self.seconds <= 0.0 {
+            return Err("it was read only once".into());
+        }
+        // Nothing runs without energy: a host hides the counter from its guests, or the run was shorter than its step.
+        if joules <= 0.0 {
+            return Err(format!("{} does not advance", self.source));
+        }
+        Ok(MeteredEnergy { joules, mean_watts: joules / self.seconds, most_watts: self.most })
+    }
+}
+
+/// Energy between two readings [J].
+fn passed(before: Shows, now: Shows, seconds: f64) -> Reading<f64> {
+    match (before, now) {
+        (Shows::Power(before), Shows::Power(now)) => Ok(f64::midpoint(before, now) * seconds),
+        (Shows::Energy { joules: before, .. }, Shows::Energy { joules: now, range }) => {
+            match (now - before, range) {
+                (passed, _) if passed >= 0.0 => Ok(passed),
+                // A counter wraps at its range, at most once between two readings.
+                (passed, Some(range)) => Ok(passed + range),
+                (_, None) => Err("the counter fell".into()),
+            }
+        }
+        (Shows::Power(_), Shows::Energy { .. }) | (Shows::Energy { .. }, Shows::Power(_)) => {
+            Err("the meter shows another quantity".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(readings: &[(f64, Reading<Shows>)]) -> Reading<MeteredEnergy> {
+        let shows = Ok(Shows::Power(0.0));
+        let meter = PowerMeter { name: "m".into(), source: "RAPL".into(), shows };
+        let mut metered = Metered::new(&meter);
+        for (t, shows) in readings {
+            let _ = metered.take(*t, shows);
+        }
+        metered.energy()
+    }
+
+    const fn counter(joules: f64) -> Shows {
+        Shows::Energy { joules, range: Some(100.0) }
+    }
+
+    #[test]
+    fn counters_that_wrap_give_energy_mean_and_largest_power() {
+        // 5 J in 1 s, then 8 J over the wrap, then 1 J in a window that is too short for a power.
+        let found = over(&[
+            (0.0, Ok(counter(90.0))),
+            (1.0, Ok(counter(95.0))),
+            (2.0, Ok(counter(3.0))),
+            (2.01, Ok(counter(4.0))),
+        ]);
+        let found = found.unwrap();
+        assert!((found.joules - 14.0).abs() < 1e-9);
+        assert!((found.mean_watts - 14.0 / 2.01).abs() < 1e-9);
+        assert_eq!(found.most_watts, Some(8.0));
+    }
+
+    #[test]
+    fn power_is_integrated() {
+        let power = |watts| Ok(Shows::Power(watts));
+        let found = over(&[(0.0, power(10.0)), (1.0, power(20.0)), (3.0, power(20.0))]).unwrap();
+        assert!((found.joules - 55.0).abs() < 1e-9);
+        assert_eq!(found.most_watts, Some(20.0));
+    }
+
+    #[test]
+    fn unknown_energy_has_a_reason_and_is_never_zero() {
+        for (readings, expected) in [
+            (vec![(0.0, Ok(counter(5.0)))], "only once"),
+            (vec![(0.0, Ok(counter(5.0))), (1.0, Ok(counter(5.0)))], "RAPL does not advance"),
+            (
+                vec![
+                    (0.0, Ok(counter(5.0))),
+                    (1.0, Err("gone".to_owned())),
+                    (2.0, Ok(counter(9.0))),
+                ],
+                "gone",
+            ),
+        ] {
+            let why = over(&readings).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+        }
+    }
+}
