@@ -208,6 +208,23 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
+    fn a_config_takes_the_formats_beside_it_by_its_own_name_too() {
+        let folder = std::env::temp_dir().join(format!("ridgepoint-beside-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let formats = r#"{"quantization": {"quant_algo": "NVFP4"}}"#;
+        fs::write(folder.join("hf_quant_config.json"), formats).expect("written");
+        let text = r#"{"model_type": "llama", "time_step_limit": [0.0, Infinity]}"#;
+        for (name, takes) in [("config.json", true), ("copy.json", false)] {
+            let path = folder.join(name);
+            fs::write(&path, text).expect("written");
+            let read = read(path.to_str().expect("a path")).expect("a text");
+            assert_eq!(read.contains("NVFP4"), takes, "{name}");
+        }
+        assert!(read(folder.to_str().expect("a path")).expect("a text").contains("NVFP4"));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
     fn irregular_files_are_refused_without_blocking() {
         let folder = std::env::temp_dir().join(format!("ridgepoint-files-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");

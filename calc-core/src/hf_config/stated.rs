@@ -189,7 +189,7 @@ const WORDS: [(Meaning, &[&str]); 7] = [
 ];
 
 /// Words of keys about other subjects: training, numerics, positions, tokens, towers.
-pub(super) const OTHER_THINGS: [&str; 64] = [
+pub(super) const OTHER_THINGS: [&str; 65] = [
     "act",
     "activation",
     "alpha",
@@ -247,6 +247,7 @@ pub(super) const OTHER_THINGS: [&str; 64] = [
     "score",
     "scores",
     "scoring",
+    "segm",
     "softcap",
     "softcapping",
     "std",

@@ -185,7 +185,7 @@ fn keys_that_repeat_or_describe_other_parts_are_no_reason_to_refuse() {
         ),
         (
             "qwen2.5-7b",
-            json!({"mlp_connector_layers": 2, "gen_head_config": {"params": {"n_embed": 2048}}}),
+            json!({"num_segm_layers": 3, "mlp_connector_layers": 2, "gen_head_config": {"params": {"n_embed": 2048}}}),
         ),
         ("qwen2.5-7b", json!({"num_query_groups": 4})),
         ("qwen2.5-7b", json!({"num_nextn_predict_layers": 1, "_num_mtp_layers": 1})),
@@ -207,4 +207,42 @@ fn keys_that_repeat_or_describe_other_parts_are_no_reason_to_refuse() {
     let model = parse(&speaks.to_string()).expect("a model");
     assert_eq!(model.arch.hidden_size, 64);
     assert!(model.remarks.contains(&Remark::TowersNotCounted));
+}
+
+/// The heads of DBRX and of the blocks of Nemotron-NAS are in the file, so none is listed as assumed; numbers of processors are
+/// no sizes.
+#[test]
+fn what_a_file_states_elsewhere_is_not_listed_as_assumed() {
+    let dbrx = json!({
+        "model_type": "dbrx", "architectures": ["DbrxForCausalLM"], "d_model": 6144, "n_heads": 48, "n_layers": 2,
+        "max_seq_len": 32_768, "vocab_size": 100_352, "torch_dtype": "bfloat16",
+        "attn_config": {"kv_n_heads": 8, "clip_qkv": 8},
+        "ffn_config": {"ffn_hidden_size": 10_752, "moe_num_experts": 16, "moe_top_k": 4}
+    });
+    let model = parse(&dbrx.to_string()).expect("a model");
+    assert_eq!(model.arch.attention[0].n_kv_heads, 8);
+    let numbers = json!({"tile_size": 448, "max_dynamic_patch": 12, "mup_denominator": 32, "org_vocab_size": 5});
+    let harmless = changed("llama-3.1-8b", &numbers).expect("a model");
+    for model in [model, harmless] {
+        let named: Vec<&str> = model.assumed.iter().map(|field| &*field.field).collect();
+        let is_wrong = |name: &&str| *name == "num_key_value_heads" || numbers.get(*name).is_some();
+        assert!(!named.iter().any(is_wrong), "{named:?}");
+    }
+}
+
+/// A projector for each index of Qwen3-VL, also where a reduced file has fewer layers.
+#[test]
+fn each_index_of_the_tower_of_qwen3_vl_has_its_projector() {
+    let file = |indexes: Value| {
+        let vision = json!({"model_type": "qwen3_vl", "depth": 2, "hidden_size": 64, "intermediate_size": 128,
+            "num_heads": 4, "num_position_embeddings": 16, "out_hidden_size": 64, "patch_size": 16,
+            "spatial_merge_size": 2, "temporal_patch_size": 2, "in_channels": 3, "deepstack_visual_indexes": indexes});
+        let text = json!({"model_type": "qwen3_vl_text", "hidden_size": 64, "intermediate_size": 128,
+            "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 100});
+        let file = json!({"model_type": "qwen3_vl", "text_config": text, "vision_config": vision});
+        parse(&file.to_string()).expect("a model").arch.towers[0].n_params()
+    };
+    // Norm of the merged patch, and two matrices with biases.
+    let one = 2 * 256 + 256 * 257 + 64 * 257;
+    assert_eq!(file(json!([5, 11, 17])) - file(json!([])), 3 * one);
 }
