@@ -69,11 +69,27 @@ fn towers_are_counted_on_the_cards_that_have_them() {
 
 #[test]
 fn the_usable_memory_is_that_of_the_fullest_card() {
-    // 29.5 GB on two cards with a limit of 10 GB each: the second one gets what the first does not hold.
-    let request =
-        with(&on("rtx 4090 + rtx 3060", "qwen2.5-14b"), &[("memory_limit_gb", json!(10))]);
-    let shown = text(&request);
-    assert!(shown.contains("the given limit; without it 12\u{202f}GiB"), "{shown}");
+    // 29.5 GB on two cards with a limit each: one is full but for a part of a layer (0.55 GB), and the other one takes the rest.
+    // Which one lacks less changes as the limit grows by a layer.
+    let mut names = Vec::new();
+    for limit in (0..13_u32).map(|step| 9.0 + f64::from(step) * 0.05) {
+        let request =
+            with(&on("rtx 4090 + rtx 3060", "qwen2.5-14b"), &[("memory_limit_gb", json!(limit))]);
+        let answer = estimate(&request);
+        let cards = answer["cards"].as_array().expect("a list");
+        let of = |card: &Value, key: &str| card["memory"][key].as_f64().expect("a number");
+        let lacking = |card: &&Value| of(card, "total") - of(card, "usable");
+        let fullest = cards.iter().max_by(|a, b| lacking(a).total_cmp(&lacking(b)));
+        let name = fullest.expect("two cards")["key"].as_str().expect("a text");
+        let installed = if name == "rtx_4090" { 24 } else { 12 };
+        let shown = text(&request);
+        let says = format!("the given limit; without it {installed}\u{202f}GiB");
+        assert!(shown.contains(&says), "{limit}: {shown}");
+        names.push(name.to_owned());
+    }
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 2, "each is the fullest once: {names:?}");
 }
 
 #[test]
