@@ -50,10 +50,7 @@ pub type RunShape = fn(&ShapeTask<'_>, &Roofs, &Scheme) -> Result<Outcome, Error
 
 /// The work to run.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(
-    target_pointer_width = "64",
-    expect(clippy::large_enum_variant, reason = "one per request")
-)]
+#[expect(clippy::large_enum_variant, reason = "one per request")]
 pub enum Task<'a> {
     Shape(ShapeTask<'a>),
     Model(ModelTask<'a>),
