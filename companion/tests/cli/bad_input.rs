@@ -126,7 +126,7 @@ fn missing_and_contradictory_flags_are_refused() {
         ("plot --hardware t4 --point 1,2", "NAME,FLOP_PER_BYTE,TFLOPS"),
         ("compare --hardware t4 -m 1 -n 1 -k 1", "measured is missing"),
         (
-            "compare --hardware t4 -m 2 -n 8 -k 8 --weights int4_g128 --backend cpu",
+            "compare --hardware t4 -m 17 -n 8 -k 8 --weights int4_g128 --backend cpu",
             "GEMM runs in fp32",
         ),
         ("compare --hardware t4 -m 1 -n 8 -k 8 --backend cpu", "weights is missing"),

@@ -279,7 +279,7 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench gemv --time-limit 1h", 2, "time-limit must be a number from 0.01 to 3600; got 1h"),
         ("bench sweep -n 64", 2, "required"),
         ("bench sweep -m 0 --out x.jsonl", 2, "m must be a whole number from 1"),
-        ("bench sweep -m 2 --weights nf4 --out x.jsonl", 2, "GEMM runs in fp32"),
+        ("bench sweep -m 17 --weights nf4 --out x.jsonl", 2, "GEMM runs in fp32"),
         ("bench sweep -n 8 -k 8 --out no-such-folder/x.jsonl", 2, "no such folder"),
         ("bench gem", 2, "'gemv', 'gemm'"),
         ("calibrate --hardware t4", 2, "hardware needs --export-device or --from"),

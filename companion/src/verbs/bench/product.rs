@@ -162,7 +162,7 @@ impl Lists {
         })
     }
 
-    /// Every combination that has a kernel. A format with a GEMV kernel but no GEMM kernel is left out at M > 1, with a note on
+    /// Every combination that has a kernel. A format with kernels for packed weights but no GEMM kernel is left out above 16 tokens, with a note on
     /// stderr.
     fn points(
         &self,
