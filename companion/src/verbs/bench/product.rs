@@ -162,8 +162,8 @@ impl Lists {
         })
     }
 
-    /// Every combination that has a kernel. A format with kernels for packed weights but no GEMM kernel is left out above 16 tokens, with a note on
-    /// stderr.
+    /// Every combination that has a kernel. A format with kernels for packed weights but no GEMM kernel is left out above 16 tokens,
+    /// with a note on stderr.
     fn points(
         &self,
         kernel: impl Fn(u64, u64, u64, &str) -> Result<Kernel, String>,
