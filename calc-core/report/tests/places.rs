@@ -70,7 +70,7 @@ fn towers_are_counted_on_the_cards_that_have_them() {
 #[test]
 fn the_usable_memory_is_that_of_the_fullest_card() {
     // 29.5 GB on two cards with a limit each: one is full but for a part of a layer (0.55 GB), and the other one takes the rest.
-    // Which one lacks less changes as the limit grows by a layer.
+    // The card that lacks less memory changes with each layer that the limit admits.
     let mut names = Vec::new();
     for limit in (0..13_u32).map(|step| 9.0 + f64::from(step) * 0.05) {
         let request =

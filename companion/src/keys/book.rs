@@ -51,7 +51,7 @@ pub(crate) struct Key {
     #[serde(rename = "key")]
     pub(crate) id: KeyId,
     pub(crate) kind: KeyKind,
-    /// Of a paired key, because both sides sign with it; of a token its hash.
+    /// The secret of a paired key, because both sides sign with it; the hash of a token.
     pub(crate) secret: Secret,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) label: String,
@@ -297,7 +297,7 @@ mod tests {
         let secret = token.rsplit('_').next().unwrap();
         let text = serde_json::to_string(&book).unwrap();
         assert!(!text.contains(secret) && text.contains("\"version\":2"), "{text}");
-        // As the first version wrote it: with the secret, and without a number.
+        // The first version wrote the secret of a token, and no number of the form.
         let hash = book.keys[0].secret.shown();
         let old = text.replace("\"version\":2,", "").replace(&hash, secret);
         let read: Book = serde_json::from_str::<Book>(&old).unwrap().of_today().unwrap();
