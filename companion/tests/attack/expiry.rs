@@ -232,8 +232,10 @@ fn a_revoked_session_that_does_not_read_ends_within_a_second() {
 
 #[test]
 fn the_end_of_the_terminal_drains_unless_it_is_to_be_ignored() {
-    let setup = scripting();
-    let daemon = Daemon::start(&setup);
+    // These tests may run under `nohup` themselves, and a shell cannot undo that.
+    let hearing =
+        Setup { before: Some("through='env --default-signal=HUP'".into()), ..scripting() };
+    let daemon = Daemon::start(&hearing);
     let (mut client, key) = daemon.paired();
     let job = client.scripted(0, 0, Act::Linger);
     daemon.wait_for("a worker", || daemon.children().len() == 1);

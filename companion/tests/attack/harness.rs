@@ -44,7 +44,7 @@ impl Logged {
 pub(crate) struct Setup {
     pub(crate) hooks: Option<Value>,
     pub(crate) flags: Vec<String>,
-    /// Shell commands before the program, such as a limit.
+    /// Shell commands before the program, such as a limit. They may set `through` to a program that starts ours.
     pub(crate) before: Option<String>,
 }
 
@@ -341,7 +341,7 @@ fn through_shell(command: &Command, words: &str) -> Command {
     let line: Vec<String> =
         std::iter::once(command.get_program()).chain(command.get_args()).map(quoted).collect();
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("{words}; exec {}", line.join(" "))]).stdin(Stdio::null());
+    shell.args(["-c", &format!("{words}; exec $through {}", line.join(" "))]).stdin(Stdio::null());
     for (key, value) in command.get_envs() {
         if let Some(value) = value {
             shell.env(key, value);
