@@ -1,5 +1,7 @@
 //! The connection to a daemon as a state machine: events in, actions out. Sockets, timers and secrets are handled in `live`.
 
+use std::sync::Arc;
+
 use protocol::ability::Abilities;
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;
@@ -50,8 +52,8 @@ pub struct DaemonSession {
     pub version: String,
     /// Name of the daemon's processor; empty if it is unknown.
     pub machine: String,
-    /// Abilities of the daemon.
-    pub can: Abilities,
+    /// Abilities of the daemon; `None` if it tells none.
+    pub can: Option<Arc<Abilities>>,
     pub limits: Limits,
 }
 
@@ -64,14 +66,14 @@ impl DaemonSession {
             epoch: Hex([0; 8]),
             version: version.to_owned(),
             machine: machine.to_owned(),
-            can: Abilities::untold(),
+            can: None,
             limits: LIMITS,
         }
     }
 
     /// How the daemon is started so that its sessions may measure; `None` if they may.
     pub fn start_to_measure(&self) -> Option<&str> {
-        let off = self.can.off.iter().find(|off| off.scope == Scope::Bench)?;
+        let off = self.can.as_ref()?.off.iter().find(|off| off.scope == Scope::Bench)?;
         Some(&off.start)
     }
 
@@ -223,24 +225,15 @@ impl Connection {
     }
 
     fn receive(&mut self, message: ServerMessage) -> Vec<Action> {
-        let hello = self.pending.as_ref().map(|pending| &pending.hello);
-        let session = |scopes, epoch, machine| DaemonSession {
-            scopes,
-            epoch,
-            machine,
-            version: hello.map(|hello| hello.version.clone()).unwrap_or_default(),
-            can: hello
-                .and_then(|hello| hello.can.as_deref().cloned())
-                .unwrap_or_else(Abilities::untold),
-            limits: hello.map_or(LIMITS, |hello| hello.limits.clone()),
-        };
         match message {
             ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
             ServerMessage::Identified(Identified { proof, scopes, epoch, machine, .. }) => {
-                self.check(proof, session(scopes, epoch, machine), None)
+                let session = self.session(scopes, epoch, machine);
+                self.check(proof, session, None)
             }
             ServerMessage::Paired(Paired { key, proof, scopes, epoch, machine, .. }) => {
-                self.check(proof, session(scopes, epoch, machine), Some(key))
+                let session = self.session(scopes, epoch, machine);
+                self.check(proof, session, Some(key))
             }
             ServerMessage::Bye(fault) => {
                 self.close_reason = fault.message;
@@ -248,6 +241,16 @@ impl Connection {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The session that the daemon's hello began; it takes the abilities out of the hello.
+    fn session(&mut self, scopes: Vec<Scope>, epoch: Hex<8>, machine: String) -> DaemonSession {
+        let hello = self.pending.as_mut().map(|pending| &mut pending.hello);
+        let (version, can, limits) = match hello {
+            Some(hello) => (hello.version.clone(), hello.can.take(), hello.limits.clone()),
+            None => (String::new(), None, LIMITS),
+        };
+        DaemonSession { scopes, epoch, machine, version, can: can.map(Arc::from), limits }
     }
 
     fn on_hello(&mut self, hello: Hello) -> Vec<Action> {

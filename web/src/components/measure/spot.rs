@@ -43,7 +43,7 @@ pub fn Spot() -> impl IntoView {
         measure.run(shape);
     };
     let formats = memo(move |_| {
-        client.with(|client| client.session().map(|it| form::formats(&it.can)).unwrap_or_default())
+        client.with(|client| client.session().map(form::formats).unwrap_or_default())
     });
     let option = |format: MeasuredFormat| view! { <option value=format.key>{format.name}</option> };
     let options = block(move || formats.get().into_iter().map(option).collect_view().into_any());

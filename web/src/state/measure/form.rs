@@ -1,5 +1,7 @@
 //! Parses the measuring form: shapes and formats.
 
+use std::sync::Arc;
+
 use calc_core::catalog;
 use protocol::ability::Abilities;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
@@ -20,11 +22,16 @@ pub struct MeasuredFormat {
     pub name: String,
 }
 
+/// The abilities of the connected daemon; those of the first daemons where it tells none.
+fn abilities(session: &DaemonSession) -> Arc<Abilities> {
+    session.can.clone().unwrap_or_else(|| Arc::new(Abilities::untold()))
+}
+
 /// The formats of matrix-vector products on a machine, widest first.
-pub fn formats(can: &Abilities) -> Vec<MeasuredFormat> {
+pub fn formats(session: &DaemonSession) -> Vec<MeasuredFormat> {
     let format =
         |key: &String| MeasuredFormat { key: key.clone(), name: short_name(key).to_owned() };
-    can.formats(BenchKind::Gemv).iter().map(format).collect()
+    abilities(session).formats(BenchKind::Gemv).iter().map(format).collect()
 }
 
 fn short_name(key: &str) -> &str {
@@ -76,7 +83,8 @@ pub fn jobs(
     choice: &str,
     session: &DaemonSession,
 ) -> Result<Vec<BenchSpec>, String> {
-    let formats = chosen(choice, &session.can);
+    let can = abilities(session);
+    let formats = chosen(choice, &can);
     let (points, most) = (shapes.len() * formats.len(), session.limits.points);
     if points > most as usize {
         let points = number_text::count(points as u64);
@@ -85,7 +93,7 @@ pub fn jobs(
             number_text::count(most.into())
         ));
     }
-    let matrices = session.can.formats(BenchKind::Gemm);
+    let matrices = can.formats(BenchKind::Gemm);
     let multiplied: Vec<String> =
         formats.iter().filter(|key| matrices.contains(key)).cloned().collect();
     let job = |what, is_vector: bool, formats| BenchSpec {
@@ -120,8 +128,8 @@ mod tests {
 
     #[test]
     fn the_daemon_says_which_formats_there_are() {
-        let untold = session().can;
-        let all = formats(&untold);
+        let untold = Abilities::untold();
+        let all = formats(&session());
         assert!(all.iter().all(|format| catalog::format(&format.key).is_ok()), "{all:?}");
         assert_eq!(chosen("", &untold).len(), all.len());
         assert_eq!(chosen("int8", &untold), ["int8"]);
@@ -131,9 +139,9 @@ mod tests {
         }];
         let device = DeviceAbility { backend: "cuda".into(), index: 0, kernels };
         let later = Abilities { devices: vec![device], ..Abilities::default() };
-        let names: Vec<String> = formats(&later).into_iter().map(|format| format.name).collect();
+        let session = DaemonSession { can: Some(Arc::new(later)), ..session() };
+        let names: Vec<String> = formats(&session).into_iter().map(|format| format.name).collect();
         assert_eq!(names, ["INT8", "int1_g9"], "one of a later version has its key");
-        let session = DaemonSession { can: later, ..session() };
         let jobs = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &session).expect("one job");
         assert_eq!(jobs[0].formats, ["int8", "int1_g9"]);
     }
@@ -163,7 +171,7 @@ mod tests {
         assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
         assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("few").len(), 1);
         let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("two formats");
-        assert_eq!(all[0].formats, session().can.formats(BenchKind::Gemm));
+        assert_eq!(all[0].formats, Abilities::untold().formats(BenchKind::Gemm));
         let refused = jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "nf4", &session())
             .expect_err("no such kernel");
         assert!(refused.contains("FP32 and INT8"), "{refused}");

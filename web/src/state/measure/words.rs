@@ -276,6 +276,8 @@ fn job_name(job: &Job) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use protocol::ability::{Abilities, ScopeOff};
     use protocol::scope::Scope;
 
@@ -297,7 +299,8 @@ mod tests {
             let session = DaemonSession::simulated(vec![Scope::Read], "1.2.3", "a processor");
             let start = "without `--read-only`".to_owned();
             let off = vec![ScopeOff { scope: Scope::Bench, start }];
-            State::Connected(DaemonSession { can: Abilities { off, ..session.can }, ..session })
+            let can = Some(Arc::new(Abilities { off, ..Abilities::default() }));
+            State::Connected(DaemonSession { can, ..session })
         };
         let cases: [(State, &str, &str); 12] = [
             (read_only(), "Connected", "without `--read-only`"),
