@@ -93,10 +93,10 @@ fn settings(record: &Record<'_>) -> Vec<ToldByFile> {
     let mut told = vec![ToldByFile::new("engine", "llama.cpp", "the tool")];
     let device = record.text("gpu_info").filter(|name| catalog::device(name).is_ok());
     told.extend(device.map(|name| ToldByFile::new("hardware", name, "gpu_info")));
-    let stem = record.text("model_filename").map(stem);
-    if let Some(found) = stem.and_then(|stem| Some((stem, model_names::find(stem)?))) {
-        told.push(ToldByFile::new("model", found.1.model.key, "model_filename"));
-    }
+    told.extend(record.text("model_filename").map(stem).map(|stem| {
+        let key = model_names::find(stem).map_or(stem, |found| found.model.key);
+        ToldByFile::new("model", key, "model_filename")
+    }));
     let weights = record.text("model_type").and_then(weights);
     told.extend(weights.map(|key| ToldByFile::new("weights", key, "model_type")));
     let size = record.get("model_size").and_then(Value::as_f64).filter(|bytes| *bytes > 0.0);

@@ -158,7 +158,8 @@ pub(super) fn run(
             judged: decoding,
         });
     }
-    if let Some(rate) = served.rate {
+    let is_alone = served.limit.is_some_and(|(limit, _)| limit == 1);
+    if let Some(rate) = served.rate.filter(|_| !is_alone) {
         // More requests than these were never at once, so no step was shared by more.
         let (batch, of) = served.limit.unwrap_or((served.completed, "completed"));
         let batch = batch.min(served.completed.max(1));

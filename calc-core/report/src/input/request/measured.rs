@@ -65,6 +65,12 @@ impl MeasuredInputs {
         let mut found =
             Self { tool: file.tool, rows: Vec::new(), taken: Vec::new(), replaced: Vec::new() };
         for run in chosen(file, kernel)? {
+            let is_run = file.tool != BenchTool::NsightCompute;
+            let has_model =
+                fields.contains_key("model") || run.told.iter().any(|told| told.key == "model");
+            if is_run && !has_model {
+                return Err(RequestError::NotInFile { key: "model", tool: file.tool.name() });
+            }
             if let Some(key) = run.needs.iter().find(|key| !fields.contains_key(**key)) {
                 return Err(RequestError::NotInFile { key, tool: file.tool.name() });
             }

@@ -58,7 +58,7 @@ pub const fn judgment(row: &MeasuredRow) -> &'static str {
     match (row.judged, row.answer.pace) {
         (Judged::Nothing(_), _) => "not judged",
         (_, Pace::AboveTheRoof) => "faster than the roof",
-        (Judged::Roof(_), _) => "below the roof; expected not judged",
+        (Judged::Roof(_), _) => "possible; expected not judged",
         (Judged::Interval, Pace::Fast) => "faster than expected",
         (Judged::Interval, Pace::AsExpected) => "as expected",
         (Judged::Interval, Pace::Slow) => "slower than expected",
