@@ -80,6 +80,7 @@ pub struct ToldByFile {
 }
 
 impl ToldByFile {
+    #[expect(clippy::needless_pass_by_value, reason = "callers give texts and numbers alike")]
     pub(super) fn new(key: &'static str, value: impl ToString, of: &'static str) -> Self {
         Self { key, value: value.to_string(), of }
     }

@@ -4,7 +4,7 @@ use calc_core::units::Seconds;
 use serde_json::Value;
 
 use super::error::MeasurementError;
-use super::record::Record;
+use super::record::{Record, whole};
 use super::serving::{self, Served};
 use super::{MeasuredRun, Statistic, ToldByFile};
 
@@ -56,8 +56,8 @@ fn served(record: &Record<'_>) -> Result<Served, MeasurementError> {
         request_rate: rate.filter(|rate| *rate > 0.0),
         answered_rate: metric(record, "request_throughput", &["requests/sec"])?,
         limit: limit.map(|limit| (limit, "input_config.loadgen.concurrency")),
-        completed: completed as u64,
-        failed: failed.unwrap_or(0.0) as u64,
+        completed: whole(completed).unwrap_or(1),
+        failed: failed.and_then(whole).unwrap_or(0),
         cancelled: record.get("was_cancelled").and_then(Value::as_bool).unwrap_or(false),
         lengths: (length("input_sequence_length")?, length("output_sequence_length")?),
         lengths_of: ("input_sequence_length", "output_sequence_length"),

@@ -30,6 +30,9 @@ const DURATIONS: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
 const ALL_TRAFFIC: &str = "dram__bytes.sum";
 const READ_AND_WRITTEN: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_write.sum"];
 
+/// Time [s] of a launch and its DRAM traffic [B], where the profiler counted it.
+type Timed = (f64, Option<f64>);
+
 /// A launch of a kernel.
 #[derive(Debug, Default)]
 struct Launch {
@@ -190,7 +193,7 @@ fn wrong(line: usize, name: &str, expected: &'static str, got: &str) -> Measurem
 
 /// A run for each kernel with the median of its launches, in the order of the first ones.
 fn runs(launches: Vec<Launch>) -> Result<Vec<MeasuredRun>, MeasurementError> {
-    let mut kernels: Vec<(String, Vec<(f64, Option<f64>)>)> = Vec::new();
+    let mut kernels: Vec<(String, Vec<Timed>)> = Vec::new();
     for launch in launches {
         let time = launch.duration.ok_or_else(|| MeasurementError::Missing {
             place: format!("the launch {} of {}", clipped(&launch.id), clipped(&launch.kernel)),
@@ -207,7 +210,7 @@ fn runs(launches: Vec<Launch>) -> Result<Vec<MeasuredRun>, MeasurementError> {
     Ok(kernels.into_iter().map(|(kernel, times)| run(kernel, times)).collect())
 }
 
-fn run(kernel: String, mut launches: Vec<(f64, Option<f64>)>) -> MeasuredRun {
+fn run(kernel: String, mut launches: Vec<Timed>) -> MeasuredRun {
     launches.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = launches.len();
     // Of an even number the launch below the middle counts, so that time and traffic are of one launch.

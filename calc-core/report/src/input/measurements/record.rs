@@ -63,9 +63,8 @@ impl<'a> Record<'a> {
     pub(super) fn maybe_count(&self, field: &str) -> Result<Option<u64>, MeasurementError> {
         let Some(value) = self.get(field) else { return Ok(None) };
         let refused = || self.wrong(field, "a whole number from 0", value);
-        let number = value.as_f64().ok_or_else(refused)?;
-        let is_count = (0.0..=MOST).contains(&number) && number.fract() == 0.0;
-        if is_count { Ok(Some(number as u64)) } else { Err(refused()) }
+        let number = value.as_f64().filter(|number| number.fract() == 0.0);
+        number.and_then(whole).map(Some).ok_or_else(refused)
     }
 
     pub(super) fn count(&self, field: &str) -> Result<u64, MeasurementError> {
@@ -111,6 +110,16 @@ impl<'a> Record<'a> {
 pub(super) const SECONDS: (f64, &str) = (1.0, "a time in seconds above 0");
 pub(super) const MILLISECONDS: (f64, &str) = (1e3, "a time in ms above 0");
 pub(super) const NANOSECONDS: (f64, &str) = (1e9, "a time in ns above 0");
+
+/// A count without its fraction; `None` below 0, above the largest one, and for NaN.
+pub(super) fn whole(number: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range is checked, and a fraction is dropped on purpose"
+    )]
+    (0.0..=MOST).contains(&number).then_some(number as u64)
+}
 
 /// The first characters of a text.
 pub(super) fn clipped(text: &str) -> String {
