@@ -2,7 +2,7 @@
 
 use calc_core::units::{Bytes, Seconds};
 use report::input::measurements::{
-    BenchTool, Hindrance, Judged, MeasuredFile, MeasuredWork, RunRemark, read,
+    BenchTool, Comparable, Hindrance, MeasuredFile, MeasuredWork, RunRemark, read,
 };
 use report::input::request::{Library, MeasuredInputs};
 use report::output::json::measured::MeasuredJson;
@@ -166,7 +166,7 @@ fn queues_leave_only_a_lower_bound() {
         let found = judged(text, asked.clone());
         found.rows.iter().map(|row| row.judged).collect::<Vec<_>>()
     };
-    let roof = Judged::Roof;
+    let roof = Comparable::Roof;
     assert_eq!(
         hindrance(VLLM_QUEUE),
         [
@@ -179,7 +179,7 @@ fn queues_leave_only_a_lower_bound() {
     assert_eq!(hindrance(&slow)[0], roof(Hindrance::OtherRequests));
     let peakless = slow.replace("\"max_concurrent_requests\": 183,", "");
     assert_eq!(hindrance(&peakless)[0], roof(Hindrance::UnknownConcurrency));
-    assert_eq!(hindrance(VLLM_ALONE), [Judged::Interval, Judged::Interval]);
+    assert_eq!(hindrance(VLLM_ALONE), [Comparable::Interval, Comparable::Interval]);
     let failed = VLLM_ALONE.replace("\"failed\": 0", "\"failed\": 3");
     assert_eq!(hindrance(&failed)[0], roof(Hindrance::FailedRequests));
     let row = &json!(MeasuredJson::new(&judged(VLLM_QUEUE, asked)))["rows"][0];
@@ -194,13 +194,13 @@ fn what_cannot_be_judged_is_not() {
     let judged_of = |text: &str, asked: Value| {
         judged(text, asked).rows.iter().map(|row| row.judged).collect::<Vec<_>>()
     };
-    assert_eq!(judged_of(&drafts, asked)[1..], [Judged::Nothing(Hindrance::Drafts); 2]);
+    assert_eq!(judged_of(&drafts, asked)[1..], [Comparable::Nothing(Hindrance::Drafts); 2]);
     let named = json!({"hardware": "h100_sxm", "model": "llama-3.1-8b", "draft_tokens": 3, "acceptance": 0.8});
-    assert!(matches!(judged_of(&drafts, named)[1], Judged::Roof(_)));
+    assert!(matches!(judged_of(&drafts, named)[1], Comparable::Roof(_)));
     let split = LLAMA.replace("\"n_gpu_layers\": -1", "\"n_gpu_layers\": 20");
-    assert_eq!(judged_of(&split, json!({})), [Judged::Nothing(Hindrance::PartlyOnHost); 4]);
+    assert_eq!(judged_of(&split, json!({})), [Comparable::Nothing(Hindrance::PartlyOnHost); 4]);
     let whole = LLAMA.replace("\"n_gpu_layers\": -1", "\"n_gpu_layers\": 33");
-    assert_eq!(judged_of(&whole, json!({})), [Judged::Interval; 4]);
+    assert_eq!(judged_of(&whole, json!({})), [Comparable::Interval; 4]);
     let text = summary::measured(&judged(&split, json!({}))).to_text();
     assert!(text.contains("not judged") && text.contains("name the machine around it"), "{text}");
 }

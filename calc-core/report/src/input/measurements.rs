@@ -124,12 +124,12 @@ pub struct MeasuredTime {
     pub tokens: Option<f64>,
     /// DRAM traffic that the profiler counted.
     pub traffic: Option<Bytes>,
-    pub judged: Judged,
+    pub judged: Comparable,
 }
 
 /// The part of a comparison that a time allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judged {
+pub enum Comparable {
     /// The interval of the expected time, and the roof.
     Interval,
     /// The roof only: the time contains more than the work.

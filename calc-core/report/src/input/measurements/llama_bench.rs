@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::error::MeasurementError;
 use super::record::{NANOSECONDS, Record};
-use super::{Judged, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark, Statistic, ToldByFile};
+use super::{
+    Comparable, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark, Statistic, ToldByFile,
+};
 
 /// Tokens of a chunk that llama.cpp computes at once unless a flag says another number.
 const USUAL_MICRO_BATCH: u64 = 512;
@@ -73,7 +75,7 @@ pub(super) fn run(record: &Record<'_>) -> Result<MeasuredRun, MeasurementError> 
         fixed: [("batch", 1)].into_iter().chain(fixed).collect(),
         tokens: Some(tokens / per),
         traffic: None,
-        judged: Judged::Interval,
+        judged: Comparable::Interval,
     });
     Ok(run)
 }

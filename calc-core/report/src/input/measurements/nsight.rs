@@ -6,7 +6,8 @@ use calc_core::units::{Bytes, Seconds};
 use super::error::MeasurementError;
 use super::record::clipped;
 use super::{
-    BenchTool, Judged, MeasuredFile, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark, Statistic,
+    BenchTool, Comparable, MeasuredFile, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark,
+    Statistic,
 };
 use crate::input::{csv_line, number_input};
 
@@ -227,7 +228,7 @@ fn run(kernel: String, mut launches: Vec<Timed>) -> MeasuredRun {
             fixed: vec![],
             tokens: None,
             traffic: traffic.map(Bytes::new),
-            judged: Judged::Interval,
+            judged: Comparable::Interval,
         }],
         ..MeasuredRun::default()
     }

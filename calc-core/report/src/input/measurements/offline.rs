@@ -2,7 +2,7 @@
 
 use super::error::MeasurementError;
 use super::record::{Record, SECONDS, clipped};
-use super::{Judged, MeasuredRun, MeasuredTime, MeasuredWork, Statistic, ToldByFile};
+use super::{Comparable, MeasuredRun, MeasuredTime, MeasuredWork, Statistic, ToldByFile};
 
 /// Reads the file of vLLM, which tells neither the lengths nor the batch.
 pub(super) fn vllm_latency(record: &Record<'_>) -> Result<MeasuredRun, MeasurementError> {
@@ -19,7 +19,7 @@ pub(super) fn vllm_latency(record: &Record<'_>) -> Result<MeasuredRun, Measureme
             fixed: vec![],
             tokens: None,
             traffic: None,
-            judged: Judged::Interval,
+            judged: Comparable::Interval,
         }],
         ..MeasuredRun::default()
     })
@@ -43,7 +43,7 @@ pub(super) fn one_batch(record: &Record<'_>) -> Result<MeasuredRun, MeasurementE
         fixed: vec![("new_tokens", 1)],
         tokens: Some((batch * input) as f64),
         traffic: None,
-        judged: Judged::Interval,
+        judged: Comparable::Interval,
     };
     let token = record.maybe_time("median_decode_latency", SECONDS)?.map(|time| MeasuredTime {
         work: MeasuredWork::Token,

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::error::MeasurementError;
 use super::record::{MILLISECONDS, Record, clipped};
 use super::{
-    Hindrance, Judged, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark, Statistic, ToldByFile,
+    Comparable, Hindrance, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark, Statistic,
+    ToldByFile,
 };
 use calc_core::units::Seconds;
 
@@ -15,7 +16,7 @@ const KEPT_UP: f64 = 0.9;
 /// Expected value of a rate.
 const RATE: &str = "a number above 0";
 
-/// What a serving benchmark says, in the terms of every such tool.
+/// The settings and results of a serving benchmark, in the terms of every such tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Served {
     /// Requests per second; `None` for all at once.
@@ -145,7 +146,7 @@ pub(super) fn run(
             judged: alone,
         });
     }
-    let decoding = if served.has_drafts() { Judged::Nothing(Hindrance::Drafts) } else { alone };
+    let decoding = if served.has_drafts() { Comparable::Nothing(Hindrance::Drafts) } else { alone };
     if let Some((time, statistic)) = served.token {
         run.times.push(MeasuredTime {
             work: MeasuredWork::Token,
@@ -171,7 +172,11 @@ pub(super) fn run(
             fixed: vec![("new_tokens", 1)],
             tokens: Some(batch as f64),
             traffic: None,
-            judged: if served.has_drafts() { decoding } else { Judged::Roof(Hindrance::WholeRun) },
+            judged: if served.has_drafts() {
+                decoding
+            } else {
+                Comparable::Roof(Hindrance::WholeRun)
+            },
         });
     }
     Ok(run)
@@ -183,18 +188,18 @@ impl Served {
     }
 
     /// The judgment of times that one request sees.
-    fn judged(&self) -> Judged {
+    fn judged(&self) -> Comparable {
         let answered = self.request_rate.zip(self.answered_rate);
         if self.failed > 0 || self.cancelled {
-            Judged::Roof(Hindrance::FailedRequests)
+            Comparable::Roof(Hindrance::FailedRequests)
         } else if let Some((1, _)) = self.limit {
-            Judged::Interval
+            Comparable::Interval
         } else if answered.is_some_and(|(asked, answered)| answered < KEPT_UP * asked) {
-            Judged::Roof(Hindrance::RateAboveCapacity)
+            Comparable::Roof(Hindrance::RateAboveCapacity)
         } else if self.limit.is_none() {
-            Judged::Roof(Hindrance::UnknownConcurrency)
+            Comparable::Roof(Hindrance::UnknownConcurrency)
         } else {
-            Judged::Roof(Hindrance::OtherRequests)
+            Comparable::Roof(Hindrance::OtherRequests)
         }
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{CheckInputs, Done, Fields, Library, RequestError};
 use crate::input::measurements::{
-    BenchTool, Hindrance, Judged, MeasuredFile, MeasuredRun, MeasuredTime, MeasuredWork, RunRemark,
-    ToldByFile,
+    BenchTool, Comparable, Hindrance, MeasuredFile, MeasuredRun, MeasuredTime, MeasuredWork,
+    RunRemark, ToldByFile,
 };
 
 /// Fields that give the weights of a model another form than that of the file.
@@ -36,7 +36,7 @@ pub struct MeasuredRow {
     pub inputs: CheckInputs,
     pub answer: Check,
     /// The part of the comparison that run and device allow.
-    pub judged: Judged,
+    pub judged: Comparable,
     pub remarks: Vec<RunRemark>,
 }
 
@@ -175,10 +175,14 @@ fn row(
     let inputs = CheckInputs::parse(Fields::new(request), library)?;
     let answer = inputs.check()?;
     let judged = match time.judged {
-        Judged::Nothing(Hindrance::Drafts) if has_drafts => Judged::Roof(Hindrance::WholeRun),
+        Comparable::Nothing(Hindrance::Drafts) if has_drafts => {
+            Comparable::Roof(Hindrance::WholeRun)
+        }
         judged if is_split(&inputs, run) => match judged {
-            Judged::Nothing(_) => judged,
-            Judged::Interval | Judged::Roof(_) => Judged::Nothing(Hindrance::PartlyOnHost),
+            Comparable::Nothing(_) => judged,
+            Comparable::Interval | Comparable::Roof(_) => {
+                Comparable::Nothing(Hindrance::PartlyOnHost)
+            }
         },
         judged => judged,
     };

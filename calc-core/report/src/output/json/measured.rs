@@ -4,11 +4,11 @@ use calc_core::roofline::Bound;
 use serde::Serialize;
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
-use crate::input::measurements::Judged;
+use crate::input::measurements::Comparable;
 use crate::input::request::{Done, MeasuredInputs, MeasuredRow};
 use crate::output::words::{check, measured as words};
 
-/// Judged times of a file.
+/// Comparable times of a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeasuredJson {
     schema: u32,
@@ -90,7 +90,7 @@ fn row(row: &MeasuredRow) -> MeasuredRowJson {
         Done::Token(model) | Done::Answer(model) => Some(model),
     };
     let of_answer = model.filter(|_| matches!(inputs.done, Done::Answer(_)));
-    let is_judged = !matches!(judged, Judged::Nothing(_));
+    let is_judged = !matches!(judged, Comparable::Nothing(_));
     MeasuredRowJson {
         run: row.label.clone(),
         work: words::work_key(measured.work),
@@ -108,13 +108,15 @@ fn row(row: &MeasuredRow) -> MeasuredRowJson {
         ratio: answer.time / answer.expected.time,
         bound: answer.bound,
         judged: words::judged_key(*judged),
-        inside_expected: (*judged == Judged::Interval).then(|| words::is_inside(row)),
+        inside_expected: (*judged == Comparable::Interval).then(|| words::is_inside(row)),
         above_roof: is_judged.then(|| words::is_above(row)),
         verdict: is_judged.then(|| check::verdict(answer.verdict)),
         judgment: words::judgment(row),
         hindrance: match judged {
-            Judged::Interval => None,
-            Judged::Roof(reason) | Judged::Nothing(reason) => Some(words::hindrance(*reason)),
+            Comparable::Interval => None,
+            Comparable::Roof(reason) | Comparable::Nothing(reason) => {
+                Some(words::hindrance(*reason))
+            }
         },
         bytes: answer.cost.traffic.total().get(),
         measured_bytes: measured.traffic.map(calc_core::units::Bytes::get),

@@ -3,7 +3,7 @@
 use calc_core::check::Pace;
 
 use crate::input::measurements::{
-    BenchTool, Hindrance, Judged, MeasuredWork, RunRemark, Statistic, ToldByFile,
+    BenchTool, Comparable, Hindrance, MeasuredWork, RunRemark, Statistic, ToldByFile,
 };
 use crate::input::request::{MeasuredInputs, MeasuredRow, ReplacedField};
 use crate::number_text as n;
@@ -45,23 +45,23 @@ pub const fn statistic(statistic: Statistic) -> &'static str {
 }
 
 /// Key of the part of a comparison that a row allows.
-pub const fn judged_key(judged: Judged) -> &'static str {
+pub const fn judged_key(judged: Comparable) -> &'static str {
     match judged {
-        Judged::Interval => "interval",
-        Judged::Roof(_) => "roof",
-        Judged::Nothing(_) => "nothing",
+        Comparable::Interval => "interval",
+        Comparable::Roof(_) => "roof",
+        Comparable::Nothing(_) => "nothing",
     }
 }
 
 /// Judgment of a row in a few words.
 pub const fn judgment(row: &MeasuredRow) -> &'static str {
     match (row.judged, row.answer.pace) {
-        (Judged::Nothing(_), _) => "not judged",
+        (Comparable::Nothing(_), _) => "not judged",
         (_, Pace::AboveTheRoof) => "faster than the roof",
-        (Judged::Roof(_), _) => "possible; expected not judged",
-        (Judged::Interval, Pace::Fast) => "faster than expected",
-        (Judged::Interval, Pace::AsExpected) => "as expected",
-        (Judged::Interval, Pace::Slow) => "slower than expected",
+        (Comparable::Roof(_), _) => "possible; expected not judged",
+        (Comparable::Interval, Pace::Fast) => "faster than expected",
+        (Comparable::Interval, Pace::AsExpected) => "as expected",
+        (Comparable::Interval, Pace::Slow) => "slower than expected",
     }
 }
 
@@ -96,7 +96,7 @@ pub const fn hindrance(hindrance: Hindrance) -> &'static str {
 pub fn sentence(answer: &MeasuredInputs) -> String {
     let count = |is: fn(&MeasuredRow) -> bool| answer.rows.iter().filter(|row| is(row)).count();
     let above = count(is_above);
-    let judged = count(|row| row.judged == Judged::Interval);
+    let judged = count(|row| row.judged == Comparable::Interval);
     let inside = count(is_inside);
     let all = answer.rows.len();
     let inside = if judged == 0 {
@@ -124,12 +124,12 @@ pub fn sentence(answer: &MeasuredInputs) -> String {
 
 /// True for a time that is faster than the roof allows, where that can be judged.
 pub fn is_above(row: &MeasuredRow) -> bool {
-    row.answer.pace == Pace::AboveTheRoof && !matches!(row.judged, Judged::Nothing(_))
+    row.answer.pace == Pace::AboveTheRoof && !matches!(row.judged, Comparable::Nothing(_))
 }
 
 /// True for a time in the interval of the expected one, where that can be judged.
 pub fn is_inside(row: &MeasuredRow) -> bool {
-    row.answer.pace == Pace::AsExpected && row.judged == Judged::Interval
+    row.answer.pace == Pace::AsExpected && row.judged == Comparable::Interval
 }
 
 /// Notes: what the file told, what the request replaced, what hinders, and explanations of the rows that are not as expected.
@@ -139,7 +139,7 @@ pub fn notes(answer: &MeasuredInputs) -> Vec<String> {
     notes.extend((!taken.is_empty()).then(|| told(taken)));
     notes.extend(answer.replaced.iter().map(replaced));
     for row in &answer.rows {
-        if let Judged::Roof(reason) | Judged::Nothing(reason) = row.judged {
+        if let Comparable::Roof(reason) | Comparable::Nothing(reason) = row.judged {
             notes.push(format!("{}: {}", row_name(row), hindrance(reason)));
         }
         notes.extend(row.remarks.iter().map(|it| format!("{}: {}", short(&row.label), remark(it))));
@@ -166,7 +166,7 @@ pub fn notes(answer: &MeasuredInputs) -> Vec<String> {
 }
 
 fn is_odd(row: &MeasuredRow) -> bool {
-    row.judged == Judged::Interval && row.answer.pace != Pace::AsExpected
+    row.judged == Comparable::Interval && row.answer.pace != Pace::AsExpected
 }
 
 fn row_name(row: &MeasuredRow) -> String {
@@ -180,7 +180,7 @@ pub fn short(label: &str) -> String {
     if clip.len() < label.len() { format!("{clip}…") } else { clip }
 }
 
-/// What the file told, of each field at most three values.
+/// A note with the fields that the file told, of each at most three values.
 fn told(taken: &[ToldByFile]) -> String {
     const VALUES: usize = 3;
     let mut keys: Vec<&str> = taken.iter().map(|told| told.key).collect();
