@@ -1,10 +1,12 @@
 //! Parsing of requests from flags, JSON lines and the page, and of users' files. Every mistake is a [`RequestError`].
 
 pub mod calibration_file;
+pub mod csv_line;
 pub mod device_file;
 pub mod error;
 pub mod image_input;
 pub mod json_input;
+pub mod measurements;
 pub mod model_file;
 pub mod named_model;
 pub mod number_input;

@@ -4,6 +4,7 @@ mod csv;
 mod here;
 mod measured;
 mod read;
+mod runs;
 
 use std::path::Path;
 
@@ -29,30 +30,44 @@ pub(super) fn command() -> Command {
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
         .help(
-            "Measurements: records of `bench` as JSON or JSON lines, or CSV with the header \
-         weights[,activations],time_s|time_ms|time_us[,m,n,k]",
+            "Measurements: records of `bench` as JSON or JSON lines, CSV with the header \
+         weights[,activations],time_s|time_ms|time_us[,m,n,k], or what llama-bench, vLLM, SGLang, aiperf or ncu wrote",
         );
     let backend = Arg::new("backend")
         .long("backend")
         .value_name("NAME")
         .help("Measure here instead: auto or cpu, in the formats of --weights; with -m above 1 fp32, fp16, int8");
+    let kernel = Arg::new("kernel")
+        .long("kernel")
+        .value_name("TEXT")
+        .help("Part of a kernel's name: which one of a profile of Nsight Compute is the product");
     let command = Command::new("compare")
         .about("Compare theory with measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(
-            "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
+            "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\
+             A file of a benchmark is compared as a whole run, with the flags of `estimate`, which replace what the file tells.\n\n\
              Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
-             ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu",
+             ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu\n  \
+             ridgepoint compare --hardware rtx_4080 --measured llama-bench.json\n  \
+             ridgepoint compare --hardware h100 -m 16 -n 4096 -k 4096 --weights fp16 --measured ncu.csv --kernel gemm",
         );
-    flags::add(command, flags::EXPECTED_PRODUCT)
+    flags::add(command, &flags::compare())
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
-        .args([measured, backend, output::argument()])
+        .args([measured, backend, kernel, output::argument()])
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let fields = flags::fields(matches, flags::EXPECTED_PRODUCT);
     let name = |key: &str| matches.get_one::<String>(key).map(String::as_str);
+    let text = name("measured").filter(|_| name("backend").is_none()).map(read_text).transpose()?;
+    if let Some((file, text)) = name("measured").zip(text.as_deref())
+        && let Some(answer) = runs::answer(file, text, matches)?
+    {
+        return answer.print(Form::of(matches));
+    }
+    runs::refuse_flags_of_runs(matches)?;
+    let fields = flags::fields(matches, flags::EXPECTED_PRODUCT);
     let (file, rows) = match (name("measured"), name("backend")) {
-        (Some(file), None) => (file, from_file(file)?),
+        (Some(file), None) => (file, from_text(file, text.as_deref().unwrap_or_default())?),
         (None, Some(backend)) => ("this machine", here::measure(backend, &fields)?),
         (Some(_), Some(_)) => {
             return Err(Failure::bad(
@@ -70,10 +85,13 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     answer(&points).print(Form::of(matches))
 }
 
-fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
+fn read_text(file: &str) -> Result<String, Failure> {
     let text = files::read_text(Path::new(file));
-    let text = text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?;
-    read::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
+    Ok(text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?)
+}
+
+fn from_text(file: &str, text: &str) -> Result<Vec<Measured>, Failure> {
+    read::parse(text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
 fn answer(points: &[Point]) -> Answer {

@@ -325,6 +325,15 @@ pub(super) const PRODUCT: &[&str] =
 pub(super) const EXPECTED_PRODUCT: &[&str] =
     &["hardware", "power_mode", "m", "n", "k", "weights", "activations", "calibration"];
 
+/// Flags of `compare`: those of a product, and those of a model for the runs of a benchmark.
+pub(super) fn compare() -> Vec<&'static str> {
+    FLAGS
+        .iter()
+        .map(|flag| flag.key)
+        .filter(|key| EXPECTED_PRODUCT.contains(key) || ESTIMATE.contains(key))
+        .collect()
+}
+
 /// The flags with these keys, in the order of the table.
 pub(super) fn of(keys: &[&str]) -> impl Iterator<Item = &'static Flag> {
     FLAGS.iter().filter(|flag| keys.contains(&flag.key))

@@ -17,6 +17,7 @@ mod garbage;
 mod golden;
 mod irregular;
 mod lines;
+mod measured;
 mod monitor;
 mod serve;
 mod sweep;

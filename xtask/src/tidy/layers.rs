@@ -47,7 +47,7 @@ const LAYERS: &[(&str, &str)] = &[
         "report",
         "number_text percent
          refusal_text
-         input::json_input input::number_input input::image_input input::range input::device_file input::calibration_file
+         input::json_input input::csv_line input::number_input input::measurements input::image_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
          input::weight_file

@@ -82,6 +82,30 @@ pub enum RequestError {
         number: usize,
         error: Box<Self>,
     },
+    /// A refusal of one run of a file of measurements.
+    InRun {
+        /// Name of the run.
+        label: String,
+        error: Box<Self>,
+    },
+    /// A field that a file of measurements does not tell, or does not take.
+    NotInFile {
+        key: &'static str,
+        /// Name of the tool that wrote it.
+        tool: &'static str,
+    },
+    /// A model that only a file of measurements names.
+    ModelOfFile {
+        name: String,
+        /// Field of the file.
+        of: &'static str,
+    },
+    /// Any number of kernels but one.
+    OneKernel {
+        found: usize,
+        /// Names to choose from, at most a few.
+        names: Vec<String>,
+    },
     /// A line that is not a JSON object.
     NotJson {
         /// Message of the parser.
@@ -187,6 +211,25 @@ impl fmt::Display for RequestError {
                 write!(line, "{key} must be a list of {least} to {most} JSON objects")
             }
             Self::InScenario { number, error } => write!(line, "scenario {number}: {error}"),
+            Self::InRun { label, error } => write!(line, "{label}: {error}"),
+            Self::NotInFile { key: "kernel", tool } => {
+                write!(
+                    line,
+                    "kernel chooses among the kernels of a profile, and a file of {tool} has none"
+                )
+            }
+            Self::NotInFile { key, tool } => {
+                write!(line, "{key} is missing; a file of {tool} does not tell it")
+            }
+            Self::ModelOfFile { name, of } => write!(
+                line,
+                "the file names the model `{name}` ({of}), which the catalog does not have; name it with model"
+            ),
+            Self::OneKernel { found, names } => write!(
+                line,
+                "kernel must choose one kernel of the profile and chooses {found}; some are {}",
+                names.join(", ")
+            ),
             Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
             Self::SeveralCards { name } => write!(
                 line,

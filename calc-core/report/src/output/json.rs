@@ -15,6 +15,7 @@ mod host;
 mod images;
 pub mod inspect;
 mod link;
+pub mod measured;
 mod memory;
 pub mod recommend;
 mod row;

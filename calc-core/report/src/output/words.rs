@@ -8,6 +8,7 @@ pub mod cards;
 pub mod catalog;
 pub mod check;
 pub mod layers;
+pub mod measured;
 pub mod memory;
 mod notes;
 pub mod placement;

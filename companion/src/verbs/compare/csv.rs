@@ -1,5 +1,7 @@
 //! Measurements as CSV: a header, and one line each. Unknown columns are ignored.
 
+use report::input::csv_line::cells;
+
 use super::measured::{Measured, checked};
 
 /// Columns that give the time, with the number of their units per second: dividing keeps 120 µs at 0.00012 s.
@@ -66,28 +68,6 @@ impl Head {
             time: checked(time / per_second)?,
             shape,
         })
-    }
-}
-
-/// The cells of a line; quotes may enclose commas, and a doubled quote is a quote.
-fn cells(line: &str) -> Result<Vec<String>, String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    let mut rest = line.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '"' if quoted && rest.peek() == Some(&'"') => push(&mut cells, rest.next()),
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(String::new()),
-            c => push(&mut cells, Some(c)),
-        }
-    }
-    if quoted { Err("a quote is not closed".into()) } else { Ok(cells) }
-}
-
-fn push(cells: &mut [String], c: Option<char>) {
-    if let Some(last) = cells.last_mut() {
-        last.extend(c);
     }
 }
 
