@@ -39,7 +39,7 @@ fn of_geometry(roles: Vec<RoleSize>) -> impl IntoView {
     };
     view! {
         <section class="weight-roles" aria-label="Weights by role">
-            <h2>"Weights by role" <small>"of one device, from geometry and formats"</small></h2>
+            <h2>"Weights by role" <small>"of one device, its host included, from geometry and formats"</small></h2>
             <TableFrame label="Weights by role" class="formats role-sizes" heads=heads(["Role", "Size", "Share"])>
                 <tbody>{roles.into_iter().map(row).collect_view()}</tbody>
             </TableFrame>

@@ -185,7 +185,8 @@ fn interval(from: &str, to: &str) -> String {
     }
 }
 
-/// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
+/// Energy as the core computes it: idle power all the time, plus the rest of the budget while the devices are busy at their roof.
+/// Beside a host that is a part of the ideal time.
 fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
     let (energy, mean) = (answer.mean.energy?, answer.mean);
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
@@ -193,11 +194,11 @@ fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
         .device
         .tdp
         .map(|tdp| tdp.value))?;
-    let parallel = question.workload.parallel;
-    let (devices, stages) = (parallel.devices() as f64, parallel.pipeline.stages() as f64);
+    let devices = question.workload.parallel.devices() as f64;
     let batch = question.workload.batch as f64;
     let idle = budget * idle_share(question.place.device.class);
-    let busy = mean.ideal / stages;
+    let share = (energy.power.all - idle * devices) / ((budget - idle) * devices);
+    let busy = mean.expected.time * share;
     let per_token =
         |time: Seconds| -> Joules { (idle * time + (budget - idle) * busy) * devices / batch };
     let ideal = budget * busy * devices / batch;
@@ -209,7 +210,7 @@ fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
             text: text::energy(ideal),
             explanation: say::derived(
                 name,
-                "power budget × devices × ideal time ÷ batch",
+                "power budget × devices × busy time ÷ batch",
                 format!("{} × {}", text::power(budget * devices), text::time(busy)),
                 Provenance::Derived,
                 &answer.basis,
@@ -220,7 +221,7 @@ fn energy(question: &ModelQuestion<'_>, answer: &Estimate) -> Option<Figure> {
             text: text::energy(energy.per_token),
             explanation: say::derived(
                 name,
-                "(idle + (budget − idle) × ideal ÷ expected) × devices × time ÷ batch",
+                "(idle + (budget − idle) × busy ÷ expected) × devices × time ÷ batch",
                 format!(
                     "{} of {} × {}; idle is assumed to take {}",
                     text::power(energy.power.all),
@@ -292,6 +293,24 @@ mod tests {
         let number = number.split(text::SPACE).next().expect("a number before its unit");
         let interval = energy_text(&question, &slow).interval;
         assert!(interval.starts_with(number), "{interval} {number}");
+    }
+
+    #[test]
+    fn the_energy_beside_a_host_lies_in_its_interval() {
+        let query = "?view=model&model=gpt-oss-120b&d=rtx_4090&host=ddr5&hostgb=96";
+        let (inputs, notes) = crate::state::url::read(query);
+        assert!(notes.is_empty(), "{notes:?}");
+        let question = ModelQuestion::read(&inputs.model, inputs.place()).expect("valid");
+        let answer = question.estimate().expect("valid");
+        let shown = energy_text(&question, &answer);
+        let joule = |text: &str| -> f64 {
+            let number = text.split(text::SPACE).next().expect("a number");
+            number.parse().unwrap_or_else(|_| panic!("{text}"))
+        };
+        let (low, high) = shown.interval.split_once('–').expect("an interval");
+        let figures = [&shown.ideal.text[..], low, &shown.expected.text, high].map(joule);
+        assert!(figures.is_sorted() && figures[1] < figures[3], "{figures:?}");
+        assert!(shown.expected.text.ends_with('J') && !shown.expected.text.contains('m'));
     }
 
     fn energy_text(question: &ModelQuestion<'_>, answer: &Estimate) -> Figure {
