@@ -329,3 +329,20 @@ fn a_check_of_a_split_model_knows_both_memories() {
     assert_eq!(told["subject"]["weights"], "gguf_q8_0", "as the sentence says");
     assert_eq!(told["host"]["byte_per_s"], 89.6e9);
 }
+
+/// An engine that copies from the host does so for each chunk of the prompt, so that the share is larger than in one step.
+#[test]
+fn the_host_share_of_a_prompt_counts_every_chunk() {
+    let share = |prompt: u64| {
+        let line = format!(
+            r#"{{"hardware":"rtx 4090 with 96 GB of DDR5","model":"gpt-oss-120b","engine":"llama.cpp","prompt":{prompt}}}"#
+        );
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.recommend().expect("a recommendation");
+        let prefill = &answer.ranked[0].outcome.prefill;
+        prefill.host / prefill.expected.time
+    };
+    let (one, eight) = (share(512), share(4096));
+    assert!(one > 0.9 && (eight - one).abs() < 0.02, "{one} and {eight}");
+}

@@ -37,7 +37,14 @@ impl<'a> ModelRun<'a> {
     fn prefill(&self) -> PhaseWork {
         let workload = &self.request.workload;
         let totals = self.plan.timed_step(workload.prefill_step());
-        step_work(&self.request, &totals, workload.prompt)
+        let work = step_work(&self.request, &totals, workload.prompt);
+        if totals.host <= Seconds::ZERO || self.plan.chunks().steps == 1 {
+            return work;
+        }
+        // Each chunk of the prompt waits for the host anew, so that its share is larger than in one step of all tokens.
+        let chunks = self.plan.first_token();
+        let host = work.expected.time * (chunks.host / chunks.expected.time);
+        PhaseWork { host, limit: chunks.limit(), ..work }
     }
 
     fn decode(&self) -> PhaseWork {
