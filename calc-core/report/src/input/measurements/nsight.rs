@@ -214,7 +214,7 @@ fn runs(launches: Vec<Launch>) -> Result<Vec<MeasuredRun>, MeasurementError> {
 fn run(kernel: String, mut launches: Vec<Timed>) -> MeasuredRun {
     launches.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = launches.len();
-    // Of an even number the launch below the middle counts, so that time and traffic are of one launch.
+    // With an even count the median is the lower of the two middle launches, so that time and traffic come from one launch.
     let (time, traffic) = launches[(count - 1) / 2];
     MeasuredRun {
         label: kernel,

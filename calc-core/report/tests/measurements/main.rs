@@ -9,16 +9,18 @@ use report::output::json::measured::MeasuredJson;
 use report::output::summary;
 use serde_json::{Value, json};
 
-const LLAMA: &str = include_str!("measurements/llama-bench.json");
-const LLAMA_LINES: &str = include_str!("measurements/llama-bench.jsonl");
-const VLLM_ALONE: &str = include_str!("measurements/vllm-serve-alone.json");
-const VLLM_QUEUE: &str = include_str!("measurements/vllm-serve-queue.json");
-const VLLM_LATENCY: &str = include_str!("measurements/vllm-latency.json");
-const SGLANG: &str = include_str!("measurements/sglang-serving.jsonl");
-const ONE_BATCH: &str = include_str!("measurements/sglang-one-batch.jsonl");
-const AIPERF: &str = include_str!("measurements/aiperf.json");
-const DETAILS: &str = include_str!("measurements/ncu-details.csv");
-const RAW: &str = include_str!("measurements/ncu-raw.csv");
+mod refusals;
+
+const LLAMA: &str = include_str!("llama-bench.json");
+const LLAMA_LINES: &str = include_str!("llama-bench.jsonl");
+const VLLM_ALONE: &str = include_str!("vllm-serve-alone.json");
+const VLLM_QUEUE: &str = include_str!("vllm-serve-queue.json");
+const VLLM_LATENCY: &str = include_str!("vllm-latency.json");
+const SGLANG: &str = include_str!("sglang-serving.jsonl");
+const ONE_BATCH: &str = include_str!("sglang-one-batch.jsonl");
+const AIPERF: &str = include_str!("aiperf.json");
+const DETAILS: &str = include_str!("ncu-details.csv");
+const RAW: &str = include_str!("ncu-raw.csv");
 
 fn file(text: &str) -> MeasuredFile {
     read(text).expect("a sound file").expect("a file of a known tool")

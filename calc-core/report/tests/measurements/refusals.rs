@@ -1,21 +1,16 @@
 //! Files of benchmarks and profilers that are refused, each by its field, and files that nobody wrote.
 
-use report::input::measurements::{MeasuredFile, read};
+use report::input::measurements::read;
 use report::input::request::{Library, MeasuredInputs};
 use report::output::summary;
-use serde_json::{Value, json};
+use serde_json::json;
 
-const LLAMA: &str = include_str!("measurements/llama-bench.json");
-const LLAMA_LINES: &str = include_str!("measurements/llama-bench.jsonl");
-const VLLM_ALONE: &str = include_str!("measurements/vllm-serve-alone.json");
-const VLLM_QUEUE: &str = include_str!("measurements/vllm-serve-queue.json");
-const VLLM_LATENCY: &str = include_str!("measurements/vllm-latency.json");
-const VLLM_THROUGHPUT: &str = include_str!("measurements/vllm-throughput.json");
-const SGLANG: &str = include_str!("measurements/sglang-serving.jsonl");
-const ONE_BATCH: &str = include_str!("measurements/sglang-one-batch.jsonl");
-const AIPERF: &str = include_str!("measurements/aiperf.json");
-const DETAILS: &str = include_str!("measurements/ncu-details.csv");
-const RAW: &str = include_str!("measurements/ncu-raw.csv");
+use super::{
+    AIPERF, DETAILS, LLAMA, LLAMA_LINES, ONE_BATCH, RAW, SGLANG, VLLM_ALONE, VLLM_LATENCY,
+    VLLM_QUEUE, judge,
+};
+
+const VLLM_THROUGHPUT: &str = include_str!("vllm-throughput.json");
 
 const ALL: [&str; 11] = [
     LLAMA,
@@ -139,16 +134,6 @@ const WRONG: [(&str, &str, &str, &str); 30] = [
     ),
     (RAW, "\"38,900\"", "\"-38,900\"", "gpu__time_duration.sum must be a time"),
 ];
-
-fn file(text: &str) -> MeasuredFile {
-    read(text).expect("a sound file").expect("a file of a known tool")
-}
-
-fn judge(text: &str, fields: Value) -> Result<MeasuredInputs, String> {
-    let Value::Object(fields) = fields else { panic!("an object of fields") };
-    MeasuredInputs::judge(&fields, &file(text), None, &Library::CATALOGS)
-        .map_err(|error| error.to_string())
-}
 
 #[test]
 fn wrong_files_are_refused_by_field() {
