@@ -353,7 +353,7 @@ fn activation_bytes(
 ) -> Bytes {
     let lowering = Lowering { model, precision, expert_parallel };
     let mut largest = Bytes::ZERO;
-    lowering.each(prefill, &mut |op| {
+    lowering.step(prefill, &mut |op| {
         let mut bytes = op.cost.traffic.activations;
         match op.kind {
             OpKind::LmHead if !ends.last => return,

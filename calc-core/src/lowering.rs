@@ -62,7 +62,7 @@ pub struct Lowering<'a> {
 
 impl Lowering<'_> {
     /// Visits every operator of a step, in the order of a layer.
-    pub fn step(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+    pub fn step(&self, step: Step, visit: &mut dyn FnMut(OpInstances)) {
         let mut emit = |op: OpInstances| {
             if op.count > 0 {
                 visit(op);
@@ -119,16 +119,12 @@ impl Lowering<'_> {
         });
     }
 
-    /// [`Lowering::step`] for what is asked once in an answer: all that use it share the code of the walk.
-    pub fn each(&self, step: Step, visit: &mut dyn FnMut(OpInstances)) {
-        self.step(step, &mut |op| visit(op));
-    }
-
     /// Visits only the operators that depend on the number of cached tokens: attention, the scores of an indexer, and with latent
     /// keys the up-projection of cached tokens for a chunk of a prompt.
-    pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+    pub fn attention(&self, step: Step, visit: &mut dyn FnMut(OpInstances)) {
+        let mut visit = |op| visit(op);
         for (index, group) in self.model.attention.iter().enumerate() {
-            self.attention_of(group, step, &mut tag(LayerGroup::Attention(index), visit));
+            self.attention_of(group, step, &mut tag(LayerGroup::Attention(index), &mut visit));
         }
     }
 

@@ -178,7 +178,7 @@ impl<'a> Plan<'a> {
     fn streamed(&self) -> Bytes {
         let Workload { batch, context, .. } = self.request.workload;
         let mut read = Bytes::ZERO;
-        self.lowering().each(Step::decode(batch, context), &mut |op| {
+        self.lowering().step(Step::decode(batch, context), &mut |op| {
             if op.kind != OpKind::Embedding {
                 read += op.cost.traffic.weights * op.count as f64;
             }
@@ -230,7 +230,7 @@ impl<'a> Plan<'a> {
         step: Step,
         visit: &mut impl FnMut(OpInstances, ComputePath, KernelTime),
     ) {
-        self.lowering().each(step, &mut |mut op| {
+        self.lowering().step(step, &mut |mut op| {
             let scale = self.weight_scale.of(op.kind, op.path);
             op.cost.traffic.weights = op.cost.traffic.weights * scale;
             let path = self.path(op.path);

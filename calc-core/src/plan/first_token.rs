@@ -108,7 +108,7 @@ impl Plan<'_> {
     /// latent keys are projected up again.
     fn without_attention(&self, step: Step) -> StepTotals {
         let mut sum = StepTotals::nothing();
-        self.lowering().each(step, &mut |op| {
+        self.lowering().step(step, &mut |op| {
             if !op.kind.grows_with_context() {
                 self.placed(&op, step, &mut |times, count| sum.add(times, count));
             }

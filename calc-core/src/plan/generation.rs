@@ -143,7 +143,7 @@ impl Plan<'_> {
         let batch = self.request.workload.batch;
         let read = |plan: &Self, step| {
             let mut read = Bytes::ZERO;
-            plan.lowering().each(step, &mut |op| {
+            plan.lowering().step(step, &mut |op| {
                 plan.placed(&op, step, &mut |times, count| read += times.streamed() * count);
             });
             read

@@ -74,7 +74,7 @@ impl Plan<'_> {
         let mut half_bytes = Seconds::ZERO;
         let (mut streamed, mut computed) = (Bytes::ZERO, Flops::ZERO);
         let setting = step.setting();
-        self.lowering().each(step, &mut |op| {
+        self.lowering().step(step, &mut |op| {
             let path = self.path(op.path);
             let parts = parts_of(self.model(), &op);
             let all = row(&mut operators, op.kind, path);

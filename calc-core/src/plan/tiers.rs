@@ -257,7 +257,7 @@ impl Plan<'_> {
             Step::verify(batch, drafts.draft_tokens + 1, cached)
         });
         let (mut busy, mut all) = (Seconds::ZERO, Seconds::ZERO);
-        self.lowering().each(step, &mut |op| {
+        self.lowering().step(step, &mut |op| {
             self.placed(&op, step, &mut |times, count| {
                 busy += times.busy * count;
                 all += times.time.ideal() * count;

@@ -238,8 +238,8 @@ fn no_speed(seen: Option<&CardOutcome<'_>>) -> Option<String> {
 /// A loss of quality: the number, and the name of what is lost; empty without a loss.
 fn loss_parts(loss: &QualityLoss) -> (String, String) {
     let whole = advice::quality(loss);
-    match whole.rsplit_once(&format!("{}% ", text::SPACE)) {
-        Some((number, metric)) => (format!("{number}{}%", text::SPACE), metric.to_owned()),
+    match whole.split_once('%') {
+        Some((number, metric)) => (format!("{number}%"), metric.trim_start().to_owned()),
         None => (whole, String::new()),
     }
 }

@@ -97,7 +97,7 @@ fn formats(inputs: &Inputs) -> String {
 
 /// A name without the remark in parentheses at its end.
 pub fn brief(name: &str) -> &str {
-    name.split(" (").next().unwrap_or(name)
+    name.split('(').next().map_or(name, str::trim_end)
 }
 
 /// A typed number with its digits grouped; what is no number stays as typed.

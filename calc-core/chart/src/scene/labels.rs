@@ -116,7 +116,7 @@ impl Frame {
         for roof in core::iter::once(&chart.bandwidth).chain(&chart.l2) {
             let ends = self.diagonal(roof.value.get(), highest);
             // Where the whole label has no room, its first part has.
-            let brief = roof.label.split(" · ").next().unwrap_or_default();
+            let brief = roof.label.split('·').next().unwrap_or_default().trim_end();
             labels.extend(ends.and_then(|ends| {
                 let whole = placer.place(along_diagonal(&roof.label, ends));
                 whole.or_else(|| placer.place(along_diagonal(brief, ends)))

@@ -94,7 +94,8 @@ fn ungrouped(number: &str) -> Option<String> {
     let rest: Vec<&str> = groups.collect();
     let is_grouped = (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3);
     let behind = number[whole.len()..].contains(separators);
-    let apart = !number.starts_with('_') && !number.ends_with('_') && !number.contains("__");
+    let doubled = number.as_bytes().windows(2).any(|pair| pair == b"__");
+    let apart = !number.starts_with('_') && !number.ends_with('_') && !doubled;
     if behind || !apart || !rest.is_empty() && (!is_grouped || number.contains('_')) {
         return None;
     }

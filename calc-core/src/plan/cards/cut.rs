@@ -173,7 +173,7 @@ impl<'c> Cutter<'c> {
         // Time of a layer with each part.
         let mut parts: Vec<(LayerPart, Seconds)> = Vec::new();
         let layers = model.n_layers as f64;
-        plan.lowering().each(step, &mut |op| {
+        plan.lowering().step(step, &mut |op| {
             let time = plan.times_there(&op, step, &place).expected.time;
             match op.kind {
                 OpKind::Embedding => return embedding += time * op.count as f64,

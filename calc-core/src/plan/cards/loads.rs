@@ -28,7 +28,7 @@ impl Plan<'_> {
     /// The part of a step on each card.
     fn spans(&self, step: Step) -> Vec<Span> {
         let mut spans = alloc::vec![Span::ZERO; self.stages.len()];
-        self.lowering().each(step, &mut |op| {
+        self.lowering().step(step, &mut |op| {
             for (index, stage) in self.stages.iter().enumerate() {
                 let times = self.times_there(&op, step, &self.place_of(index));
                 let one = Span { ideal: times.time.ideal(), expected: times.expected };
