@@ -4,7 +4,6 @@
 use calc_core::estimate::PhaseEstimate;
 use calc_core::model_arch::{LayerGroup, LayerPart, ModelArch};
 use calc_core::plan::{LayerRow, OpRow, StepTotals};
-use calc_core::roofline::Bound;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use chart::theme::Hue;
@@ -16,7 +15,7 @@ use report::output::words;
 use super::answer::ModelShown;
 use super::geometry;
 use super::inputs::ModelInputs;
-use super::operators::{PHASES, hue, phases, point_key, share};
+use super::operators::{Limiter, PHASES, hue, phases, point_key, share};
 use super::question::ModelQuestion;
 use crate::state::place::Place;
 
@@ -185,11 +184,7 @@ fn numbers(count: String, totals: &StepTotals, share: f64, is_kernel: bool) -> N
         bytes: [size(traffic.weights), size(traffic.kv_cache), size(traffic.activations)],
         intensity: worked(text::plain(totals.cost.intensity().get())),
         share: text::percent(share),
-        bound: match totals.time.bound() {
-            _ if !is_kernel => text::NO_NUMBER,
-            Bound::Memory => "DRAM",
-            Bound::Compute => "compute",
-        },
+        bound: if is_kernel { Limiter::of(totals).name() } else { text::NO_NUMBER },
     }
 }
 
@@ -267,6 +262,7 @@ mod tests {
     use super::*;
     use crate::state::inputs::Inputs;
     use crate::state::model::answer::next;
+    use crate::state::model::beside::with;
     use crate::state::model::inputs::ModelSource;
 
     fn tables(key: &str) -> [PhaseTable; 2] {
@@ -289,6 +285,33 @@ mod tests {
             (number(left), number(left) + number(width))
         };
         outline.split('M').skip(1).map(bar).collect()
+    }
+
+    /// The inputs of gpt-oss-120b on one RTX 4090 with a host, the most experts of which lie on the host.
+    fn beside_host() -> Inputs {
+        let mut inputs = Inputs::default();
+        let device = catalog::device("rtx_4090").expect("catalog key");
+        let model = catalog::model("gpt-oss-120b").expect("catalog key");
+        inputs.set_device(std::borrow::Cow::Borrowed(device));
+        inputs.model.set_base(ModelSource::Catalog(model));
+        inputs.model.beside = with(None, "host", "96 GB of DDR5", device);
+        inputs
+    }
+
+    #[test]
+    fn what_runs_on_the_host_is_limited_by_host_memory() {
+        let inputs = beside_host();
+        let shown = next(None, &inputs.model, inputs.place());
+        let limits = |phase: usize| -> Vec<(&'static str, &'static str)> {
+            let table = table_of(&inputs.model, inputs.place(), &shown, phase).expect("an answer");
+            let rows = table.parts.iter().flat_map(|part| &part.rows);
+            rows.map(|row| (row.name, row.numbers.bound)).collect()
+        };
+        let decode = limits(1);
+        assert!(decode.contains(&("expert_gate_up", "host memory")), "{decode:?}");
+        assert!(decode.contains(&("qkv", "DRAM")), "{decode:?}");
+        let prefill = limits(0);
+        assert!(prefill.contains(&("expert_gate_up", "host link")), "{prefill:?}");
     }
 
     #[test]
