@@ -297,9 +297,8 @@ fn crossing(
     let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
     let is_before = |more: u64| {
         let w = workload(question, against, before + more);
-        Plan::new(question.request(w)).is_ok_and(|plan| {
-            Limiter::of(&plan.step(Step::decode(w.batch, w.context))) == first
-        })
+        Plan::new(question.request(w))
+            .is_ok_and(|plan| Limiter::of(&plan.step(Step::decode(w.batch, w.context))) == first)
     };
     Some((before + largest(after.at - before, is_before) + 1, after.limiter))
 }

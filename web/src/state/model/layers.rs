@@ -1,7 +1,7 @@
 //! The layers of a model: a picture of their order, and the operators of both phases by the part of the layers that they
 //! belong to.
 
-use calc_core::estimate::PhaseEstimate;
+use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::model_arch::{LayerGroup, LayerPart, ModelArch};
 use calc_core::plan::{LayerRow, OpRow, StepTotals};
 use calc_core::units::Bytes;
@@ -101,21 +101,39 @@ pub fn table_of(
     phase: usize,
 ) -> Option<PhaseTable> {
     let question = ModelQuestion::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
-    let [prefill, decode] = captions(&question.workload);
+    let estimate = &shown.answer.estimate;
+    let [prefill, decode] = captions(&question.workload, estimate);
     let caption = if phase == 0 { prefill } else { decode };
-    let phases = phases(&shown.answer.estimate);
+    let phases = phases(estimate);
     Some(table(&question.arch, (*PHASES.get(phase)?, *phases.get(phase)?), caption))
 }
 
-fn captions(w: &Workload) -> [String; 2] {
+fn captions(w: &Workload, answer: &Estimate) -> [String; 2] {
     let tokens = match w.batch {
         1 => "one token".to_owned(),
         batch => format!("{} tokens", text::count(batch)),
     };
     [
-        format!("{} tokens at once", text::count(w.batch.saturating_mul(w.prompt))),
+        format!(
+            "{} tokens at once{}",
+            text::count(w.batch.saturating_mul(w.prompt)),
+            other_first_token(w, answer).unwrap_or_default()
+        ),
         format!("{tokens} at {} cached tokens", text::count(w.context)),
     ]
+}
+
+/// The time of the whole prompt in one step, and why the first token takes another one; `None` where they are the same.
+fn other_first_token(w: &Workload, answer: &Estimate) -> Option<String> {
+    let how = words::first_token(w, answer).filter(|_| !w.static_batch && !answer.link_unknown)?;
+    let [whole, first] = [answer.prefill.totals.expected.time, answer.ttft.time].map(text::time);
+    let copies = answer.placement.is_some_and(|placement| placement.is_split() && placement.copies);
+    let again = if copies && answer.chunks.steps > 1 {
+        "; each chunk copies the weights on the host to the card again"
+    } else {
+        ""
+    };
+    Some(format!(": {whole}. The first token takes {first}, the time {how}{again}."))
 }
 
 fn table(
@@ -312,6 +330,24 @@ mod tests {
         assert!(decode.contains(&("qkv", "DRAM")), "{decode:?}");
         let prefill = limits(0);
         assert!(prefill.contains(&("expert_gate_up", "host link")), "{prefill:?}");
+    }
+
+    #[test]
+    fn a_first_token_in_chunks_says_why_it_takes_longer_than_the_prompt_at_once() {
+        let inputs = beside_host();
+        let shown = next(None, &inputs.model, inputs.place());
+        let table = table_of(&inputs.model, inputs.place(), &shown, 0).expect("an answer");
+        let estimate = &shown.answer.estimate;
+        let [whole, first] =
+            [estimate.prefill.totals.expected.time, estimate.ttft.time].map(text::time);
+        assert_eq!(
+            table.caption,
+            format!(
+                "4\u{202f}096 tokens at once: {whole}. The first token takes {first}, the time of one request, in 8 chunks of 512 tokens; each chunk copies the weights on the host to the card again."
+            )
+        );
+        let caption = tables("llama-3.1-8b")[0].caption.clone();
+        assert!(caption.starts_with("4\u{202f}096 tokens at once"), "{caption}");
     }
 
     #[test]
