@@ -1,5 +1,6 @@
 //! Searchable lists: groups of options.
 
+mod entered;
 mod search;
 
 use calc_core::catalog::models::CatalogModel;
@@ -14,6 +15,7 @@ use super::model::answer::parameters;
 use super::model::inputs::ModelSource;
 use super::model::roles::Role;
 
+pub use entered::{Entered, entered};
 pub use search::{NOTHING, OPEN, PASTE, PickerCatalog, found, split_count, split_host};
 
 /// One option.

@@ -37,10 +37,10 @@ pub fn KernelView() -> impl IntoView {
     let shown = memo(move |before| asked.with(|inputs| next(before, inputs)));
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
     let stale = flag(move || shown.with(KernelShown::is_stale));
-    let why = block(move || match shown.with(why_stale) {
+    let why = move || match shown.with(why_stale) {
         why if why.is_empty() => ().into_any(),
         why => view! { <p class="why-stale">{why}</p> }.into_any(),
-    });
+    };
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
     expect_context::<Startup>().prepare(shown);
     in_turn(move || {
@@ -49,7 +49,7 @@ pub fn KernelView() -> impl IntoView {
                     {in_turn(|| view! { <InputsPanel/> }.into_any())}
                     <section class="answer" class:stale=stale aria-label="Answer">
                         <Notes/>
-                        <div role="status">{why}</div>
+                        <div role="status">{block(why)}</div>
                         {in_turn(|| view! { <Verdict/> }.into_any())}
                         {in_turn(|| view! { <RooflineChart/> }.into_any())}
                         {in_turn(|| view! { <FormatTable/> }.into_any())}

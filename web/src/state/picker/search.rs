@@ -12,8 +12,10 @@ use report::input::named_model::geometry_of;
 use report::input::request::beside::card_and_host;
 
 use super::{OptionGroup, PickerOption};
+use crate::state::several_cards::several_cards;
 use host::beside_host;
 
+pub(super) use host::NO_HOST;
 pub use host::split_host;
 
 /// The catalog whose published names a search understands.
@@ -84,6 +86,10 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
 }
 
 fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
+    let is_device = matches!(names, PickerCatalog::Machines | PickerCatalog::Devices);
+    if let Some(title) = is_device.then(|| several_cards(typed)).flatten() {
+        return vec![OptionGroup { title, choices: Vec::new() }];
+    }
     if let Some((count, name)) =
         catalog::counted(typed).filter(|_| names == PickerCatalog::Machines)
     {
