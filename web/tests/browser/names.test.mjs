@@ -50,3 +50,17 @@ pageTest('a name that no model has is refused in one line, with the names near i
   assert.match(await said(page, 'model'), /^No model matches “lama 3\.1 8x”; near it: Llama-3\.1 8B/);
   assert.equal(await line(page), before);
 });
+
+pageTest('the format in the name of a model becomes the scheme, or is said not to', {}, async (page) => {
+  await openSite(page, '?view=plan&d=rtx_4090&prompt=512');
+  await unfold(page, 'model');
+  await pick(page, 'model', 'Qwen3.5-35B-A3B Q4_K_M');
+  assert.equal(await said(page, 'model'), '“Qwen3.5-35B-A3B Q4_K_M” read as Qwen3.5 35B-A3B in GGUF Q4_K.');
+  assert.match(await query(page), /model=qwen3\.5-35b-a3b.*scheme=gguf_q4_k/);
+  assert.match(await line(page), /in GGUF Q4_K_M/);
+  await pick(page, 'model', 'gpt-oss:20b-q4');
+  assert.match(plain(await page.locator('.notes').innerText()), /gpt-oss:20b-q4 names .*, which is none of Plan's schemes, so the scheme was not changed/);
+  await openSite(page, '?view=model&d=rtx_4090&prompt=512');
+  await pick(page, 'model', 'llama3.1:8b-instruct-q8_0');
+  assert.match(await query(page), /mw=gguf_q8_0/);
+});

@@ -11,6 +11,7 @@ use calc_core::error::Error;
 use report::input::named_model::geometry_of;
 use report::input::request::beside::card_and_host;
 
+use super::named_format::with_format;
 use super::{OptionGroup, PickerOption};
 use crate::state::several_cards::several_cards;
 use host::beside_host;
@@ -81,6 +82,9 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
                 choice.name = geometry_of(other, model);
             }
         }
+    }
+    if names == PickerCatalog::Models {
+        with_format(&mut found, typed);
     }
     found
 }
@@ -209,7 +213,7 @@ mod tests {
     use super::*;
     use crate::state::model::inputs::ModelSource;
     use crate::state::picker::{
-        choice_at, device_groups, drafter_groups, model_groups, weight_groups,
+        choice_at, device_groups, drafter_groups, model_groups, split_format, weight_groups,
     };
 
     #[test]
@@ -256,7 +260,8 @@ mod tests {
             (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
             let first = choice_at(&found(groups, typed, names), 0);
-            assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
+            let first = first.map(|choice| split_format(&choice.key).0.to_owned());
+            assert_eq!(first.as_deref(), Some(key), "{typed}");
         }
     }
 
