@@ -25,7 +25,7 @@ struct Combobox {
     names: PickerCatalog,
     /// The active option was chosen by an arrow key.
     is_moved: StoredValue<bool>,
-    /// What Enter made of the query, and whether it took nothing.
+    /// The sentence about the name that Enter took or refused, and whether it was refused.
     said: RwSignal<Option<(String, bool)>>,
     on_choose: Callback<String>,
 }

@@ -62,5 +62,5 @@ pageTest('the format in the name of a model becomes the scheme, or is said not t
   assert.match(plain(await page.locator('.notes').innerText()), /gpt-oss:20b-q4 names .*, which is none of Plan's schemes, so the scheme was not changed/);
   await openSite(page, '?view=model&d=rtx_4090&prompt=512');
   await pick(page, 'model', 'llama3.1:8b-instruct-q8_0');
-  assert.match(await query(page), /mw=gguf_q8_0/);
+  assert.match(await query(page), /weights=gguf_q8_0/);
 });

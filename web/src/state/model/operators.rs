@@ -49,7 +49,7 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// What limits the work of these sums.
+    /// The resource that limits the work of these sums.
     pub fn of(totals: &StepTotals) -> Self {
         let is_of_host = totals.host > totals.expected.time * 0.5;
         let is_computed_there = totals.there.get() > 0.0;
@@ -62,7 +62,7 @@ impl Limiter {
         }
     }
 
-    /// Its name in tables and sentences.
+    /// The name of the resource in tables and sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dram => "DRAM",

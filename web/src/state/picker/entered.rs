@@ -1,10 +1,10 @@
-//! What Enter does with a typed name: it takes an option and says how it read the name, or says why it takes none.
+//! Answers to Enter behind a typed name: it takes an option and says how it read the name, or says why it takes none.
 
 use super::search::{NO_HOST, NOTHING};
 use super::{OptionGroup, PickerCatalog, PickerOption, choice_at, count};
 use crate::state::several_cards::brief;
 
-/// What Enter does.
+/// An answer to Enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entered {
     /// Takes the option with this key.
@@ -17,7 +17,7 @@ pub enum Entered {
     Refused(String),
 }
 
-/// What Enter does with a typed name, whose list it takes the option at `place` of.
+/// The answer to Enter behind a typed name, from the option at `place` of the list for it.
 pub fn entered(
     list: &[OptionGroup],
     place: usize,
