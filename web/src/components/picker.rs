@@ -68,10 +68,8 @@ pub fn Picker(
     };
     let answer = block(move || match said.get() {
         None => ().into_any(),
-        Some((said, is_refused)) => {
-            let class = if is_refused { "message" } else { "brief" };
-            view! { <p class=class>{said}</p> }.into_any()
-        }
+        Some((said, true)) => view! { <p class="message">{said}</p> }.into_any(),
+        Some((said, false)) => view! { <p><small>{said}</small></p> }.into_any(),
     });
     let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
     view! {

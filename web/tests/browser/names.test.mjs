@@ -59,7 +59,9 @@ pageTest('the format in the name of a model becomes the scheme, or is said not t
   assert.match(await query(page), /model=qwen3\.5-35b-a3b.*scheme=gguf_q4_k/);
   assert.match(await line(page), /in GGUF Q4_K_M/);
   await pick(page, 'model', 'gpt-oss:20b-q4');
-  assert.match(plain(await page.locator('.notes').innerText()), /gpt-oss:20b-q4 names .*, which is none of Plan's schemes, so the scheme was not changed/);
+  assert.match(await query(page), /scheme=as_published/);
+  await pick(page, 'model', 'llama3.1:8b-instruct-q5_1');
+  assert.match(plain(await page.locator('.notes').innerText()), /llama3\.1:8b-instruct-q5_1 names GGUF Q5_1, which is none of Plan's schemes, so the scheme was not changed/);
   await openSite(page, '?view=model&d=rtx_4090&prompt=512');
   await pick(page, 'model', 'llama3.1:8b-instruct-q8_0');
   assert.match(await query(page), /weights=gguf_q8_0/);

@@ -49,7 +49,7 @@ pub fn KernelView() -> impl IntoView {
                     {in_turn(|| view! { <InputsPanel/> }.into_any())}
                     <section class="answer" class:stale=stale aria-label="Answer">
                         <Notes/>
-                        <div role="status">{block(why)}</div>
+                        <div class="said" role="status">{block(why)}</div>
                         {in_turn(|| view! { <Verdict/> }.into_any())}
                         {in_turn(|| view! { <RooflineChart/> }.into_any())}
                         {in_turn(|| view! { <FormatTable/> }.into_any())}

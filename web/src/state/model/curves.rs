@@ -308,6 +308,12 @@ fn longest(question: &ModelQuestion<'_>, against: CurveAxis) -> Option<u64> {
     question.arch.max_context.filter(|_| against == CurveAxis::Context)
 }
 
+/// A name at the start of a sentence.
+fn capital(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest}", first.to_ascii_uppercase())
+}
+
 fn words(
     (against, longest, context): (CurveAxis, Option<u64>, u64),
     first: Option<Limiter>,
@@ -325,7 +331,7 @@ fn words(
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };
     let limit = match crossing {
-        None => format!("All along, {} limits.", first.unwrap_or(Limiter::Dram).name()),
+        None => format!("{} limits all along.", capital(first.unwrap_or(Limiter::Dram).name())),
         Some((at, limiter)) => format!("From {} on, {} limits.", text::count(at), limiter.name()),
     };
     match against {

@@ -2,6 +2,7 @@
 
 use calc_core::catalog;
 use calc_core::catalog::model_names::{find, is_tag};
+use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::schemes::SCHEMES;
 use calc_core::precision::PrecisionChoice;
 use calc_core::scheme::{Scheme, SchemeWeights};
@@ -15,9 +16,9 @@ const NAMED: char = '\t';
 
 /// Gives the option of the model that a name means the format that the name states.
 pub(super) fn with_format(found: &mut [OptionGroup], typed: &str) {
-    let Some((key, format)) = stated(typed) else { return };
+    let Some((CatalogModel { key, .. }, format)) = stated(typed) else { return };
     let mut choices = found.iter_mut().flat_map(|group| &mut group.choices);
-    if let Some(choice) = choices.find(|choice| choice.key == key) {
+    if let Some(choice) = choices.find(|choice| choice.key == *key) {
         choice.name = format!("{} in {}", choice.name, format.weights.short_name);
         choice.key = format!("{key}{NAMED}{}", typed.trim());
     }
@@ -31,9 +32,9 @@ pub fn split_format(key: &str) -> (&str, Option<&str>) {
 /// Takes the format that a name states: in Plan as the scheme, elsewhere as the formats of the model. Returns why it is not
 /// taken.
 pub fn take_format(inputs: &mut Inputs, named: &str) -> Option<String> {
-    let (_, format) = stated(named)?;
+    let (model, format) = stated(named)?;
     if inputs.view == View::Plan {
-        let scheme = scheme_of(&format, named);
+        let scheme = scheme_of(model, &format, named);
         if scheme.is_none() {
             return Some(format!(
                 "{named} names {}, which is none of Plan's schemes, so the scheme was not changed; Model takes it.",
@@ -54,8 +55,8 @@ pub fn take_format(inputs: &mut Inputs, named: &str) -> Option<String> {
     None
 }
 
-/// The key of the model that a name means, and the formats that it states; the format that every tag of Ollama has is none.
-fn stated(named: &str) -> Option<(&'static str, PrecisionChoice)> {
+/// The model that a name means, and the formats that it states; the format that every tag of Ollama has is none.
+fn stated(named: &str) -> Option<(&'static CatalogModel, PrecisionChoice)> {
     let found = find(named)?;
     let format = found.format?;
     let is_type = |word: &str| {
@@ -66,11 +67,18 @@ fn stated(named: &str) -> Option<(&'static str, PrecisionChoice)> {
     let mut words = lower.split([':', '-', ' ']);
     let is_stated =
         !is_tag(named) || words.any(|word| is_type(word) || catalog::format(word).is_ok());
-    is_stated.then_some((found.model.key, format))
+    is_stated.then_some((found.model, format))
 }
 
-/// The scheme with these weights; of several the one whose method the name states.
-fn scheme_of(format: &PrecisionChoice, named: &str) -> Option<&'static Scheme> {
+/// The scheme with these weights; of several the one whose method the name states. Experts that are published in MXFP4 stay as
+/// published.
+fn scheme_of(
+    model: &CatalogModel,
+    format: &PrecisionChoice,
+    named: &str,
+) -> Option<&'static Scheme> {
+    let stored = model.stored.choice();
+    let has_mxfp4 = stored.experts.unwrap_or(stored.weights).key == "mxfp4";
     let lower = named.to_ascii_lowercase();
     let is_of = |scheme: &&Scheme| match scheme.weights {
         SchemeWeights::Format(weights) => {
@@ -78,7 +86,7 @@ fn scheme_of(format: &PrecisionChoice, named: &str) -> Option<&'static Scheme> {
                 && scheme.activations.map(|own| own.key) == format.activations.map(|own| own.key)
         }
         SchemeWeights::Half => matches!(format.weights.key, "fp16" | "bf16"),
-        SchemeWeights::Published => false,
+        SchemeWeights::Published => has_mxfp4 && format.weights.key == "gguf_mxfp4",
     };
     let says = |scheme: &&Scheme| {
         scheme.key.rsplit('_').next().is_some_and(|method| lower.contains(method))
@@ -113,7 +121,8 @@ mod tests {
             ("unsloth/Qwen3.5-35B-A3B-GGUF:Q4_K_M", "Qwen3.5 35B-A3B in GGUF Q4_K", "gguf_q4_k"),
             ("llama3.1:8b-instruct-q8_0", "Llama-3.1 8B in GGUF Q8_0", "gguf_q8_0"),
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "Qwen2.5 7B in AWQ/GPTQ INT4 g128", "int4_g128_awq"),
-            ("gpt-oss:20b-q4", "gpt-oss-20b (21B-A3.6B) in GGUF MXFP4", ""),
+            ("gpt-oss:20b-q4", "gpt-oss-20b (21B-A3.6B) in GGUF MXFP4", "as_published"),
+            ("llama3.1:8b-instruct-q5_1", "Llama-3.1 8B in GGUF Q5_1", ""),
             ("llama3.1:8b", "Llama-3.1 8B", ""),
         ] {
             let (inputs, shown, note) = taken(View::Plan, typed);

@@ -51,7 +51,7 @@ fn the_crossing_is_where_the_bound_changes() {
         assert_eq!(row.limiter == Limiter::Compute, row.at as f64 >= crossing, "{}", row.at);
     }
     assert_eq!(by_context.curves.crossing, None);
-    assert!(by_context.words.contains("All along, "), "{}", by_context.words);
+    assert!(by_context.words.contains("limits all along"), "{}", by_context.words);
 }
 
 #[test]
