@@ -30,6 +30,7 @@ pub mod points;
 pub mod presets;
 pub mod roving;
 pub mod scenario;
+pub mod several_cards;
 pub mod slider;
 pub mod stale;
 #[cfg(test)]

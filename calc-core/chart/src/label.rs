@@ -4,7 +4,7 @@ use crate::geometry::{Rect, Spot, clip};
 use crate::theme::Ink;
 
 /// Height of a line of text over its font size.
-const LINE_HEIGHT: f64 = 1.25;
+pub(crate) const LINE_HEIGHT: f64 = 1.25;
 
 /// Which end of a text is at its spot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use report::number_text;
 
 use crate::axis::LinearAxis;
 use crate::geometry::{Rect, Spot};
-use crate::label::{Anchor, Label, Placer, text_width};
+use crate::label::{Anchor, LINE_HEIGHT, Label, Placer, text_width};
 use crate::mark::Mark;
 use crate::scene::{Line, Scene, ScenePoint, Size, strokes};
 use crate::theme::{Hue, Ink};
@@ -186,8 +186,8 @@ impl Frame {
             taken: taken.chain(texts).collect(),
             lines: strokes(&scene.lines),
         };
-        // The selected one first, refused ones last: what finds no room has no name beside it, and that of a refused one is
-        // near and goes across no line.
+        // The selected one first, refused ones last. A name that a line would cross is left out, but for the selected one; that
+        // of a refused one is near its mark.
         let mut order: Vec<&ScenePoint> = scene.points.iter().collect();
         let rank = |point: &ScenePoint| (!point.focused, point.mark.hue == Hue::Gray);
         sort_short(&mut order, |a, b| rank(a) < rank(b));
@@ -196,7 +196,7 @@ impl Frame {
             let mut places = beside(point);
             places.truncate(if is_gray { NEAR } else { usize::MAX });
             places.retain(|label| point.focused || is_nearest(point, &scene.points, label));
-            if is_gray { placer.place_clear(places) } else { placer.place(places) }
+            if point.focused { placer.place(places) } else { placer.place_clear(places) }
         };
         let labels: Vec<Label> = order.into_iter().filter_map(name).collect();
         scene.labels.extend(labels);
@@ -216,12 +216,18 @@ fn beside(point: &ScenePoint) -> Vec<Label> {
     let near =
         |x: f64, y: f64, anchor| Label::new(&point.label, point.at.moved(x, y), anchor, ink, FONT);
     let gap = point.radius + 5.0;
+    // Between two lines that are a little more than a line of text apart.
+    let tight = FONT * LINE_HEIGHT / 2.0 + 0.5;
     vec![
         near(gap, -10.0, Anchor::Start),
         near(0.0, -16.0, Anchor::Middle),
         near(-gap, -10.0, Anchor::End),
         near(gap, 11.0, Anchor::Start),
         near(-gap, 11.0, Anchor::End),
+        near(gap, -tight, Anchor::Start),
+        near(-gap, -tight, Anchor::End),
+        near(gap, tight, Anchor::Start),
+        near(-gap, tight, Anchor::End),
         near(gap, -24.0, Anchor::Start),
         near(-gap, -24.0, Anchor::End),
         near(0.0, -30.0, Anchor::Middle),
@@ -287,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_nearest_to_its_own_mark_and_no_line_goes_through_that_of_a_refused_one() {
+    fn a_name_is_nearest_to_its_own_mark_and_no_line_goes_through_it() {
         let mut schemes = some();
         schemes.points.extend((0..30).map(|i| {
             let (time, loss) = (15.0 + 0.4 * f64::from(i), 0.3 * f64::from(i % 7));
@@ -308,9 +314,27 @@ mod tests {
             let crossed = strokes(&scene.lines)
                 .into_iter()
                 .filter(|(from, to)| crate::geometry::clip(*from, *to, &label.bounds).is_some());
-            assert!(own.mark.hue != Hue::Gray || crossed.count() == 0, "{}", own.label);
+            assert_eq!(crossed.count(), 0, "{}", own.label);
         }
-        assert!(named > 8, "{named}");
+        assert!(named >= 8, "{named}");
+    }
+
+    #[test]
+    fn no_line_goes_through_a_name_between_intervals_that_lie_close_together() {
+        // As eight H200 with DeepSeek V3.2 have them: four schemes of one time, a line of text apart.
+        let losses = [2.0, 2.87, 3.2, 3.6];
+        let points = losses.map(|loss| point(&format!("INT4 with {loss}"), 2.1, loss, false));
+        let schemes = Schemes { points: points.into(), limit: Some(5.0), ..Schemes::default() };
+        let scene = scene(&schemes, Size { width: 550.0, height: 300.0 }, None);
+        let is_name = |label: &&Label| label.text.starts_with("INT4");
+        let names: Vec<&Label> = scene.labels.iter().filter(is_name).collect();
+        assert_eq!(names.len(), losses.len(), "{names:?}");
+        for name in names {
+            let mut lines = strokes(&scene.lines).into_iter();
+            let crossed =
+                lines.find(|(a, b)| crate::geometry::clip(*a, *b, &name.bounds).is_some());
+            assert_eq!(crossed, None, "{}", name.text);
+        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{derived, flag, maybe, on, text};
+use super::erased::{block, derived, flag, maybe, on, text};
 use super::picker_list::{PickerList, option_id, reveal};
 use crate::state::picker::{
-    OptionGroup, PickerCatalog, choice_at, count, found, name_of, position,
+    Entered, OptionGroup, PickerCatalog, choice_at, count, entered, found, name_of, position,
 };
 use crate::state::roving::turn;
 
@@ -22,6 +22,11 @@ struct Combobox {
     active: RwSignal<Option<usize>>,
     /// The options that match the query.
     list: Signal<Vec<OptionGroup>>,
+    names: PickerCatalog,
+    /// The active option was chosen by an arrow key.
+    is_moved: StoredValue<bool>,
+    /// The sentence about the name that Enter took or refused, and whether it was refused.
+    said: RwSignal<Option<(String, bool)>>,
     on_choose: Callback<String>,
 }
 
@@ -47,7 +52,25 @@ pub fn Picker(
     let query = RwSignal::new(String::new());
     let active = RwSignal::new(None::<usize>);
     let list = derived(move || found(&groups.get(), &query.get(), names));
-    let combobox = Combobox { id, groups, chosen, open, query, active, list, on_choose };
+    let (is_moved, said) = (StoredValue::new(false), RwSignal::new(None));
+    let combobox = Combobox {
+        id,
+        groups,
+        chosen,
+        open,
+        query,
+        active,
+        list,
+        names,
+        is_moved,
+        said,
+        on_choose,
+    };
+    let answer = block(move || match said.get() {
+        None => ().into_any(),
+        Some((said, true)) => view! { <p class="message">{said}</p> }.into_any(),
+        Some((said, false)) => view! { <p><small>{said}</small></p> }.into_any(),
+    });
     let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
     view! {
         <div class="field picker" class:open=flag(move || open.get())>
@@ -71,6 +94,7 @@ pub fn Picker(
             />
             <span class="detail">{detail}</span>
             <PickerList id=id label=label list=list open=open active=active chosen=chosen on_choose=Callback::new(move |key| combobox.choose(key))/>
+            <div role="status" id=format!("{id}-said")>{answer}</div>
         </div>
     }
 }
@@ -81,6 +105,8 @@ impl Combobox {
         let Self { id, groups, chosen, open, query, active, .. } = self;
         if !open.get_untracked() {
             query.set(String::new());
+            self.said.set(None);
+            self.is_moved.set_value(false);
             active.set(groups.with_untracked(|groups| position(groups, &chosen.get_untracked())));
             open.set(true);
             request_animation_frame(move || reveal(id, active));
@@ -90,7 +116,31 @@ impl Combobox {
     fn search(self, typed: String) {
         self.show();
         self.query.set(typed);
+        self.is_moved.set_value(false);
         self.active.set(self.list.with_untracked(|list| (count(list) > 0).then_some(0)));
+    }
+
+    /// Takes the option at a place of the list. One that the reader did not move to is the list's reading of the query.
+    fn enter(self, place: usize) {
+        let typed =
+            if self.is_moved.get_value() { String::new() } else { self.query.get_untracked() };
+        if typed.is_empty() {
+            if let Some(choice) = self.list.with_untracked(|list| choice_at(list, place)) {
+                self.choose(choice.key);
+            }
+            return;
+        }
+        match self.list.with_untracked(|list| entered(list, place, &typed, self.names)) {
+            Some(Entered::Taken { key, said }) => {
+                self.choose(key);
+                self.said.set((!said.is_empty()).then_some((said, false)));
+            }
+            Some(Entered::Refused(why)) => {
+                self.open.set(false);
+                self.said.set(Some((why, true)));
+            }
+            None => {}
+        }
     }
 
     fn choose(self, key: String) {
@@ -107,6 +157,7 @@ impl Combobox {
                 if is_open {
                     let count = list.with_untracked(|list| count(list));
                     active.update(|active| *active = turn(*active, count, key));
+                    self.is_moved.set_value(true);
                     reveal(id, active);
                 } else {
                     self.show();
@@ -114,10 +165,7 @@ impl Combobox {
             }
             "Enter" if is_open => {
                 event.prevent_default();
-                let place = active.get_untracked().unwrap_or(0);
-                if let Some(choice) = list.with_untracked(|list| choice_at(list, place)) {
-                    self.choose(choice.key);
-                }
+                self.enter(active.get_untracked().unwrap_or(0));
             }
             "Escape" if is_open => open.set(false),
             _ => {}

@@ -59,8 +59,10 @@ pub fn PickerList(
             return ().into_any();
         }
         let groups = numbered(list.get());
-        if groups.is_empty() {
-            return view! { <div role="option" aria-disabled="true" aria-selected="false">{NOTHING}</div> }
+        if groups.iter().all(|(_, choices)| choices.is_empty()) {
+            let why =
+                groups.into_iter().next().map_or_else(|| NOTHING.to_owned(), |(title, _)| title);
+            return view! { <div role="option" aria-disabled="true" aria-selected="false">{why}</div> }
                 .into_any();
         }
         groups.into_iter().enumerate().map(group).collect_view().into_any()

@@ -12,28 +12,33 @@ use crate::state::stale::is_stale;
 /// Element id of the reason.
 const ID: &str = "stale";
 
-/// Whether the answer of a view is stale.
+/// Whether the answer of a view is stale, and whether there is none.
 #[derive(Debug, Clone, Copy)]
-pub struct Stale(Memo<bool>);
+pub struct Stale {
+    stale: Memo<bool>,
+    pub is_empty: Signal<bool>,
+}
 
 impl Stale {
-    /// The state of a view of a model, from the faults of its fields as typed.
-    pub fn provide(session: Session, typed: Memo<ModelShown>) -> Self {
+    /// The state of a view of a model, from the faults of its fields as typed; `is_empty` says that no answer is shown.
+    pub fn provide(session: Session, typed: Memo<ModelShown>, is_empty: Signal<bool>) -> Self {
         let stale = memo(move |_| {
             session.inputs.with(|inputs| typed.with(|typed| is_stale(inputs, &typed.faults)))
         });
-        provide_context(Self(stale));
-        Self(stale)
+        let this = Self { stale, is_empty };
+        provide_context(this);
+        this
     }
 
     /// Whether the answer is stale.
     pub fn flag(self) -> Signal<bool> {
-        flag(move || self.0.get())
+        flag(move || self.stale.get())
     }
 
     /// Name of the section with the answer.
     pub fn label(self) -> Signal<String> {
-        let name = move || if self.0.get() { "Answer to another input" } else { "Answer" };
+        let is_other = move || self.stale.get() && !self.is_empty.get();
+        let name = move || if is_other() { "Answer to another input" } else { "Answer" };
         text(move || name().to_owned())
     }
 
@@ -41,11 +46,11 @@ impl Stale {
     pub fn reason(self) -> impl IntoView {
         let why = Fetched::new(LazyPart::WhyStale);
         Effect::new(move |_| {
-            if self.0.get() {
+            if self.stale.get() {
                 why.ask();
             }
         });
-        let body = block(move || if self.0.get() { why.show() } else { ().into_any() });
+        let body = block(move || if self.stale.get() { why.show() } else { ().into_any() });
         view! { <div role="status" id=ID>{body}</div> }
     }
 }

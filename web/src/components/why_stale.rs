@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, on, text};
 use super::model_context::ModelContext;
+use super::stale::Stale;
 use crate::state::session::{Session, Step};
 use crate::state::stale::why_stale;
 
@@ -11,9 +12,13 @@ use crate::state::stale::why_stale;
 #[component]
 pub fn WhyStale() -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = expect_context::<ModelContext>().shown;
+    let ModelContext { inputs: answered, shown, .. } = expect_context();
+    let is_empty = expect_context::<Stale>().is_empty;
     let why = text(move || {
-        shown.with(|shown| session.inputs.with(|inputs| why_stale(inputs, &shown.faults)))
+        let answered = (!is_empty.get()).then(|| answered.get());
+        shown.with(|shown| {
+            session.inputs.with(|inputs| why_stale(inputs, &shown.faults, answered.as_ref()))
+        })
     });
     let keep = block(move || {
         if session.inputs.with(|inputs| inputs.model.refused.is_none()) {

@@ -22,12 +22,12 @@ use report::output::verdict;
 use report::output::verdict::explain::Explanation;
 
 use super::inputs::{ComparedRole, Inputs};
-use super::operator::OperatorFault;
+use super::operator::{OperatorFault, Typed};
 use super::points::{self, PointRow};
 
 pub use captions::{
     ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
-    rule_name,
+    rule_name, why_stale,
 };
 pub use panel::{DeviceFact, LimitBar, LimitsAnswer, facts, weakest};
 pub use rows::{COLUMNS, KernelRow, RowState};
@@ -71,6 +71,8 @@ impl KernelAnswer {
 pub struct KernelShown {
     /// The last valid answer; it belongs to earlier inputs while there are faults.
     pub kernel: Arc<KernelAnswer>,
+    /// The texts of the fields that the answer is of.
+    typed: Typed,
     /// Invalid fields of the current inputs.
     pub faults: Vec<OperatorFault>,
 }
@@ -85,13 +87,15 @@ impl KernelShown {
 /// The next state to show: invalid inputs keep the last valid answer.
 pub fn next(before: Option<&KernelShown>, inputs: &Inputs) -> KernelShown {
     match (derive(inputs), before) {
-        (Ok(kernel), _) => KernelShown { kernel: Arc::new(kernel), faults: Vec::new() },
-        (Err(faults), Some(before)) => KernelShown { kernel: before.kernel.clone(), faults },
+        (Ok(kernel), _) => {
+            let typed = inputs.typed.clone();
+            KernelShown { kernel: Arc::new(kernel), typed, faults: Vec::new() }
+        }
+        (Err(faults), Some(before)) => KernelShown { faults, ..before.clone() },
         (Err(faults), None) => {
-            let Ok(usual) = derive(&Inputs::default()) else {
-                unreachable!("the default inputs are valid")
-            };
-            KernelShown { kernel: Arc::new(usual), faults }
+            let usual = Inputs::default();
+            let Ok(kernel) = derive(&usual) else { unreachable!("the default inputs are valid") };
+            KernelShown { kernel: Arc::new(kernel), typed: usual.typed, faults }
         }
     }
 }
@@ -354,6 +358,8 @@ mod tests {
         let wrong = next(Some(&good), &typed("0"));
         assert!(wrong.is_stale() && !good.is_stale());
         assert_eq!(wrong.kernel, good.kernel);
+        assert!(why_stale(&wrong).ends_with("What is below is still of M 64."), "{wrong:?}");
+        assert_eq!(why_stale(&good), "");
         assert!(next(None, &typed("")).is_stale());
     }
 

@@ -1,5 +1,7 @@
 //! Searchable lists: groups of options.
 
+mod entered;
+mod named_format;
 mod search;
 
 use calc_core::catalog::models::CatalogModel;
@@ -14,6 +16,8 @@ use super::model::answer::parameters;
 use super::model::inputs::ModelSource;
 use super::model::roles::Role;
 
+pub use entered::{Entered, entered};
+pub use named_format::{split_format, take_format};
 pub use search::{NOTHING, OPEN, PASTE, PickerCatalog, found, split_count, split_host};
 
 /// One option.

@@ -329,6 +329,10 @@ mod tests {
             "?d=%F0%9F%92%A9%F0%9F%92%A9%F0%9F%92%A9%F0%9F%92%A9%F0%9F%92%A9",
             &["no device", "device list"],
         );
+        check_note(
+            "?d=rtx_4090,rtx_3090",
+            &["several cards", "--hardware \"rtx_4090 + rtx_3090\"", "Orin Nano"],
+        );
         check_note("?pm=turbo", &["pm=turbo", "MAXN_SUPER"]);
         check_note("?m=0", &["m=0", "from 1 to 1"]);
         check_note("?n=-4", &["n=-4", "uses 4096"]);

@@ -92,3 +92,10 @@ for (const viewport of sizes) {
     assert.ok(box.y >= 0 && box.y + box.height <= viewport.height, JSON.stringify(box));
   });
 }
+
+pageTest('a wrong range in Explore leaves points that are said to be of another input', {}, async (page) => {
+  await openSite(page, '?view=explore&batch=1');
+  await page.locator('.explore-progress .sentence', { hasText: 'on the front' }).waitFor({ timeout: 60_000 });
+  await page.getByLabel('Users').first().fill('x');
+  await page.locator('.explore-progress .sentence', { hasText: /^A field is wrong\. What is below is of another input and stays until it is right: / }).waitFor();
+});

@@ -81,10 +81,27 @@ pageTest('an answer of another input is gray, says so, and clears once the input
   }
 });
 
+pageTest('a number that grows too large says so, and the answer names the value that it is of', {}, async (page) => {
+  await open(page);
+  await page.locator('#part-in').click();
+  await page.locator('#prompt').fill('');
+  await page.locator('#prompt').pressSequentially('1e12', { delay: 50 });
+  await page.locator('#stale p').waitFor();
+  await page.waitForFunction(() => document.querySelector('#stale').textContent.includes('(Prompt 1e1 tokens)'));
+  assert.match(plain(await page.locator('#prompt-message').innerText()), /^Prompt must be a whole number from 1 to/);
+  assert.match(plain(await page.locator('#stale').innerText()), /What is below is of another input \(Prompt 1e1 tokens\) and stays/);
+  await openSite(page, '?view=kernel&op=gemm');
+  await page.locator('#m').fill('1e1');
+  await page.locator('#m').fill('1e12');
+  await page.locator('.why-stale').waitFor();
+  assert.match(plain(await page.locator('.why-stale').innerText()), /^M must be a whole number.*What is below is still of M 1e1\.$/);
+});
+
 pageTest('a link with an invalid number says so, and shows no answer of another scenario', {}, async (page) => {
   await openSite(page, '?view=plan&batch=abc');
   await page.locator('#stale p').waitFor();
-  assert.match(plain(await page.locator('#stale').innerText()), /^Batch must be a whole number/);
+  assert.match(plain(await page.locator('#stale').innerText()), /^Batch must be a whole number.*There is no answer before this is right\.$/);
+  assert.equal(await page.getByRole('table', { name: 'All schemes' }).isVisible(), false, 'a table without rows');
   assert.deepEqual(await cards(page), []);
   assert.equal(await page.locator('.roofline').count(), 0);
 });

@@ -123,7 +123,7 @@ const LAYERS: &[(&str, &str)] = &[
         "web",
         "components::erased link
          state::claim state::computed_style state::history state::marks state::place
-         state::roving state::trust
+         state::roving state::several_cards state::trust
          state::goal state::operator state::points
          state::model::beside state::model::fields state::model::file_name state::model::refused state::model::roles state::model::stages
          state::model::inputs

@@ -151,9 +151,20 @@ fn Progress() -> impl IntoView {
         })
     });
     let is_silent = flag(move || failure.with(String::is_empty));
+    // A field says why.
+    let is_refused = flag(move || {
+        this.stage.with(|stage| matches!(stage, Stage::Failed(reason) if reason.is_empty()))
+    });
     let sentence = text(move || {
         this.answer.with(|answer| match answer {
+            Some(answer) if is_refused.get() => format!(
+                "A field is wrong. What is below is of another input and stays until it is right: {}",
+                answer.sentence
+            ),
             Some(answer) => answer.sentence.clone(),
+            None if is_refused.get() => {
+                "A field is wrong. There is no answer before it is right.".to_owned()
+            }
             None if failure.with(String::is_empty) => {
                 format!("Comparing all {}…", this.session.inputs.with(asked_subject).many())
             }

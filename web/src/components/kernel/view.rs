@@ -12,7 +12,7 @@ use super::verdict::Verdict;
 use crate::charts::paper;
 use crate::components::chunk::LazyPart;
 use crate::components::device_facts::DeviceFacts;
-use crate::components::erased::{flag, memo};
+use crate::components::erased::{block, flag, memo};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
 use crate::components::inspected::InspectedPanel;
@@ -20,7 +20,7 @@ use crate::components::notes::Notes;
 use crate::components::startup::{Startup, in_turn};
 use crate::state::check::typed;
 use crate::state::claim::TIME;
-use crate::state::derived::{KernelShown, next};
+use crate::state::derived::{KernelShown, next, why_stale};
 use crate::state::inputs::Inputs;
 use crate::state::model::inputs::ModelInputs;
 use crate::state::session::Session;
@@ -37,6 +37,10 @@ pub fn KernelView() -> impl IntoView {
     let shown = memo(move |before| asked.with(|inputs| next(before, inputs)));
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
     let stale = flag(move || shown.with(KernelShown::is_stale));
+    let why = move || match shown.with(why_stale) {
+        why if why.is_empty() => ().into_any(),
+        why => view! { <p class="why-stale">{why}</p> }.into_any(),
+    };
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
     expect_context::<Startup>().prepare(shown);
     in_turn(move || {
@@ -45,6 +49,7 @@ pub fn KernelView() -> impl IntoView {
                     {in_turn(|| view! { <InputsPanel/> }.into_any())}
                     <section class="answer" class:stale=stale aria-label="Answer">
                         <Notes/>
+                        <div class="said" role="status">{block(why)}</div>
                         {in_turn(|| view! { <Verdict/> }.into_any())}
                         {in_turn(|| view! { <RooflineChart/> }.into_any())}
                         {in_turn(|| view! { <FormatTable/> }.into_any())}

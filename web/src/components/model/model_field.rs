@@ -8,8 +8,11 @@ use crate::components::picker::Picker;
 use crate::state::model::answer::parameters;
 use crate::state::model::geometry::changed;
 use crate::state::model::inputs::ModelSource;
-use crate::state::picker::{OPEN, OptionGroup, PASTE, PickerCatalog, model_groups};
+use crate::state::picker::{
+    OPEN, OptionGroup, PASTE, PickerCatalog, model_groups, split_format, take_format,
+};
 use crate::state::session::{Session, Step};
+use crate::state::url::Note;
 
 /// Selects the model, and shows its number of parameters and its provenance.
 #[component]
@@ -20,8 +23,16 @@ pub fn ModelField() -> impl IntoView {
     let on_choose = move |key: String| {
         if key == PASTE || key == OPEN {
             focus_unfolded(key.trim_start_matches('#'));
-        } else if let Ok(model) = calc_core::catalog::model(&key) {
-            session.edit(Step::Choice, |inputs| inputs.model.set_base(ModelSource::Catalog(model)));
+            return;
+        }
+        let (key, named) = split_format(&key);
+        if let Ok(model) = calc_core::catalog::model(key) {
+            let mut note = None;
+            session.edit(Step::Choice, |inputs| {
+                inputs.model.set_base(ModelSource::Catalog(model));
+                note = named.and_then(|named| take_format(inputs, named));
+            });
+            session.notes.update(|notes| notes.extend(note.map(|text| Note { text })));
         }
     };
     let brief = block(move || {

@@ -13,7 +13,7 @@ use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
 use super::placed::Placed;
 use crate::charts::paper;
-use crate::components::erased::{derived, memo, text};
+use crate::components::erased::{derived, flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::components::stale::Stale;
@@ -32,7 +32,7 @@ pub fn ModelView() -> impl IntoView {
     });
     let inputs = derived(move || session.inputs.get());
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
-    let stale = Stale::provide(session, shown);
+    let stale = Stale::provide(session, shown, flag(|| false));
     expect_context::<Startup>().prepare(shown);
     let said = memo(move |_| {
         shown.with(|shown| inputs.with(|inputs| verdict(&inputs.model, inputs.place(), shown)))

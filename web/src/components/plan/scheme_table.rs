@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::PlanContext;
 use crate::components::erased::{block, flag, memo, on};
 use crate::components::mark_icon::MarkIcon;
+use crate::components::stale::Stale;
 use crate::state::plan::SchemeRow;
 use crate::state::session::{Session, Step};
 
@@ -23,6 +24,7 @@ pub fn SchemeTable() -> impl IntoView {
     let PlanContext { shown, .. } = expect_context();
     let rows = memo(move |_| shown.with(|shown| shown.answer.rows.clone()));
     let time = memo(move |_| shown.with(|shown| shown.answer.time_column));
+    let none = expect_context::<Stale>().is_empty;
     let all = block(move || {
         rows.get()
             .into_iter()
@@ -31,7 +33,7 @@ pub fn SchemeTable() -> impl IntoView {
             .into_any()
     });
     view! {
-        <div class="scroll" tabindex="0" role="group" aria-label="All schemes">
+        <div class="scroll" tabindex="0" role="group" aria-label="All schemes" hidden=none>
             <table class="formats schemes" aria-label="All schemes">
                 <thead>
                     <tr>

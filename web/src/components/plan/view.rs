@@ -28,7 +28,9 @@ use crate::state::session::{Session, Step};
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
     let (shown, typed) = provide_answer(session);
-    let stale = Stale::provide(session, typed);
+    // Without schemes there is no answer yet.
+    let none = flag(move || shown.with(|shown| shown.answer.rows.is_empty()));
+    let stale = Stale::provide(session, typed, none);
     let startup: Startup = expect_context();
     startup.prepare(typed);
     startup.prepare(shown);
@@ -169,8 +171,8 @@ fn Schemes() -> impl IntoView {
             ().into_any()
         }
     });
-    // Without schemes there is no answer yet, and axes alone would look like one.
-    let none = flag(move || shown.with(|shown| shown.answer.rows.is_empty()));
+    // Axes alone would look like an answer.
+    let none = expect_context::<Stale>().is_empty;
     view! {
         <div class="charts" hidden=none>
             {in_turn(|| view! { <SchemeChart/> }.into_any())}

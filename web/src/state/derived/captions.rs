@@ -6,9 +6,9 @@ use calc_core::roofline::Roofs;
 use calc_core::units::Watts;
 use report::number_text;
 
-use super::{KernelAnswer, RowState};
+use super::{KernelAnswer, KernelShown, RowState};
 use crate::state::inputs::Inputs;
-use crate::state::operator::Op;
+use crate::state::operator::{Op, OperatorFault};
 
 /// Text alternative of the roofline chart; the numbers are in the table.
 pub fn chart_summary(inputs: &Inputs, kernel: &KernelAnswer) -> String {
@@ -117,6 +117,19 @@ pub fn inputs_summary(inputs: &Inputs) -> String {
     let op = if inputs.op == Op::Gemm { String::new() } else { format!("{} ", inputs.op.name()) };
     let mode = inputs.mode.as_ref().map_or(String::new(), |mode| format!(" · {mode}"));
     format!("{}{mode} · {op}{shape} · {}", inputs.device.name, inputs.format().short_name)
+}
+
+/// Why the answer belongs to earlier inputs, and the values of the wrong fields there; empty if it does not.
+pub fn why_stale(shown: &KernelShown) -> String {
+    if !shown.is_stale() {
+        return String::new();
+    }
+    let (mut said, mut former) = (String::new(), Vec::new());
+    for OperatorFault { field, text } in &shown.faults {
+        said = said + text + " ";
+        former.push(format!("{} {}", field.name(), shown.typed.text(*field)));
+    }
+    format!("{said}What is below is still of {}.", former.join(", "))
 }
 
 #[cfg(test)]

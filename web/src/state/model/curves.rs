@@ -2,7 +2,6 @@
 
 use calc_core::lowering::Step;
 use calc_core::plan::{Plan, Span};
-use calc_core::roofline::Bound;
 use calc_core::units::Seconds;
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
 use chart::curves::{Curve, Curves, Marker, Panel};
@@ -13,6 +12,7 @@ use crate::state::place::Place;
 
 use super::fit::{LargestFit, largest, room};
 use super::inputs::ModelInputs;
+use super::operators::Limiter;
 use super::question::ModelQuestion;
 
 /// Largest batch in the chart, unless the user's is larger.
@@ -91,7 +91,7 @@ pub struct SweepRow {
     latency: [Seconds; 2],
     /// Interval of the expected time.
     interval: [Seconds; 2],
-    bound: Bound,
+    limiter: Limiter,
     fits: bool,
 }
 
@@ -102,10 +102,6 @@ impl SweepRow {
             let at = text::count(self.at);
             return [&*at, "–", "–", "–", "–", "–", "does not fit"].map(str::to_owned);
         }
-        let bound = match self.bound {
-            Bound::Memory => "DRAM",
-            Bound::Compute => "compute",
-        };
         [
             text::count(self.at),
             text::plain(self.throughput[0]),
@@ -113,7 +109,7 @@ impl SweepRow {
             text::time(self.latency[0]),
             text::time(self.latency[1]),
             text::time_range(self.interval[0], self.interval[1]),
-            bound.to_owned(),
+            self.limiter.name().to_owned(),
         ]
     }
 }
@@ -191,7 +187,7 @@ fn sweep(
         against,
         words: words(
             (against, longest(question, against), w.context),
-            rows.first().map(|row| row.bound),
+            rows.first().map(|row| row.limiter),
             crossing,
             fits_up_to,
         ),
@@ -207,12 +203,9 @@ fn sweep(
                 }),
             ],
             limit: cutoff.map(|at| Marker { at: at as f64, label: "memory ends".to_owned() }),
-            crossing: crossing.map(|(at, bound)| Marker {
+            crossing: crossing.map(|(at, limiter)| Marker {
                 at: at as f64,
-                label: match bound {
-                    Bound::Memory => "DRAM limits".to_owned(),
-                    Bound::Compute => "compute limits".to_owned(),
-                },
+                label: format!("{} limits", limiter.name()),
             }),
             here: rows.iter().position(|row| row.at == here),
         },
@@ -288,7 +281,7 @@ fn row(
         throughput: [rate(ideal), rate(expected.time)],
         latency: [ideal, expected.time],
         interval: [expected.low, expected.high],
-        bound: plan.step(Step::decode(w.batch, w.context)).time.bound(),
+        limiter: Limiter::of(&plan.step(Step::decode(w.batch, w.context))),
         fits: at <= fits_up_to,
     })
 }
@@ -298,16 +291,16 @@ fn crossing(
     question: &ModelQuestion<'_>,
     against: CurveAxis,
     rows: &[SweepRow],
-) -> Option<(u64, Bound)> {
-    let first = rows.first()?.bound;
-    let place = rows.iter().position(|row| row.bound != first)?;
+) -> Option<(u64, Limiter)> {
+    let first = rows.first()?.limiter;
+    let place = rows.iter().position(|row| row.limiter != first)?;
     let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
     let is_before = |more: u64| {
         let w = workload(question, against, before + more);
         Plan::new(question.request(w))
-            .is_ok_and(|plan| plan.step(Step::decode(w.batch, w.context)).time.bound() == first)
+            .is_ok_and(|plan| Limiter::of(&plan.step(Step::decode(w.batch, w.context))) == first)
     };
-    Some((before + largest(after.at - before, is_before) + 1, after.bound))
+    Some((before + largest(after.at - before, is_before) + 1, after.limiter))
 }
 
 /// Longest context that the model supports.
@@ -315,10 +308,16 @@ fn longest(question: &ModelQuestion<'_>, against: CurveAxis) -> Option<u64> {
     question.arch.max_context.filter(|_| against == CurveAxis::Context)
 }
 
+/// A name at the start of a sentence.
+fn capital(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest}", first.to_ascii_uppercase())
+}
+
 fn words(
     (against, longest, context): (CurveAxis, Option<u64>, u64),
-    first: Option<Bound>,
-    crossing: Option<(u64, Bound)>,
+    first: Option<Limiter>,
+    crossing: Option<(u64, Limiter)>,
     fits_up_to: u64,
 ) -> String {
     let name = against.name().to_ascii_lowercase();
@@ -332,10 +331,8 @@ fn words(
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };
     let limit = match crossing {
-        None if first == Some(Bound::Compute) => "Compute limits all along.".to_owned(),
-        None => "DRAM limits all along.".to_owned(),
-        Some((at, Bound::Compute)) => format!("From {} on, compute limits.", text::count(at)),
-        Some((at, Bound::Memory)) => format!("From {} on, DRAM limits.", text::count(at)),
+        None => format!("{} limits all along.", capital(first.unwrap_or(Limiter::Dram).name())),
+        Some((at, limiter)) => format!("From {} on, {} limits.", text::count(at), limiter.name()),
     };
     match against {
         CurveAxis::Batch => {

@@ -1,10 +1,9 @@
 //! The layers of a model: a picture of their order, and the operators of both phases by the part of the layers that they
 //! belong to.
 
-use calc_core::estimate::PhaseEstimate;
+use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::model_arch::{LayerGroup, LayerPart, ModelArch};
 use calc_core::plan::{LayerRow, OpRow, StepTotals};
-use calc_core::roofline::Bound;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use chart::theme::Hue;
@@ -16,7 +15,7 @@ use report::output::words;
 use super::answer::ModelShown;
 use super::geometry;
 use super::inputs::ModelInputs;
-use super::operators::{PHASES, hue, phases, point_key, share};
+use super::operators::{Limiter, PHASES, hue, phases, point_key, share};
 use super::question::ModelQuestion;
 use crate::state::place::Place;
 
@@ -102,21 +101,39 @@ pub fn table_of(
     phase: usize,
 ) -> Option<PhaseTable> {
     let question = ModelQuestion::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
-    let [prefill, decode] = captions(&question.workload);
+    let estimate = &shown.answer.estimate;
+    let [prefill, decode] = captions(&question.workload, estimate);
     let caption = if phase == 0 { prefill } else { decode };
-    let phases = phases(&shown.answer.estimate);
+    let phases = phases(estimate);
     Some(table(&question.arch, (*PHASES.get(phase)?, *phases.get(phase)?), caption))
 }
 
-fn captions(w: &Workload) -> [String; 2] {
+fn captions(w: &Workload, answer: &Estimate) -> [String; 2] {
     let tokens = match w.batch {
         1 => "one token".to_owned(),
         batch => format!("{} tokens", text::count(batch)),
     };
     [
-        format!("{} tokens at once", text::count(w.batch.saturating_mul(w.prompt))),
+        format!(
+            "{} tokens at once{}",
+            text::count(w.batch.saturating_mul(w.prompt)),
+            other_first_token(w, answer).unwrap_or_default()
+        ),
         format!("{tokens} at {} cached tokens", text::count(w.context)),
     ]
+}
+
+/// The time of the whole prompt in one step, and why the first token takes another one; `None` where they are the same.
+fn other_first_token(w: &Workload, answer: &Estimate) -> Option<String> {
+    let how = words::first_token(w, answer).filter(|_| !w.static_batch && !answer.link_unknown)?;
+    let [whole, first] = [answer.prefill.totals.expected.time, answer.ttft.time].map(text::time);
+    let copies = answer.placement.is_some_and(|placement| placement.is_split() && placement.copies);
+    let again = if copies && answer.chunks.steps > 1 {
+        "; each chunk copies the weights on the host to the card again"
+    } else {
+        ""
+    };
+    Some(format!(": {whole}. The first token takes {first}, the time {how}{again}."))
 }
 
 fn table(
@@ -185,11 +202,7 @@ fn numbers(count: String, totals: &StepTotals, share: f64, is_kernel: bool) -> N
         bytes: [size(traffic.weights), size(traffic.kv_cache), size(traffic.activations)],
         intensity: worked(text::plain(totals.cost.intensity().get())),
         share: text::percent(share),
-        bound: match totals.time.bound() {
-            _ if !is_kernel => text::NO_NUMBER,
-            Bound::Memory => "DRAM",
-            Bound::Compute => "compute",
-        },
+        bound: if is_kernel { Limiter::of(totals).name() } else { text::NO_NUMBER },
     }
 }
 
@@ -267,6 +280,7 @@ mod tests {
     use super::*;
     use crate::state::inputs::Inputs;
     use crate::state::model::answer::next;
+    use crate::state::model::beside::with;
     use crate::state::model::inputs::ModelSource;
 
     fn tables(key: &str) -> [PhaseTable; 2] {
@@ -289,6 +303,51 @@ mod tests {
             (number(left), number(left) + number(width))
         };
         outline.split('M').skip(1).map(bar).collect()
+    }
+
+    /// The inputs of gpt-oss-120b on one RTX 4090 with a host, the most experts of which lie on the host.
+    fn beside_host() -> Inputs {
+        let mut inputs = Inputs::default();
+        let device = catalog::device("rtx_4090").expect("catalog key");
+        let model = catalog::model("gpt-oss-120b").expect("catalog key");
+        inputs.set_device(std::borrow::Cow::Borrowed(device));
+        inputs.model.set_base(ModelSource::Catalog(model));
+        inputs.model.beside = with(None, "host", "96 GB of DDR5", device);
+        inputs
+    }
+
+    #[test]
+    fn what_runs_on_the_host_is_limited_by_host_memory() {
+        let inputs = beside_host();
+        let shown = next(None, &inputs.model, inputs.place());
+        let limits = |phase: usize| -> Vec<(&'static str, &'static str)> {
+            let table = table_of(&inputs.model, inputs.place(), &shown, phase).expect("an answer");
+            let rows = table.parts.iter().flat_map(|part| &part.rows);
+            rows.map(|row| (row.name, row.numbers.bound)).collect()
+        };
+        let decode = limits(1);
+        assert!(decode.contains(&("expert_gate_up", "host memory")), "{decode:?}");
+        assert!(decode.contains(&("qkv", "DRAM")), "{decode:?}");
+        let prefill = limits(0);
+        assert!(prefill.contains(&("expert_gate_up", "host link")), "{prefill:?}");
+    }
+
+    #[test]
+    fn a_first_token_in_chunks_says_why_it_takes_longer_than_the_prompt_at_once() {
+        let inputs = beside_host();
+        let shown = next(None, &inputs.model, inputs.place());
+        let table = table_of(&inputs.model, inputs.place(), &shown, 0).expect("an answer");
+        let estimate = &shown.answer.estimate;
+        let [whole, first] =
+            [estimate.prefill.totals.expected.time, estimate.ttft.time].map(text::time);
+        assert_eq!(
+            table.caption,
+            format!(
+                "4\u{202f}096 tokens at once: {whole}. The first token takes {first}, the time of one request, in 8 chunks of 512 tokens; each chunk copies the weights on the host to the card again."
+            )
+        );
+        let caption = tables("llama-3.1-8b")[0].caption.clone();
+        assert!(caption.starts_with("4\u{202f}096 tokens at once"), "{caption}");
     }
 
     #[test]

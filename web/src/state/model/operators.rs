@@ -1,7 +1,7 @@
 //! Operators of both phases as points on the roofline.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::plan::OpRow;
+use calc_core::plan::{OpRow, StepTotals};
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Bound;
 use chart::mark::{Mark, Shape, hue_of_class};
@@ -33,6 +33,45 @@ pub fn hue(operator: &OpRow) -> Hue {
 /// Share of the expected time of the step.
 pub fn share(phase: &PhaseEstimate, operator: &OpRow) -> f64 {
     operator.totals.expected.time / phase.totals.expected.time
+}
+
+/// The resource that limits work at its ideal time, where most of the expected time is spent: on the device or on its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limiter {
+    Dram,
+    Compute,
+    /// The host computes, and its memory is slower than its processor.
+    HostMemory,
+    /// The host computes, and its processor is slower than its memory.
+    HostCompute,
+    /// Weights are copied from the host to the card.
+    HostLink,
+}
+
+impl Limiter {
+    /// The resource that limits the work of these sums.
+    pub fn of(totals: &StepTotals) -> Self {
+        let is_of_host = totals.host > totals.expected.time * 0.5;
+        let is_computed_there = totals.there.get() > 0.0;
+        match totals.time.bound() {
+            Bound::Memory if is_of_host && is_computed_there => Self::HostMemory,
+            Bound::Memory if is_of_host => Self::HostLink,
+            Bound::Memory => Self::Dram,
+            Bound::Compute if is_of_host && is_computed_there => Self::HostCompute,
+            Bound::Compute => Self::Compute,
+        }
+    }
+
+    /// The name of the resource in tables and sentences.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dram => "DRAM",
+            Self::Compute => "compute",
+            Self::HostMemory => "host memory",
+            Self::HostCompute => "host compute",
+            Self::HostLink => "host link",
+        }
+    }
 }
 
 /// The roofs that the operators run on, and for each phase a point for each operator that computes, with its share of the time.
@@ -75,14 +114,14 @@ pub fn spoken(answer: &Estimate, key: Option<&str>) -> String {
     for ((phase_key, name), phase) in PHASES.into_iter().zip(phases(answer)) {
         let mut rows = phase.operators.iter();
         let Some(row) = rows.find(|row| point_key(phase_key, row) == key) else { continue };
-        let (totals, bound) = (&row.totals, row.totals.time.bound());
+        let totals = &row.totals;
         return format!(
             "{}, {name}: {}, {} FLOP/B, {} of the time, limited by {}",
             row.kind.key(),
             text::flops(totals.cost.flops),
             text::plain(totals.cost.intensity().get()),
             text::percent(share(phase, row)),
-            if bound == Bound::Memory { "DRAM" } else { "compute" }
+            Limiter::of(totals).name()
         );
     }
     String::new()

@@ -11,9 +11,12 @@ use calc_core::error::Error;
 use report::input::named_model::geometry_of;
 use report::input::request::beside::card_and_host;
 
+use super::named_format::with_format;
 use super::{OptionGroup, PickerOption};
+use crate::state::several_cards::several_cards;
 use host::beside_host;
 
+pub(super) use host::NO_HOST;
 pub use host::split_host;
 
 /// The catalog whose published names a search understands.
@@ -80,10 +83,17 @@ pub fn found(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<O
             }
         }
     }
+    if names == PickerCatalog::Models {
+        with_format(&mut found, typed);
+    }
     found
 }
 
 fn matching(groups: &[OptionGroup], typed: &str, names: PickerCatalog) -> Vec<OptionGroup> {
+    let is_device = matches!(names, PickerCatalog::Machines | PickerCatalog::Devices);
+    if let Some(title) = is_device.then(|| several_cards(typed)).flatten() {
+        return vec![OptionGroup { title, choices: Vec::new() }];
+    }
     if let Some((count, name)) =
         catalog::counted(typed).filter(|_| names == PickerCatalog::Machines)
     {
@@ -203,7 +213,7 @@ mod tests {
     use super::*;
     use crate::state::model::inputs::ModelSource;
     use crate::state::picker::{
-        choice_at, device_groups, drafter_groups, model_groups, weight_groups,
+        choice_at, device_groups, drafter_groups, model_groups, split_format, weight_groups,
     };
 
     #[test]
@@ -250,7 +260,8 @@ mod tests {
             (&weight_groups(), PickerCatalog::Formats, "Q4_K_M", "gguf_q4_k"),
         ] {
             let first = choice_at(&found(groups, typed, names), 0);
-            assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
+            let first = first.map(|choice| split_format(&choice.key).0.to_owned());
+            assert_eq!(first.as_deref(), Some(key), "{typed}");
         }
     }
 

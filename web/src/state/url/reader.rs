@@ -13,6 +13,7 @@ use crate::state::inputs::{Inputs, Tab, View};
 use crate::state::model::url as model_url;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
+use crate::state::several_cards::several_cards;
 
 /// Reads keys one by one and collects notes.
 pub(super) struct Reader<'a> {
@@ -73,6 +74,13 @@ impl Reader<'_> {
             Ok(device) => inputs.set_device(Cow::Borrowed(device)),
             Err(error) => {
                 let uses = format!("The page uses {}.", inputs.device.name);
+                if let Some(why) = several_cards(value) {
+                    return self.note(
+                        "d",
+                        value,
+                        &format!("which names several cards. {why} {uses}"),
+                    );
+                }
                 self.note(
                     "d",
                     value,

@@ -6,7 +6,8 @@ use calc_core::tiers::Host;
 use super::{OptionGroup, PickerOption, split_count};
 
 /// Title above devices that were named with a host.
-const NO_HOST: &str = "Shares its memory with its processor, so it has no host";
+pub(in crate::state::picker) const NO_HOST: &str =
+    "Shares its memory with its processor, so it has no host";
 /// Separator of a key or a name and a host.
 const BESIDE: &str = " with ";
 /// The cards among the options, each with a host; options without a card as they are, under a title that says why.
