@@ -28,6 +28,7 @@ use crate::components::model::view::ModelView;
 use crate::components::plan::fields::PartFields;
 use crate::components::plan::impasse::UnderVerdict;
 use crate::components::plan::inspector::Inspector;
+use crate::components::plan::scheme_table::SchemeTable;
 use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::components::why_stale::WhyStale;
@@ -144,6 +145,7 @@ fn maker(part: LazyPart) -> MakeView {
         LazyPart::Limits => || view! { <LimitsBody/> }.into_any(),
         LazyPart::WhyStale => || view! { <WhyStale/> }.into_any(),
         LazyPart::UnderVerdict => || view! { <UnderVerdict/> }.into_any(),
+        LazyPart::SchemeTable => || view! { <SchemeTable/> }.into_any(),
         LazyPart::Inspector => || view! { <Inspector/> }.into_any(),
         LazyPart::Explanation => || view! { <ExplanationPopover/> }.into_any(),
         LazyPart::Fields => || view! { <PartFields/> }.into_any(),

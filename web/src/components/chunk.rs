@@ -54,6 +54,8 @@ pub enum LazyPart {
     UnderVerdict,
     /// The right column of the Plan view.
     Inspector,
+    /// The table below its charts.
+    SchemeTable,
     /// The popover that explains a number of its tabs.
     Explanation,
     /// The fields of a part of the scenario.

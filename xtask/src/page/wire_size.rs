@@ -10,9 +10,8 @@ use flate2::write::GzEncoder;
 
 use super::offline;
 
-/// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has. The aim is 300,000;
-/// the page had 302,202 when formats per matrix and abilities of daemons came.
-const LIMIT: usize = 303_000;
+/// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has.
+const LIMIT: usize = 300_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {

@@ -7,7 +7,6 @@ use super::PlanContext;
 use super::cards::Cards;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
-use super::scheme_table::SchemeTable;
 use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
@@ -38,7 +37,7 @@ pub fn PlanView() -> impl IntoView {
         <main class="plan model">
             {in_turn(|| view! { <Scenario/> }.into_any())}
             {in_turn(move || view! { <Answer stale=stale/> }.into_any())}
-            // With the inspector come the fields and tabs of the first click.
+            // With the inspector come the table of schemes, and the fields and tabs of the first click.
             {in_turn(move || {
                 let body = fetched(LazyPart::Inspector);
                 view! {
@@ -178,6 +177,6 @@ fn Schemes() -> impl IntoView {
             {in_turn(|| view! { <SchemeChart/> }.into_any())}
             {roofline}
         </div>
-        {in_turn(|| view! { <SchemeTable/> }.into_any())}
+        {in_turn(|| fetched(LazyPart::SchemeTable))}
     }
 }
