@@ -348,6 +348,7 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         final_norm: norms.last,
         position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
         lm_head_bias,
+        has_head: true,
         towers: List::Borrowed(&[]),
         draft_layers: 0,
         gguf: rules.gguf,

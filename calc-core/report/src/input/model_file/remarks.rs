@@ -129,10 +129,7 @@ pub fn remark_text(remark: &Remark) -> String {
                 1 => "a head with one score".to_owned(),
                 _ => format!("a head with {labels} scores"),
             };
-            format!(
-                "the class of the file has {own} in place of one for the next token, whose parameters are not counted; times have \
-                 it still"
-            )
+            format!("the class of the file has {own} in place of one for the next token, which neither memory nor times count")
         }
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
