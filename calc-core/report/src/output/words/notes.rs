@@ -188,19 +188,20 @@ pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
 /// Notes that tell numbers of one device of a group from numbers of the whole group.
 pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
-    let mut notes = Vec::new();
-    if sharing > 1 {
-        notes.push(format!(
+    let note = match (sharing > 1, parallel.pipeline.stages()) {
+        (false, 1) => return Vec::new(),
+        (true, 1) => format!(
             "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
-        ));
-    }
-    if parallel.pipeline.stages() > 1 {
-        notes.push(format!(
-            "memory is that of the fullest of {} stages; work, time and energy are those of all",
-            parallel.pipeline.stages()
-        ));
-    }
-    notes
+        ),
+        (false, stages) => format!(
+            "memory is that of the fullest of {stages} stages; work, time and energy are those of all"
+        ),
+        (true, stages) => format!(
+            "memory is that of one device of the fullest of {stages} stages; work and traffic are those of one device of each \
+             stage, added up; time, energy and power are those of all {devices} devices"
+        ),
+    };
+    vec![note]
 }
 
 /// Schedule of the prefill behind TTFT; `None` where one sequence is prefilled in one step.
