@@ -247,7 +247,8 @@ pub(crate) fn divisible(
 ) -> Divisible {
     let parts = scaled(&part_bytes(model, precision, 1), scale);
     let tables = input_tables(model, precision, tables);
-    let copy = if model.tied_embeddings { tied(model, precision) } else { Bytes::ZERO };
+    let copy =
+        if model.tied_embeddings && model.has_head { tied(model, precision) } else { Bytes::ZERO };
     let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
     model.matrices(&mut |matrix| {
         let (format, scale) = if matrix.expert {

@@ -315,6 +315,27 @@ impl Mixture {
         slot(kind).map_or(1.0, |slot| self.0[slot])
     }
 
+    /// The mixture of a model in a format other than those of GGUF: some rows of small matrices stay in the format of `kept`.
+    pub(crate) fn with_kept_rows(
+        weights: &'static QuantFormat,
+        kept: &'static QuantFormat,
+        model: &ModelArch,
+    ) -> Self {
+        if weights.bits_per_element() >= kept.bits_per_element() {
+            return Self::UNIFORM;
+        }
+        let mut sums = MixedBytes::NONE;
+        model.matrices(&mut |matrix| {
+            let Matrix { kind, count, rows, cols, expert, .. } = matrix;
+            if !expert {
+                let (own, count) = (matrix.parts.kept_rows(), count as f64);
+                let mixed = weights.stored_bytes(rows - own, cols) + kept.stored_bytes(own, cols);
+                sums.add(kind, mixed * count, weights.stored_bytes(rows, cols) * count);
+            }
+        });
+        Self(sums.ratios())
+    }
+
     /// The mixture of a model with layers and experts in these formats. Dense layers come first, those with experts last.
     pub(crate) fn of(
         weights: &'static QuantFormat,

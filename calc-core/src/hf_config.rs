@@ -161,6 +161,11 @@ pub enum Remark {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
+    /// The model is the only one of the catalog with all words of a typed name.
+    ReadAs {
+        /// Key of the model.
+        key: &'static str,
+    },
     /// The name of the file or its folder says a format, and the file states no quantization.
     NameSaysFormat {
         /// Format by the name.
@@ -343,6 +348,7 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         final_norm: norms.last,
         position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
         lm_head_bias,
+        has_head: true,
         towers: List::Borrowed(&[]),
         draft_layers: 0,
         gguf: rules.gguf,

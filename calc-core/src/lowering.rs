@@ -104,6 +104,9 @@ impl Lowering<'_> {
                 emit(stream(OpKind::AddNorm, matrix.count, cost, p.carrier));
             }
         }
+        if !model.has_head {
+            return;
+        }
         let logits = step.logits();
         let cost = lm_head(logits, model.vocab_size, hidden, p.lm_head, p.carrier);
         let head = GemmShape { m: logits, n: model.vocab_size, k: hidden };

@@ -390,6 +390,8 @@ pub struct ModelArch {
     /// Number of rows of learned positions; 0 if there are none.
     pub position_rows: u64,
     pub lm_head_bias: bool,
+    /// The model ends in logits of the vocabulary; false for classes with scores of labels, or without a head.
+    pub has_head: bool,
     /// Encoders of images and sound beside the decoder, with their projectors.
     pub towers: List<Tower>,
     /// Number of further layers for multi-token prediction, which engines load only for speculative decoding.

@@ -184,7 +184,9 @@ pub fn link_time(
             time += group.all_reduce(column * table.cols as f64);
         }
         let logits = step.logits() as f64 * model.vocab_size as f64;
-        time += group.all_gather(Bytes::new(logits * element));
+        if model.has_head {
+            time += group.all_gather(Bytes::new(logits * element));
+        }
     }
     let experts =
         Group::new(link, parallel.expert, parallel.tensor.saturating_mul(parallel.expert));

@@ -170,6 +170,9 @@ impl PrecisionChoice {
         let is_gguf = precision.weights.file.is_some() || precision.experts.file.is_some();
         precision.mixture = match self.ratios {
             Some(ratios) if !is_gguf => ratios.mixture(),
+            None if !is_gguf => {
+                Mixture::with_kept_rows(precision.weights, precision.vectors, model)
+            }
             _ => Mixture::of(precision.weights, precision.experts, model),
         };
         precision

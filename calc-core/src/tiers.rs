@@ -77,6 +77,21 @@ pub struct HostFactors {
 }
 
 impl HostFactors {
+    /// The constants of an engine that computes on a host; `None` for others.
+    pub const fn of(engine: Engine) -> Option<Self> {
+        match engine {
+            Engine::LlamaCpp | Engine::Ollama => Some(fitted::HOST),
+            Engine::IdealKernels => Some(Self::IDEAL),
+            Engine::Vllm
+            | Engine::Sglang
+            | Engine::TensorRtLlm
+            | Engine::TensorRtEdgeLlm
+            | Engine::GptFast
+            | Engine::ExLlamaV2
+            | Engine::Mlc => None,
+        }
+    }
+
     /// The roofs themselves.
     pub const IDEAL: Self =
         Self { processor: Factors::IDEAL, link: 1.0, experts: 1.0, crossing: Seconds::ZERO };

@@ -107,6 +107,16 @@ impl Workload {
         Ok(())
     }
 
+    /// Number of prompt tokens per sequence that images are.
+    pub fn in_images(&self) -> u64 {
+        self.images.map_or(0, |images| images.tokens())
+    }
+
+    /// Prompt length per sequence without the tokens of images, as a request names it.
+    pub fn text(&self) -> u64 {
+        self.prompt.saturating_sub(self.in_images())
+    }
+
     /// This workload with another prompt; a context that ends with the prompt still does.
     #[must_use]
     pub const fn with_prompt(self, prompt: u64) -> Self {

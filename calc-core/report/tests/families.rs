@@ -60,6 +60,7 @@ fn llama_like(sizes: Sizes, context: u64) -> ModelArch {
         final_norm: true,
         position_rows: 0,
         lm_head_bias: false,
+        has_head: true,
         towers: List::Borrowed(&[]),
         draft_layers: 0,
         gguf: GgufLayout::Split,

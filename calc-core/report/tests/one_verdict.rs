@@ -1,9 +1,11 @@
 //! Limit of decode: every surface says the same of the same request.
 
+use calc_core::catalog;
+use calc_core::recommend::{Axis, Change};
 use report::input::request::{EstimateInputs, Fields, Library, RecommendInputs};
 use report::output::verdict::model as view;
 use report::output::words::advice;
-use report::output::{brief, summary};
+use report::output::{brief, json, summary};
 
 /// Heads of the command line, of a program's answer and of the Model view, and the line below the last.
 fn said(line: &str) -> [String; 4] {
@@ -44,10 +46,20 @@ fn links_that_take_the_largest_share_are_named_everywhere() {
 fn fixed_times_that_take_the_largest_share_are_named_everywhere() {
     let line = r#"{"hardware":"h100_sxm","model":"qwen3-0.6b","prompt":512,"new_tokens":128}"#;
     let [text, brief, sentence, below] = said(line);
-    assert!(text.contains("Decode is launch-bound") && brief.contains("Decode is launch-bound"));
+    for said in [&text, &brief] {
+        assert!(
+            said.contains("Decode waits for launches of kernels, 80\u{202f}% of its time"),
+            "{said}"
+        );
+        assert!(!said.contains("launch-bound"), "{said}");
+    }
     assert!(sentence.contains("launching its operators limits decode"), "{sentence}");
     assert!(below.contains("fixed cost of kernels takes"), "{below}");
-    assert!(advised(line).starts_with("Decode is launch-bound"), "{}", advised(line));
+    assert!(
+        advised(line).starts_with("Decode waits for launches of kernels: they take "),
+        "{}",
+        advised(line)
+    );
 }
 
 #[test]
@@ -59,4 +71,69 @@ fn faster_arithmetic_is_advised_where_decode_waits_for_it_alone() {
         let [_, _, _, below] = said(&line);
         assert_eq!(below.contains("Faster arithmetic"), helps, "{below}");
     }
+}
+
+#[test]
+fn the_prompt_that_would_flip_an_order_is_that_of_the_request() {
+    // The image is 8 of the tokens of this prompt, and no request can ask for fewer.
+    let line = r#"{"hardware":"a100_80gb_sxm","model":"qwen2.5-vl-7b","prompt":512,"image":"1x64x64","image_tokens":8,"phase":"prefill"}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect(line);
+    let answer = inputs.recommend().expect(line);
+    let first = &answer.ranked[0];
+    let said: Vec<String> = first.flips.iter().map(advice::flip).collect();
+    let (when, value) = first
+        .flips
+        .iter()
+        .find_map(|flip| match flip.when {
+            Change::From(Axis::Text, value) | Change::DownFrom(Axis::Text, value) => {
+                Some((flip, value))
+            }
+            _ => None,
+        })
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert!(advice::flip(when).starts_with("Prompt without images "), "{said:?}");
+    let moved = line.replace("512", &value.to_string());
+    let fields = Fields::from_line(&moved).expect("JSON");
+    let moved = RecommendInputs::parse(fields, &Library::CATALOGS).expect(line);
+    let then = moved.recommend().expect(line).ranked[0].scheme.key;
+    assert_eq!(Some(then), when.to.map(|scheme| scheme.key), "{said:?}");
+}
+
+#[test]
+fn an_operator_of_the_host_is_bound_by_its_memory() {
+    let line = r#"{"hardware":"rtx_4090","host":"96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":128}"#;
+    let fields = Fields::from_line(line).expect("JSON");
+    let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect(line);
+    let answer = inputs.estimate().expect(line);
+    let text = summary::estimate(&inputs, &answer).to_text();
+    let decode = text.split("Operators of decode").nth(1).expect("a table");
+    let row = |name: &str| decode.lines().find(|line| line.starts_with(name)).expect(name);
+    assert!(row("expert_gate_up").ends_with("  host memory"), "{decode}");
+    assert!(row("expert_down").ends_with("  host memory"), "{decode}");
+    assert!(row("qkv").ends_with("  memory"), "{decode}");
+    // The published word stays.
+    let json =
+        serde_json::to_value(json::estimate::EstimateJson::new(&inputs, &answer)).expect("JSON");
+    let operators = json["decode"]["operators"].as_array().expect("operators");
+    let down = operators.iter().find(|row| row["name"] == "expert_down").expect("a row");
+    assert_eq!(down["bound"], "memory");
+}
+
+#[test]
+fn the_copies_of_a_prompt_are_those_that_the_model_counts() {
+    let line = r#"{"hardware":"rtx_4090","host":"96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":128}"#;
+    let [text, ..] = said(line);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let copied = "every step of a prompt copies 75 % of the experts that its tokens would read if each chose at random to the card again;";
+    assert!(text.contains(copied), "{text}");
+    // Both rates of the link, where a device and where its host is shown.
+    let rates = "31.5 GB/s per direction by line rate (derived), 25.0 GB/s in practice (assumed)";
+    assert!(text.contains(&format!("PCIe 4.0 x16 with {rates}")), "{text}");
+    let device = summary::device(catalog::device("rtx_4090").expect("a key")).to_text();
+    let device = device.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(device.contains(&format!("PCIe 4.0 x16: {rates}")), "{device}");
+    // A rate of the user's own says nothing of a line.
+    let own = r#"{"hardware":"rtx_4090","link":"25","tensor_parallel":2,"model":"llama-3.1-8b"}"#;
+    assert!(!said(own)[0].contains("line rate"));
 }

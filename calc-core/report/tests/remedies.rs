@@ -4,6 +4,7 @@ use report::input::request::{EstimateInputs, Fields, Library, RecommendInputs, r
 use report::output::json::recommend::pretty;
 use report::output::summary;
 use report::output::words::remedies::{Asked, what_would_fit};
+use report::output::words::split_notes;
 
 fn parsed(line: &str) -> Result<EstimateInputs, String> {
     let fields = Fields::from_line(line).expect("JSON");
@@ -122,17 +123,37 @@ fn a_model_that_fits_without_its_towers_says_so() {
     let found = remedies(&pictured, &pictured.estimate().expect("an estimate"));
     assert!(found.iter().all(|remedy| remedy.fields[0].0 != "language_model_only"));
     // Among memories whose steps are less than the towers, one has room for 16 bits but not for the towers.
-    let ranked = |end: &str| {
+    let ranked_from = |end: &str, mut memories: core::ops::Range<u32>| {
         let says = "of towers for images or sound more schemes would fit: ";
-        (54..62).any(|memory| {
+        memories.any(|memory| {
             let line = format!(r#"{line},"memory_gb":{}{end}"#, 0.4 * f64::from(memory));
             let fields = Fields::from_line(&line).expect("JSON");
             let asked = RecommendInputs::parse(fields, &Library::CATALOGS).expect("valid");
             pretty(&asked).contains(says)
         })
     };
+    let ranked = |end: &str| ranked_from(end, 54..62);
     assert!(ranked("}"));
     assert!(!ranked(r#","language_model_only":true}"#));
+    // So does a pipeline whose engine the request leaves open.
+    assert!(ranked_from(r#","pipeline_parallel":2,"link":"pcie_4_x16"}"#, 14..40));
+}
+
+#[test]
+fn a_split_by_tensors_and_stages_says_whose_each_number_is() {
+    let of = |tensor: u64, stages: u64| {
+        let line = format!(
+            r#"{{"hardware":"h100_sxm","model":"llama-3.1-70b","tensor_parallel":{tensor},"pipeline_parallel":{stages}}}"#
+        );
+        split_notes(&inputs(&line).workload.parallel)
+    };
+    assert!(of(1, 1).is_empty());
+    assert!(of(2, 1)[0].contains("are per device, 2 devices"), "{:?}", of(2, 1));
+    assert!(of(1, 2)[0].contains("fullest of 2 stages; work, time and energy are those of all"));
+    let both = of(2, 4);
+    let says = "memory is that of one device of the fullest of 4 stages; work and traffic are those of one device of each stage, \
+                added up; time, energy and power are those of all 8 devices";
+    assert_eq!(both, [says]);
 }
 
 #[test]

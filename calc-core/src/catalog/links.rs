@@ -146,6 +146,35 @@ impl LinkPreset {
     }
 }
 
+/// The rates of one direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkRates {
+    /// The line rate, which is the roof of copies.
+    pub line: Fact<BytesPerSec>,
+    /// What programs reach.
+    pub practical: Fact<BytesPerSec>,
+}
+
+/// The rates of a link of [`LINKS`] whose line rate is above that of practice; the link has its name, and one of the rates.
+///
+/// ```
+/// use calc_core::catalog::links::{find, rates};
+/// let link = find("pcie_4_x16").unwrap().link;
+/// let found = rates("PCIe 4.0 x16", &link).unwrap();
+/// assert_eq!(found.practical.value.get(), 25e9);
+/// assert_eq!(found.line.value.get().round(), 31_507_692_308.0);
+/// ```
+pub fn rates(name: &str, link: &Link) -> Option<LinkRates> {
+    let preset = find(name)?;
+    let Fact { value, provenance } = preset.host_link();
+    if preset.line <= preset.link.bandwidth || (preset.link != *link && value != *link) {
+        return None;
+    }
+    let line = Fact { value: value.bandwidth, provenance };
+    let practical = Fact { value: preset.link.bandwidth, provenance: preset.provenance };
+    Some(LinkRates { line, practical })
+}
+
 /// Letters and digits; `4.0` is 4.
 fn plain(name: &str) -> String {
     let name = name.replace(".0", "");

@@ -48,7 +48,7 @@ impl<'a> HeldPart<'a> {
     /// The matrix of the LM head that a device has in place of the embedding that is the same matrix, as stored.
     pub(super) fn copied_head(&self, precision: &Precision) -> Bytes {
         let is_copy = self.host_tables != HostTables::None || !self.ends.first;
-        let has = is_copy && self.ends.last && self.part.tied_embeddings;
+        let has = is_copy && self.ends.last && self.part.tied_embeddings && self.part.has_head;
         if has { tied(self.part, precision) } else { Bytes::ZERO }
     }
 

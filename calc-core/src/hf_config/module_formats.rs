@@ -139,7 +139,14 @@ fn defaults(file: &File<'_>) -> [Stored; PIECES] {
         Some(format) => Stored::plain(format),
         None => layers,
     };
-    core::array::from_fn(|place| if EXPERTS & (1 << place) != 0 { experts } else { layers })
+    // The kernels of scales per block of rows take no matrix of so few rows, and no engine quantizes those that weigh heads.
+    let is_blocked = layers.format.tile.is_some();
+    core::array::from_fn(|place| match 1 << place {
+        piece if piece & EXPERTS != 0 => experts,
+        modules::INDEX_WEIGHTS => Stored::plain(kept),
+        modules::STATE_GATES if is_blocked => Stored::plain(kept),
+        _ => layers,
+    })
 }
 
 /// The lists of a file: what it keeps comes before what it quantizes otherwise.
@@ -213,7 +220,13 @@ fn pieces_of(matrix: &Matrix) -> Vec<(Pieces, u64)> {
         (OpKind::QB, _) => one(QUERIES_UP),
         (OpKind::KvB, _) => one(KEYS_UP),
         (OpKind::OProj, _) => one(OUTPUT),
+        (OpKind::IndexProj, Parts::Index { weights }) => {
+            Vec::from([(INDEXER, rows - weights), (modules::INDEX_WEIGHTS, weights)])
+        }
         (OpKind::IndexProj, _) => one(INDEXER),
+        (OpKind::InProj, Parts::State { gates }) => {
+            Vec::from([(STATE_IN, rows - gates), (modules::STATE_GATES, gates)])
+        }
         (OpKind::InProj, _) => one(STATE_IN),
         (OpKind::OutProj, _) => one(STATE_OUT),
         (OpKind::ExpertGateUp, _) => two(EXPERT_GATE, EXPERT_UP),
@@ -333,8 +346,8 @@ fn remarks(
 ) -> Vec<Remark> {
     let order = arch.layers_in_order();
     let parts = [
-        (StoredPart::Attention, ATTENTION, of_layers),
-        (StoredPart::Recurrent, STATE, of_layers),
+        (StoredPart::Attention, ATTENTION & !modules::INDEX_WEIGHTS, of_layers),
+        (StoredPart::Recurrent, STATE & !modules::STATE_GATES, of_layers),
         (StoredPart::Mlp, DENSE, of_layers),
         (StoredPart::SharedMlp, SHARED, of_layers),
         (StoredPart::Experts, EXPERTS, of_experts),

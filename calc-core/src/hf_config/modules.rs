@@ -32,12 +32,16 @@ pub(super) const EXPERT_GATE: Pieces = GATE << (2 * NEXT);
 pub(super) const EXPERT_UP: Pieces = UP << (2 * NEXT);
 pub(super) const EXPERT_DOWN: Pieces = DOWN << (2 * NEXT);
 pub(super) const LATENT: Pieces = 1 << 19;
+/// Gates and decays of the heads of a delta net.
+pub(super) const STATE_GATES: Pieces = 1 << 20;
+/// The rows that weigh the heads of an indexer.
+pub(super) const INDEX_WEIGHTS: Pieces = 1 << 21;
 /// Number of the pieces.
-pub(super) const PIECES: usize = 20;
+pub(super) const PIECES: usize = 22;
 
 pub(super) const ATTENTION: Pieces =
-    QUERIES | KEYS | VALUES | QUERIES_UP | KEYS_UP | OUTPUT | INDEXER;
-pub(super) const STATE: Pieces = STATE_IN | STATE_OUT | STATE_OTHER;
+    QUERIES | KEYS | VALUES | QUERIES_UP | KEYS_UP | OUTPUT | INDEXER | INDEX_WEIGHTS;
+pub(super) const STATE: Pieces = STATE_IN | STATE_GATES | STATE_OUT | STATE_OTHER;
 pub(super) const DENSE: Pieces = GATE | UP | DOWN;
 pub(super) const SHARED: Pieces = DENSE << NEXT;
 pub(super) const EXPERTS: Pieces = DENSE << (2 * NEXT);
@@ -57,7 +61,7 @@ const ELSEWHERE: [&str; 10] = [
     "modality",
 ];
 /// Words of modules without a matrix of their own in the layers, or with one that is stored like a norm.
-const SMALL: [&str; 12] = [
+const SMALL: [&str; 9] = [
     "norm",
     "conv1d",
     "router",
@@ -65,9 +69,6 @@ const SMALL: [&str; 12] = [
     "bias",
     "a_log",
     "dt_",
-    "in_proj_a",
-    "in_proj_b",
-    "weights_proj",
     "gate_weight",
     "indexers_proj",
 ];
@@ -159,7 +160,7 @@ const PREFIXES: [&str; 5] = [
     "layers.",
 ];
 /// Names of modules in a layer, against which expressions are held.
-const NAMES: [&str; 44] = [
+const NAMES: [&str; 47] = [
     "self_attn.q_proj",
     "self_attn.k_proj",
     "self_attn.v_proj",
@@ -172,6 +173,9 @@ const NAMES: [&str; 44] = [
     "linear_attn.in_proj_qkvz",
     "linear_attn.in_proj_qkv",
     "linear_attn.in_proj_z",
+    "linear_attn.in_proj_a",
+    "linear_attn.in_proj_b",
+    "linear_attn.in_proj_ba",
     "linear_attn.out_proj",
     "mamba.in_proj",
     "mamba.out_proj",
@@ -241,8 +245,11 @@ fn module(parts: &[&str]) -> Pieces {
         return 0;
     }
     let has = |word: &str| parts.iter().any(|part| part.contains(word));
+    if has("weights_proj") {
+        return INDEX_WEIGHTS;
+    }
     if has("index") {
-        return INDEXER;
+        return INDEXER | INDEX_WEIGHTS;
     }
     let mlp = mlp_pieces(last);
     if has("shared_expert") || has("shared_mlp") {
@@ -273,6 +280,7 @@ fn module(parts: &[&str]) -> Pieces {
 fn by_matrix(last: &str) -> Pieces {
     match last {
         "in_proj" => STATE_IN,
+        "in_proj_a" | "in_proj_b" | "in_proj_ba" => STATE_GATES,
         "out_proj" => STATE_OUT | OUTPUT,
         "up_proj" | "down_proj" | "gate_proj" | "gate_up_proj" | "w1" | "w2" | "w3" | "fc1"
         | "fc2" => {
@@ -306,6 +314,7 @@ fn attention_pieces(last: &str) -> Pieces {
 fn state_pieces(last: &str) -> Pieces {
     match last {
         "out_proj" | "o_proj" => STATE_OUT,
+        "in_proj_a" | "in_proj_b" | "in_proj_ba" => STATE_GATES,
         _ if last.starts_with("in_proj") => STATE_IN,
         "x_proj" | "dt_proj" => STATE_OTHER,
         _ => STATE,
@@ -350,7 +359,12 @@ mod tests {
             ("model.layers.3.mlp.experts", Some((NamedLayers::One(3), EXPERTS))),
             ("model.layers.0.mlp.down_proj", Some((NamedLayers::One(0), DOWN | SHARED_DOWN))),
             ("model.layers.0.input_layernorm", None),
-            ("in_proj_b", None),
+            ("in_proj_b", Some((NamedLayers::All, STATE_GATES))),
+            ("model.layers.1.linear_attn.in_proj_a", Some((NamedLayers::One(1), STATE_GATES))),
+            (
+                "model.layers.1.self_attn.indexer.weights_proj",
+                Some((NamedLayers::One(1), INDEX_WEIGHTS)),
+            ),
             ("model.layers", Some((NamedLayers::All, ALL))),
         ] {
             let found = Modules::read(entry).map(|found| (found.layers, found.pieces));
@@ -363,7 +377,7 @@ mod tests {
         let mut steps = 10_000_000;
         for (entry, layer, expected) in [
             ("re:.*mlp\\.(gate|up|gate_up|down)_proj.*", 3, DENSE | SHARED),
-            ("re:.*self_attn.*", 3, ATTENTION & !INDEXER),
+            ("re:.*self_attn.*", 3, ATTENTION & !INDEXER & !INDEX_WEIGHTS),
             ("re:model\\.layers\\.[01]\\.self_attn.*", 2, 0),
             ("re:(?!x).*", 2, ALL),
         ] {

@@ -41,6 +41,7 @@ pub(super) fn read(
     };
     arch.tied_embeddings = true;
     arch.lm_head_bias = false;
+    arch.has_head = false;
     reader.forget("tie_word_embeddings");
     reader.remarks.push(Remark::OtherHead { labels });
 }

@@ -1,7 +1,10 @@
 //! The layer matrices with their shapes, from which parameters, memory and padding are counted. Embedding and LM head are
 //! not included. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one matrix.
 
-use super::{Attention, GroupedOutput, Indexer, LayerGroup, Mla, MlpKind, ModelArch, Projection};
+use super::{
+    Attention, Decay, DeltaNet, GroupedOutput, Indexer, LayerGroup, Mla, MlpKind, ModelArch,
+    Projection, Recurrent,
+};
 use crate::op::OpKind;
 
 /// A group of matrices of one shape, in the format of the layer or expert weights.
@@ -38,6 +41,22 @@ pub enum Parts {
         /// Width of a value head.
         v_head_dim: u64,
     },
+    /// The input projection of a delta net, whose last rows are the gates and decays of its heads: `in_proj_a` and `in_proj_b`.
+    State { gates: u64 },
+    /// The keys of an indexer, and rows that weigh its heads: `weights_proj`.
+    Index { weights: u64 },
+}
+
+impl Parts {
+    /// Number of rows that files and engines with quantized weights keep in 16 bits: vLLM and `SGLang` give `weights_proj` no
+    /// quantizer, and published files list `in_proj_a` and `in_proj_b` among what they do not convert (read in 2026).
+    pub(crate) const fn kept_rows(self) -> u64 {
+        match self {
+            Self::State { gates } => gates,
+            Self::Index { weights } => weights,
+            Self::Whole | Self::Qkv(_) | Self::Latent { .. } => 0,
+        }
+    }
 }
 
 impl ModelArch {
@@ -52,6 +71,10 @@ impl ModelArch {
             if group.layers() > 0 {
                 group.matrices(LayerGroup::Attention(index), hidden, visit);
             }
+        }
+        for (index, group) in self.recurrent.iter().enumerate().filter(|(_, one)| one.layers() > 0)
+        {
+            visit(group.input_matrix(LayerGroup::Recurrent(index), hidden));
         }
         let mut matrix = |group, kind, expert, count, rows, cols| {
             if count > 0 {
@@ -70,7 +93,6 @@ impl ModelArch {
             |group, kind, count, rows, cols| matrix(group, kind, false, count, rows, cols);
         for (index, group) in self.recurrent.iter().enumerate() {
             let own = LayerGroup::Recurrent(index);
-            layer(own, OpKind::InProj, group.layers(), group.inputs(), hidden);
             for (rows, cols) in group.others(hidden) {
                 layer(own, OpKind::Projection, group.layers(), rows, cols);
             }
@@ -124,9 +146,10 @@ impl Attention {
             layer(OpKind::Qkv, layers, queries + keys + values, hidden, parts);
         }
         if let Some(indexer) = &self.indexer {
-            for (rows, cols) in indexer.projections(hidden) {
-                layer(OpKind::IndexProj, indexer.layers, rows, cols, Parts::Whole);
-            }
+            let [(rows, cols), keys] = indexer.projections(hidden);
+            layer(OpKind::IndexProj, indexer.layers, rows, cols, Parts::Whole);
+            let parts = Parts::Index { weights: indexer.weights() };
+            layer(OpKind::IndexProj, indexer.layers, keys.0, keys.1, parts);
         }
         let outputs = self.n_heads * self.v_head_dim;
         let Some(GroupedOutput { groups, rank }) = self.output else {
@@ -160,13 +183,31 @@ impl Attention {
     }
 }
 
+impl Recurrent {
+    /// The input projection of all layers.
+    fn input_matrix(&self, group: LayerGroup, cols: u64) -> Matrix {
+        let gates = match self {
+            Self::DeltaNet(DeltaNet { decay: Decay::PerHead, value_heads, .. }) => 2 * value_heads,
+            Self::DeltaNet(_) | Self::Mamba1(_) | Self::Mamba2(_) | Self::ShortConv(_) => 0,
+        };
+        let parts = if gates > 0 { Parts::State { gates } } else { Parts::Whole };
+        let (kind, count, rows) = (OpKind::InProj, self.layers(), self.inputs());
+        Matrix { kind, group, expert: false, count, rows, cols, parts }
+    }
+}
+
 impl Indexer {
     /// Its matrices as (outputs, inputs): queries; the key and the weights of the heads.
     pub fn projections(&self, hidden: u64) -> [(u64, u64); 2] {
         let queries = (self.n_heads * self.head_dim, self.query_inputs);
-        let weights = if self.weighs_heads { self.n_heads } else { 0 };
+        let weights = self.weights();
         let keys = self.compression.map_or(self.head_dim, |one| one.outputs(self.head_dim));
         [queries, (keys + weights, hidden)]
+    }
+
+    /// Number of rows that weigh the heads.
+    const fn weights(&self) -> u64 {
+        if self.weighs_heads { self.n_heads } else { 0 }
     }
 
     /// Number of tokens per cached key.

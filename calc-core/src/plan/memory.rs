@@ -210,7 +210,7 @@ fn micro_batch_logits(
     model: &ModelArch,
     workload: &Workload,
 ) -> Bytes {
-    if !matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
+    if !model.has_head || !matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
         return Bytes::ZERO;
     }
     let context = workload.longest().saturating_mul(workload.batch);

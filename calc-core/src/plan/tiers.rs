@@ -18,9 +18,7 @@ use crate::model_arch::ModelArch;
 use crate::op::Shape;
 use crate::roofline::KernelTime;
 use crate::software::HostTables;
-use crate::tiers::{
-    COPIED_FROM, Divisible, Host, HostFactors, Placement, fitted, is_of_cache, least_read,
-};
+use crate::tiers::{COPIED_FROM, Divisible, Host, HostFactors, Placement, is_of_cache, least_read};
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
 
@@ -88,17 +86,8 @@ fn host_factors(
     if workload.parallel.devices() > 1 {
         return refused("several devices");
     }
-    match engine {
-        Engine::LlamaCpp | Engine::Ollama => Ok(fitted::HOST),
-        Engine::IdealKernels => Ok(HostFactors::IDEAL),
-        Engine::Vllm
-        | Engine::Sglang
-        | Engine::TensorRtLlm
-        | Engine::TensorRtEdgeLlm
-        | Engine::GptFast
-        | Engine::ExLlamaV2
-        | Engine::Mlc => refused("engines other than llama.cpp and ollama"),
-    }
+    let engines = "engines other than llama.cpp and ollama";
+    HostFactors::of(engine).ok_or(Error::Inapplicable { input: "host", part: engines })
 }
 
 /// The host of a plan, and what lies there.

@@ -91,8 +91,9 @@ fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
     match (&chooser.task, chooser.aim.part) {
         (Task::Shape(_), _) => [Axis::Rows].into(),
         (Task::Model(_), RankedPart::Decode) => [Axis::Batch, Axis::Context].into(),
-        (Task::Model(_), RankedPart::Prefill | RankedPart::Whole) => {
-            [Axis::Batch, Axis::Prompt].into()
+        (Task::Model(task), RankedPart::Prefill | RankedPart::Whole) => {
+            let has_images = task.request.workload.images.is_some();
+            [Axis::Batch, if has_images { Axis::Text } else { Axis::Prompt }].into()
         }
     }
 }
@@ -101,7 +102,7 @@ fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
 fn changes(chooser: Among<'_>, axis: Axis, first: &'static Scheme, flips: &mut Vec<Flip>) {
     let most = match axis {
         Axis::Rows | Axis::Batch => MOST_BATCH,
-        Axis::Prompt | Axis::Context => MOST_TOKENS,
+        Axis::Prompt | Axis::Text | Axis::Context => MOST_TOKENS,
     }
     .min(chooser.0.task.most(axis));
     let up = |value: u64| Some((value * 2).min(most)).filter(|next| *next > value);

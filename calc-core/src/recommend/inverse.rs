@@ -81,7 +81,7 @@ pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<R
         let task = request.task.at(axis, value);
         match axis {
             Axis::Batch | Axis::Rows => chooser.limits_of_batch(&task, scheme),
-            Axis::Prompt | Axis::Context => chooser.limits(&task, scheme),
+            Axis::Prompt | Axis::Text | Axis::Context => chooser.limits(&task, scheme),
         }
     };
     let grow = |axis: Axis| {

@@ -112,6 +112,8 @@ pub enum Axis {
     Batch,
     /// Prompt length per sequence, in tokens; a context that ends with the prompt moves with it.
     Prompt,
+    /// The same without the tokens of images, as a request names its prompt.
+    Text,
     /// Number of cached tokens.
     Context,
 }
@@ -121,7 +123,7 @@ impl Axis {
     pub const fn most(self) -> u64 {
         match self {
             Self::Rows | Self::Batch => MAX_BATCH,
-            Self::Prompt | Self::Context => MAX_TOKENS,
+            Self::Prompt | Self::Text | Self::Context => MAX_TOKENS,
         }
     }
 }
@@ -196,11 +198,12 @@ impl<'a> Task<'a> {
     }
 
     /// The current value of an axis.
-    pub const fn get(&self, axis: Axis) -> u64 {
+    pub fn get(&self, axis: Axis) -> u64 {
         match (self, axis) {
             (Self::Shape(task), _) => task.shape.m,
             (Self::Model(task), Axis::Batch | Axis::Rows) => task.request.workload.batch,
             (Self::Model(task), Axis::Prompt) => task.request.workload.prompt,
+            (Self::Model(task), Axis::Text) => task.request.workload.text(),
             (Self::Model(task), Axis::Context) => task.request.workload.context,
         }
     }
@@ -209,6 +212,10 @@ impl<'a> Task<'a> {
     pub fn most(&self, axis: Axis) -> u64 {
         let tokens = match (self, axis) {
             (Self::Model(task), Axis::Prompt | Axis::Context) => task.request.model.max_context,
+            (Self::Model(task), Axis::Text) => {
+                let in_images = task.request.workload.in_images();
+                task.request.model.max_context.map(|most| most.saturating_sub(in_images))
+            }
             (Self::Model(_) | Self::Shape(_), _) => None,
         };
         tokens.map_or(axis.most(), |tokens| tokens.clamp(1, axis.most()))
@@ -216,7 +223,7 @@ impl<'a> Task<'a> {
 
     /// This task with another value of an axis.
     #[must_use]
-    pub const fn at(mut self, axis: Axis, value: u64) -> Self {
+    pub fn at(mut self, axis: Axis, value: u64) -> Self {
         match (&mut self, axis) {
             (Self::Shape(task), _) => task.shape.m = value,
             (Self::Model(task), Axis::Batch | Axis::Rows) => {
@@ -224,6 +231,10 @@ impl<'a> Task<'a> {
             }
             (Self::Model(task), Axis::Prompt) => {
                 task.request.workload = task.request.workload.with_prompt(value);
+            }
+            (Self::Model(task), Axis::Text) => {
+                let workload = task.request.workload;
+                task.request.workload = workload.with_prompt(workload.in_images() + value);
             }
             (Self::Model(task), Axis::Context) => task.request.workload.context = value,
         }

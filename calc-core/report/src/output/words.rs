@@ -27,12 +27,13 @@ pub use notes::{
 
 use calc_core::compare::Fit;
 use calc_core::device::Device;
-use calc_core::plan::{Limit, PhaseEstimate};
+use calc_core::plan::{Limit, PhaseEstimate, StepTotals};
 use calc_core::provenance::Fact;
 use calc_core::roofline::Bound;
-use calc_core::units::Seconds;
+use calc_core::units::{Bytes, Seconds};
 
 use crate::input::request::link::ChosenLink;
+use crate::number_text;
 
 /// Basis of the energy in an estimate.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
@@ -49,14 +50,27 @@ pub const fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// Limit of a phase as the end of a sentence: `Decode is memory-bound`.
-pub const fn limit(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Memory => "is memory-bound",
-        Limit::Compute => "is compute-bound",
-        Limit::Launch => "is launch-bound",
-        Limit::Links => "waits for the links between devices",
-        Limit::Host => "waits for the host",
+/// Bound of an operator, or of a step, as a word; `host memory` where operators that the host computes take most of its time.
+pub fn bound_of(totals: &StepTotals, bound: Bound) -> &'static str {
+    let is_there = totals.there > Bytes::ZERO && totals.limit() == Limit::Host;
+    match bound {
+        Bound::Memory if is_there => "host memory",
+        Bound::Compute if is_there => "host compute",
+        Bound::Memory | Bound::Compute => self::bound(bound),
+    }
+}
+
+/// Limit of a step as the end of a sentence: `Decode is memory-bound`.
+pub fn limit(totals: &StepTotals) -> String {
+    match totals.limit() {
+        Limit::Memory => "is memory-bound".into(),
+        Limit::Compute => "is compute-bound".into(),
+        Limit::Launch => {
+            let share = number_text::percent(totals.floors / totals.expected.time);
+            format!("waits for launches of kernels, {share} of its time")
+        }
+        Limit::Links => "waits for the links between devices".into(),
+        Limit::Host => "waits for the host".into(),
     }
 }
 
@@ -65,7 +79,7 @@ pub fn link(device: &Device) -> String {
     device.link.as_ref().map_or_else(
         || "unknown: nobody published it".to_owned(),
         |Fact { value, provenance }| {
-            let figures = ChosenLink::figures(value);
+            let figures = ChosenLink::named_figures(&device.interconnect, value);
             format!("{}: {figures} ({})", device.interconnect, provenance.key())
         },
     )

@@ -1,6 +1,12 @@
 //! Model types that only their own files define, and that no class of transformers can be built for: parameters worked by hand.
 
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
+use calc_core::estimate::estimate;
 use calc_core::hf_config::Remark;
+use calc_core::op::OpKind;
+use calc_core::plan::{EstimateRequest, OpRow};
+use calc_core::workload::Workload;
 use report::input::model_file::parse;
 use serde_json::{Value, json};
 
@@ -156,6 +162,30 @@ fn classes_with_another_head_have_its_parameters_alone() {
         let model = of(class, more);
         assert_eq!(model.arch.n_params(), bare + scores * 4096, "{class}");
         assert!(model.remarks.contains(&Remark::OtherHead { labels: scores }), "{class}");
+        // Nor do its times have one.
+        let device = catalog::device("rtx_4090").expect("catalog key");
+        let workload = Workload::new(1, 512);
+        let arch = &model.arch;
+        for engine in [Engine::Vllm, Engine::LlamaCpp] {
+            let request = EstimateRequest {
+                device,
+                mode: None,
+                memory_limit: None,
+                model: arch,
+                precision: model.stored,
+                workload,
+                weight_size: None,
+                draft: None,
+                engine: Some(engine),
+                calibration: &Calibration::FITTED,
+                host: None,
+                cards: None,
+            };
+            let answer = estimate(request).expect("an answer");
+            let has_head = |row: &OpRow| row.kind == OpKind::LmHead;
+            assert!(!answer.prefill.operators.iter().any(has_head), "{class}");
+            assert!(!answer.decode.operators.iter().any(has_head), "{class}");
+        }
     }
 }
 

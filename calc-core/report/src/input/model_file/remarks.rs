@@ -64,7 +64,9 @@ fn listed(names: &[String]) -> String {
 
 /// Notes on the fields that an import assumed, left out or rounded.
 pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String> {
-    assumed_fields(assumed).into_iter().chain(remarks.iter().map(remark_text)).collect()
+    let is_of_import = |remark: &&Remark| !matches!(remark, Remark::ReadAs { .. });
+    let remarks = remarks.iter().filter(is_of_import);
+    assumed_fields(assumed).into_iter().chain(remarks.map(remark_text)).collect()
 }
 
 /// One assumed field: "head_dim = 128 (default of the family)".
@@ -127,10 +129,7 @@ pub fn remark_text(remark: &Remark) -> String {
                 1 => "a head with one score".to_owned(),
                 _ => format!("a head with {labels} scores"),
             };
-            format!(
-                "the class of the file has {own} in place of one for the next token, whose parameters are not counted; times have \
-                 it still"
-            )
+            format!("the class of the file has {own} in place of one for the next token, which neither memory nor times count")
         }
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
@@ -139,6 +138,7 @@ pub fn remark_text(remark: &Remark) -> String {
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }
+        Remark::ReadAs { key } => format!("read as {key}, the only model of the catalog with these words"),
         Remark::NameSaysFormat { said, taken } => format!(
             "the name says {}, and the file states no quantization: the weights are taken as {}; name weights {}, or put \
              hf_quant_config.json beside the file",

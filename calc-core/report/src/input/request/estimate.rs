@@ -245,7 +245,7 @@ impl EstimateInputs {
 
     /// Number of tokens of text in a prompt.
     pub fn text_tokens(&self) -> u64 {
-        self.workload.prompt - self.workload.images.map_or(0, |images| images.tokens())
+        self.workload.text()
     }
 
     /// The limit on the memory that the request states itself, without what it leaves to other programs.

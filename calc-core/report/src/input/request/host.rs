@@ -10,6 +10,7 @@ use calc_core::text::Text;
 use calc_core::tiers::{self, DESKTOP, Host};
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec};
 
+use super::link;
 use super::memory::{INSTALLED, LIMIT};
 use super::{Fields, Library, RequestError};
 use crate::input::number_input;
@@ -349,18 +350,17 @@ pub(super) fn reserve(fields: &mut Fields) -> Result<Option<(Bytes, String)>, Re
 
 /// Note on the host that a request was taken to mean.
 fn said(host: &Host, is_link_known: bool) -> String {
-    let unknown = if is_link_known { "" } else { ", the link of this card is not known" };
+    let unknown = if is_link_known { "" } else { "; the link of this card is not known" };
     let ssd = host.ssd.map_or(String::new(), |rate| format!(", SSD with {}", n::bandwidth(rate)));
     format!(
-        "host: {}, {} with {} ({}), {} of it for the model; {} with {} per direction ({}{unknown}){ssd}",
+        "host: {}, {} with {} ({}), {} of it for the model; {} with {}{unknown}{ssd}",
         host.name,
         n::capacity(host.installed),
         n::bandwidth(host.bandwidth.value),
         host.bandwidth.provenance.key(),
         n::bytes(host.usable),
         host.link_name,
-        n::bandwidth(host.link.value.bandwidth),
-        host.link.provenance.key(),
+        link::rate(&host.link_name, &host.link),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use calc_core::catalog::links::{self, LINKS, USUAL_LATENCY};
+use calc_core::catalog::links::{self, LINKS, LinkRates, USUAL_LATENCY};
 use calc_core::device::{Device, Link};
 use calc_core::error::{Error, real_in_range};
 use calc_core::parallel::Parallel;
@@ -40,14 +40,46 @@ impl ChosenLink {
 
     /// Bandwidth and latency of a link: `25.0 GB/s per direction, 5.00 µs per hop`.
     pub fn figures(link: &Link) -> String {
+        Self::named_figures("", link)
+    }
+
+    /// [`Self::figures`] of a link with a name, and its line rate where programs reach less:
+    /// `25.0 GB/s per direction in practice, 31.5 GB/s by line rate, 5.00 µs per hop`.
+    pub fn named_figures(name: &str, link: &Link) -> String {
         let (bandwidth, latency) = (n::bandwidth(link.bandwidth), n::time(link.latency));
-        format!("{bandwidth} per direction, {latency} per hop")
+        let line = links::rates(name, link).map_or(String::new(), |LinkRates { line, .. }| {
+            format!(" in practice, {} by line rate", n::bandwidth(line.value))
+        });
+        format!("{bandwidth} per direction{line}, {latency} per hop")
     }
 
     /// The sentence on the link for notes.
     pub fn said(&self) -> String {
-        format!("link {}: {} ({})", self.name, Self::figures(&self.link), self.source)
+        format!(
+            "link {}: {} ({})",
+            self.name,
+            Self::named_figures(&self.name, &self.link),
+            self.source
+        )
     }
+}
+
+/// Rate of a link with a name: `25.0 GB/s per direction (reported)`, or `31.5 GB/s per direction by line rate (derived), 25.0 GB/s in
+/// practice (assumed)` where these differ. A link of a host has its line rate, one between devices that of practice.
+pub fn rate(name: &str, link: &Fact<Link>) -> String {
+    let stated = |rate: &Fact<BytesPerSec>| {
+        format!("{} per direction ({})", n::bandwidth(rate.value), rate.provenance.key())
+    };
+    let Some(LinkRates { line, practical }) = links::rates(name, &link.value) else {
+        return stated(&Fact { value: link.value.bandwidth, provenance: link.provenance });
+    };
+    format!(
+        "{} per direction by line rate ({}), {} in practice ({})",
+        n::bandwidth(line.value),
+        line.provenance.key(),
+        n::bandwidth(practical.value),
+        practical.provenance.key()
+    )
 }
 
 /// Reads a link: the key or name of a preset, or its bandwidth per direction [GB/s] and the latency of a hop [µs], as `12.5` or

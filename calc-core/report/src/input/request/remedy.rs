@@ -173,10 +173,10 @@ fn with_shorter_context(inputs: &EstimateInputs) -> Option<Remedy> {
 
 /// The fields of a shorter workload; none if its prompt is too short for the images of the request.
 pub(super) fn shorter(inputs: &EstimateInputs, workload: &Workload) -> Vec<(&'static str, Value)> {
-    let images = workload.images.map_or(0, |images| images.tokens());
-    let Some(text) = workload.prompt.checked_sub(images).filter(|text| *text > 0) else {
+    let text = workload.text();
+    if text == 0 {
         return Vec::new();
-    };
+    }
     let mut fields = vec![
         ("prompt", Value::from(text)),
         ("context", Value::from(workload.context)),

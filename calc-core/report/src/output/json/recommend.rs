@@ -284,7 +284,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     if let Subject::Model(model) = &inputs.subject {
         let of_size =
             model.weight_size.is_some().then(|| weights::size_in_ranking(model).to_owned());
-        notes.extend(of_size.into_iter().chain(towers::would_fit_without(model, answer)));
+        notes.extend(of_size.into_iter().chain(towers::would_fit_without(inputs, answer)));
     }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());

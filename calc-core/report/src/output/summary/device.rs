@@ -6,6 +6,7 @@ use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
 
 use super::{Document, LINE, folded, folded_note, labeled, push_folded};
+use crate::input::request::link;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::verdict::class_name;
@@ -97,10 +98,7 @@ fn without_peak(device: &Device) -> String {
 
 /// How the device is connected to others of its kind, and how fast.
 fn links(device: &Device) -> String {
-    let rate = device.link.map(|fact| {
-        let origin = fact.provenance.key();
-        format!("{} in one direction ({origin})", n::bandwidth(fact.value.bandwidth))
-    });
+    let rate = device.link.map(|fact| link::rate(&device.interconnect, &fact));
     let named = (!device.interconnect.is_empty()).then(|| device.interconnect.to_string());
     let known: Vec<String> = [named, rate].into_iter().flatten().collect();
     if known.is_empty() { "none is known; --link names one".into() } else { known.join(": ") }

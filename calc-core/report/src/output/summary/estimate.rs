@@ -58,7 +58,7 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let bound = words::limit(answer.middle.totals.limit());
+    let bound = words::limit(&answer.middle.totals);
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!("{fits} Decode {bound}: {}.", words::without_link(answer));
@@ -147,9 +147,9 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
     row("ridge", &|p| n::intensity(p.ridge));
     row("memory time", &|p| n::time(p.totals.time.memory));
     row("compute time", &|p| n::time(p.totals.time.compute));
-    row("bound", &|p| words::bound(p.bound).into());
+    row("bound", &|p| words::bound_of(&p.totals, p.bound).into());
     if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
-        row("  of expected time", &|p| words::bound(p.expected_bound).into());
+        row("  of expected time", &|p| words::bound_of(&p.totals, p.expected_bound).into());
     }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     let name = if answer.link_unknown { "expected, without the link" } else { "expected" };
@@ -389,6 +389,6 @@ fn operator(row: &OpRow, phase: &PhaseEstimate) -> Vec<String> {
         n::time(totals.ideal),
         n::percent(totals.ideal / phase.totals.ideal),
         n::time(totals.expected.time),
-        words::bound(totals.time.bound()).into(),
+        words::bound_of(totals, totals.time.bound()).into(),
     ]
 }

@@ -82,7 +82,11 @@ fn geometry(out: &mut Document, arch: &ModelArch) {
     let order = layers::pattern(arch).map_or_else(String::new, |order| format!(": {order}"));
     let text = format!("{} of hidden size {}{order}", arch.n_layers, n::count(arch.hidden_size));
     out.line(labeled("layers", &text));
-    let head = if arch.tied_embeddings { "which the LM head shares" } else { "LM head of its own" };
+    let head = match (arch.has_head, arch.tied_embeddings) {
+        (false, _) => "no LM head",
+        (true, true) => "which the LM head shares",
+        (true, false) => "LM head of its own",
+    };
     let bias = if arch.lm_head_bias { " with bias" } else { "" };
     let text = format!("{} rows, {head}{bias}", n::count(arch.vocab_size));
     out.line(labeled("vocabulary", &text));

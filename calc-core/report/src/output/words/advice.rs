@@ -144,7 +144,7 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
             n::percent(work.host / work.expected.time)
         ),
         Regime::Overhead => format!(
-            "{phase} is launch-bound: the fixed times of its operators take {} of its time.",
+            "{phase} waits for launches of kernels: they take {} of its time, whatever the format.",
             n::percent(work.floors / work.expected.time)
         ),
     }
@@ -217,6 +217,7 @@ pub fn change(change: Change) -> String {
         Axis::Rows => "M",
         Axis::Batch => "batch",
         Axis::Prompt => "prompt",
+        Axis::Text => "prompt without images",
         Axis::Context => "context",
     };
     match change {

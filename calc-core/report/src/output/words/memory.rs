@@ -50,7 +50,7 @@ pub fn tables_on_host(inputs: &EstimateInputs, answer: &Estimate) -> Option<Stri
     let shares = inputs.workload.speculation.is_some_and(|speculation| speculation.own_layers);
     let drafts =
         if memory.draft.is_some() && !shares { "with the tables of the draft model " } else { "" };
-    let copy = if model.tied_embeddings {
+    let copy = if model.tied_embeddings && model.has_head {
         "; the card has its LM head, which is the same matrix"
     } else {
         ""

@@ -4,6 +4,7 @@ mod engine;
 pub(super) mod request;
 
 use calc_core::analysis::{Analysis, Operator};
+use calc_core::calibration::Engine;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
@@ -15,6 +16,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
+use calc_core::tiers::{HostFactors, Placement};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -186,19 +188,20 @@ pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
 /// Notes that tell numbers of one device of a group from numbers of the whole group.
 pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
-    let mut notes = Vec::new();
-    if sharing > 1 {
-        notes.push(format!(
+    let note = match (sharing > 1, parallel.pipeline.stages()) {
+        (false, 1) => return Vec::new(),
+        (true, 1) => format!(
             "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
-        ));
-    }
-    if parallel.pipeline.stages() > 1 {
-        notes.push(format!(
-            "memory is that of the fullest of {} stages; work, time and energy are those of all",
-            parallel.pipeline.stages()
-        ));
-    }
-    notes
+        ),
+        (false, stages) => format!(
+            "memory is that of the fullest of {stages} stages; work, time and energy are those of all"
+        ),
+        (true, stages) => format!(
+            "memory is that of one device of the fullest of {stages} stages; work and traffic are those of one device of each \
+             stage, added up; time, energy and power are those of all {devices} devices"
+        ),
+    };
+    vec![note]
 }
 
 /// Schedule of the prefill behind TTFT; `None` where one sequence is prefilled in one step.
@@ -278,10 +281,22 @@ fn larger_steps(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     } else {
         String::new()
     };
+    let copied = copied_part(&placement, &inputs.model.arch, answer.basis.engine);
     Some(format!(
-        "every step of a prompt copies the weights on the host to the card again; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
+        "every step of a prompt copies {copied} to the card again; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
         number_text::count(LARGER_STEP)
     ))
+}
+
+/// The weights that a step of a prompt copies: `the weights on the host, of the experts 75 % of what a choice at random needs`.
+fn copied_part(placement: &Placement, model: &ModelArch, engine: Engine) -> String {
+    let share = HostFactors::of(engine).map_or(1.0, |factors| factors.experts);
+    if !model.has_experts() || placement.feed_forward == 0 || share >= 1.0 {
+        return "the weights on the host".into();
+    }
+    let share = number_text::percent(share);
+    let of = format!("{share} of the experts that its tokens would read if each chose at random");
+    if placement.layers > 0 { format!("the weights on the host, but only {of},") } else { of }
 }
 
 /// Notes on operators that run at another peak than their formats name; operators with the same fallback share a note.

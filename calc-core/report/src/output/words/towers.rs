@@ -5,11 +5,11 @@ use calc_core::footprint::weight_bytes;
 use calc_core::image::ImageRule;
 use calc_core::model_arch::{ModelArch, Tower, TowerKind};
 use calc_core::plan::ImageEstimate;
-use calc_core::recommend::{Drop, Recommendation};
+use calc_core::recommend::{Drop, Dropped, Recommendation};
 use calc_core::software::TowerStages;
 use calc_core::units::Bytes;
 
-use crate::input::request::EstimateInputs;
+use crate::input::request::{EstimateInputs, RecommendInputs, Subject};
 use crate::number_text as n;
 use crate::output::words::advice;
 use crate::output::words::apply::engine_name;
@@ -81,26 +81,41 @@ pub fn place(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
         .then(|| format!("{device}, as {} loads them", engine_name(answer.basis.engine)))
 }
 
-/// The schemes that a ranking drops for want of less memory than the towers take; `None` where there are none, where prompts have
-/// images, and where the fullest stage of a pipeline may have no towers.
-pub fn would_fit_without(model: &EstimateInputs, answer: &Recommendation) -> Option<String> {
-    let is_each = |engine| TowerStages::of(engine) == TowerStages::Each;
-    let has_towers =
-        model.workload.parallel.pipeline.stages() == 1 || model.engine.is_some_and(is_each);
-    let towers = if has_towers { model.model.arch.tower_bytes() } else { Bytes::ZERO };
-    let fits = |reason: &Drop| match *reason {
-        Drop::Memory { needs, limit } => needs <= limit + towers,
+/// The schemes that a ranking drops for want of memory and that fit without the towers; `None` where there are none, and where
+/// prompts have images. Not every stage of a pipeline has the towers, so such a ranking is made again without them.
+pub fn would_fit_without(inputs: &RecommendInputs, answer: &Recommendation) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let towers = model.model.arch.tower_bytes();
+    if model.asked_images.is_some() || towers <= Bytes::ZERO {
+        return None;
+    }
+    let is_short = |row: &&Dropped| matches!(row.reason, Drop::Memory { .. });
+    let without = (model.workload.parallel.pipeline.stages() > 1).then(|| without_towers(inputs));
+    let fits = |row: &&Dropped| match (&without, &row.reason) {
+        (Some(without), Drop::Memory { .. }) => without.as_ref().is_some_and(|answer| {
+            !answer.dropped.iter().filter(is_short).any(|other| other.scheme.key == row.scheme.key)
+        }),
+        (None, Drop::Memory { needs, limit }) => *needs <= *limit + towers,
         _ => false,
     };
-    let fitting = answer.dropped.iter().filter(|row| fits(&row.reason));
+    let fitting = answer.dropped.iter().filter(fits);
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
-    (model.asked_images.is_none() && has_towers && !names.is_empty()).then(|| {
+    (!names.is_empty()).then(|| {
         format!(
             "without the {} of towers for images or sound more schemes would fit: {}; language_model_only leaves them out",
             n::bytes(towers),
             names.join(", ")
         )
     })
+}
+
+/// The ranking of the language model alone.
+fn without_towers(inputs: &RecommendInputs) -> Option<Recommendation> {
+    let mut inputs = inputs.clone();
+    if let Subject::Model(model) = &mut inputs.subject {
+        model.model.leave_towers_out();
+    }
+    inputs.recommend().ok()
 }
 
 /// Origin of the tokens of an image.

@@ -34,7 +34,13 @@ const SOURCES: [KvSource; 5] = [
 
 /// Writes a geometry as one word of letters, digits, dots, hyphens and underscores. Zeros at the end of a row are left out.
 pub(super) fn geometry(arch: &ModelArch) -> String {
-    let flags = bits(&[arch.tied_embeddings, arch.mlp_bias, arch.final_norm, arch.lm_head_bias]);
+    let flags = bits(&[
+        arch.tied_embeddings,
+        arch.mlp_bias,
+        arch.final_norm,
+        arch.lm_head_bias,
+        !arch.has_head,
+    ]);
     let kinds = vec![flags, arch.mlp as u64, arch.norm as u64, arch.gguf as u64];
     let sizes = vec![arch.hidden_size, arch.n_layers, arch.vocab_size];
     let small = vec![arch.add_norms, arch.post_norms, arch.position_rows, arch.other_vectors];
@@ -190,7 +196,7 @@ pub(super) fn read_geometry(text: &str) -> Option<ModelArch> {
     let mut sizes = only(&sizes)?;
     let mut small = only(&small)?;
     let mut kinds = only(&kinds)?;
-    let [tied_embeddings, mlp_bias, final_norm, lm_head_bias] = kinds.flags()?;
+    let [tied_embeddings, mlp_bias, final_norm, lm_head_bias, is_headless] = kinds.flags()?;
     let mut context = only(&context)?;
     let max_context = Some(context.next()).filter(|&max| max > 0);
     let arch = ModelArch {
@@ -220,6 +226,7 @@ pub(super) fn read_geometry(text: &str) -> Option<ModelArch> {
         position_rows: small.next(),
         other_vectors: small.next(),
         lm_head_bias,
+        has_head: !is_headless,
         towers: towers.iter().map(|rows| towers::read(rows)).collect::<Option<List<_>>>()?,
         gguf: nth(&LAYOUTS, kinds.next())?,
         max_context,

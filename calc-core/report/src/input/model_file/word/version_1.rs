@@ -84,6 +84,7 @@ pub(super) fn read(text: &str) -> Option<ModelArch> {
         final_norm: flag(final_norm)?,
         position_rows,
         lm_head_bias: flag(lm_head_bias)?,
+        has_head: true,
         towers: vec![].into(),
         draft_layers: 0,
         gguf: nth(&LAYOUTS, layout)?,
