@@ -9,7 +9,7 @@ import { pageTest, siteUrl } from './harness.mjs';
 import { startPlain } from './servers.mjs';
 
 const site = process.env.RIDGEPOINT_SITE;
-const verdict = (page) => page.locator('main .answer').innerText();
+const verdict = (page) => page.locator('main .answer .verdict').innerText();
 const newer = (page) => page.locator('.version', { hasText: 'newer version' });
 
 /** Runs `body` with a copy of the site below a sub-path of a host that is not this machine, which a browser trusts like https. */
