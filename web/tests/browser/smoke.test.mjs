@@ -51,10 +51,13 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
   await cp(process.env.RIDGEPOINT_SITE, join(folder, 'some/where'), { recursive: true });
   const server = await startPlain(folder);
   try {
+    // The icon is loaded last, on a busy machine long after the rest, and the server must still run.
+    const icon = page.waitForResponse(/\/icon-[0-9a-f]+\.svg$/, { timeout: 30_000 });
     await openSite(page, '?view=kernel', `${server.url}some/where/`);
     await page.locator('#file').setInputFiles(customDevice); // read by a chunk, which is stored beside the page
     await page.waitForURL(/d=example_edge_asic/);
-    await page.waitForLoadState('networkidle'); // the icon is loaded last, and the server must still run
+    await (await icon).finished();
+    await page.waitForLoadState('networkidle');
   } finally {
     await server.stop();
     await rm(folder, { recursive: true });
