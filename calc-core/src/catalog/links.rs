@@ -151,7 +151,7 @@ impl LinkPreset {
 pub struct LinkRates {
     /// The line rate, which is the roof of copies.
     pub line: Fact<BytesPerSec>,
-    /// What programs reach.
+    /// The rate that programs reach.
     pub practical: Fact<BytesPerSec>,
 }
 

@@ -132,19 +132,18 @@ fn defaults(file: &File<'_>) -> [Stored; PIECES] {
         })
     });
     let is_fp8 = config.quant_method.value().is_some_and(|name| name == "fp8");
-    let layers =
-        if (listed && !is_fp8) || !linear { Stored::plain(kept) } else { Stored::of(scheme) };
+    let is_kept = (listed && !is_fp8) || !linear;
+    let layers = if is_kept { Stored::plain(kept) } else { Stored::of(scheme) };
     let experts = match scheme.experts {
         // Where lists name the experts, the others of a file of ModelOpt are as the layers.
         Some(format) => Stored::plain(format),
         None => layers,
     };
-    // The kernels of scales per block of rows take no matrix of so few rows, and no engine quantizes those that weigh heads.
-    let is_blocked = layers.format.tile.is_some();
+    // Kernels of scales per block take no matrix of so few rows, and no engine quantizes those that weigh heads.
     core::array::from_fn(|place| match 1 << place {
         piece if piece & EXPERTS != 0 => experts,
         modules::INDEX_WEIGHTS => Stored::plain(kept),
-        modules::STATE_GATES if is_blocked => Stored::plain(kept),
+        modules::STATE_GATES if layers.format.tile.is_some() => Stored::plain(kept),
         _ => layers,
     })
 }
@@ -212,6 +211,10 @@ fn pieces_of(matrix: &Matrix) -> Vec<(Pieces, u64)> {
     let rows = matrix.rows;
     let one = |pieces| Vec::from([(pieces, rows)]);
     let two = |gate, up| Vec::from([(gate, rows / 2), (up, rows - rows / 2)]);
+    let small = |most, own, parts: Parts| match parts.kept_rows() {
+        0 => one(most),
+        kept => Vec::from([(most, rows - kept), (own, kept)]),
+    };
     match (matrix.kind, matrix.parts) {
         (OpKind::Qkv, Parts::Qkv([queries, keys, values])) => {
             Vec::from([(QUERIES, queries), (KEYS, keys), (VALUES, values)])
@@ -220,14 +223,8 @@ fn pieces_of(matrix: &Matrix) -> Vec<(Pieces, u64)> {
         (OpKind::QB, _) => one(QUERIES_UP),
         (OpKind::KvB, _) => one(KEYS_UP),
         (OpKind::OProj, _) => one(OUTPUT),
-        (OpKind::IndexProj, Parts::Index { weights }) => {
-            Vec::from([(INDEXER, rows - weights), (modules::INDEX_WEIGHTS, weights)])
-        }
-        (OpKind::IndexProj, _) => one(INDEXER),
-        (OpKind::InProj, Parts::State { gates }) => {
-            Vec::from([(STATE_IN, rows - gates), (modules::STATE_GATES, gates)])
-        }
-        (OpKind::InProj, _) => one(STATE_IN),
+        (OpKind::IndexProj, parts) => small(INDEXER, modules::INDEX_WEIGHTS, parts),
+        (OpKind::InProj, parts) => small(STATE_IN, modules::STATE_GATES, parts),
         (OpKind::OutProj, _) => one(STATE_OUT),
         (OpKind::ExpertGateUp, _) => two(EXPERT_GATE, EXPERT_UP),
         (OpKind::ExpertUp, _) => one(EXPERT_UP),
@@ -260,7 +257,7 @@ struct Weights {
     stored: Stored,
 }
 
-/// MixedBytes the matrices of all layers.
+/// The bytes of the matrices of all layers.
 fn counted(
     layers: &[[Stored; PIECES]],
     defaults: &[Stored; PIECES],
@@ -301,11 +298,8 @@ fn weights(
     let parts = arch.layer_parts();
     let mut all = Vec::new();
     arch.matrices(&mut |matrix| {
-        let of: u64 = parts
-            .iter()
-            .filter(|(part, _)| part.group == matrix.group)
-            .map(|(_, layers)| *layers)
-            .sum();
+        let own = parts.iter().filter(|(part, _)| part.group == matrix.group);
+        let of: u64 = own.map(|(_, layers)| *layers).sum();
         let per_layer = if of > 0 { matrix.count as f64 / of as f64 } else { matrix.count as f64 };
         let mut add = |layer: &[Stored; PIECES], count: f64| {
             for (pieces, rows) in pieces_of(&matrix) {
