@@ -88,7 +88,7 @@ pub fn find(name: &str) -> Option<Published> {
         left.next().filter(|_| left.next().is_none())
     });
     let by_words = known.is_none();
-    let model = known.or_else(|| only(&with_words(plain)))?;
+    let model = known.or_else(|| only(with_words(plain)))?;
     let format = asked.format(plain, model).ok()?;
     Some(Published { model, format, exact: false, by_words })
 }
@@ -109,8 +109,8 @@ pub fn with_words(name: &str) -> Vec<&'static CatalogModel> {
 }
 
 /// The row of a list that has one.
-fn only(rows: &[&'static CatalogModel]) -> Option<&'static CatalogModel> {
-    if let [row] = rows { Some(row) } else { None }
+fn only(rows: Vec<&'static CatalogModel>) -> Option<&'static CatalogModel> {
+    if let [row] = rows.as_slice() { Some(row) } else { None }
 }
 
 /// True if a name has all words of a row's key but the active parameters: `qwen3.5:35b` for `qwen3.5-35b-a3b`.
