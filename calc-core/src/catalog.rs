@@ -68,20 +68,14 @@ pub fn version_with(device: &Device, installed: Bytes) -> Option<&'static Device
     device_names::version_with(device, installed)
 }
 
-/// Finds the model with this key, Hugging Face id or another published name, or the only one with all words of a name.
+/// Finds the model with this key, Hugging Face id or another published name.
 ///
 /// # Errors
-/// [`Error::UnknownKey`] with the keys of all models that have these words, else the nearest keys.
+/// [`Error::UnknownKey`] with the nearest keys.
 pub fn model(key: &str) -> Result<&'static CatalogModel, Error> {
-    model_names::find(key).map(|found| found.model).ok_or_else(|| {
-        let with_words = model_names::with_words(key);
-        if with_words.is_empty() {
-            return unknown("model", key, models::all().map(|model| model.key));
-        }
-        let rows = with_words.into_iter().take(LISTED);
-        let nearest = rows.map(|model| String::from(model.key)).collect();
-        Error::UnknownKey { catalog: "model", key: clipped(key), nearest }
-    })
+    model_names::find(key)
+        .map(|found| found.model)
+        .ok_or_else(|| unknown("model", key, models::all().map(|model| model.key)))
 }
 
 /// Finds the format with this key, or with another of its names.
@@ -129,8 +123,6 @@ fn clipped(key: &str) -> String {
 
 /// Largest number of keys that a message suggests.
 const OFFERED: usize = 3;
-/// Largest number of models that have all words of a name.
-const LISTED: usize = 12;
 /// Largest number if all are equally near: two sizes of a board in two power budgets, for example.
 const OFFERED_ALIKE: usize = 5;
 

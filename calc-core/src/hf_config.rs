@@ -161,11 +161,6 @@ pub enum Remark {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
-    /// The model is the only one of the catalog with all words of a typed name.
-    ReadAs {
-        /// Key of the model.
-        key: &'static str,
-    },
     /// The name of the file or its folder says a format, and the file states no quantization.
     NameSaysFormat {
         /// Format by the name.

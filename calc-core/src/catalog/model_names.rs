@@ -17,9 +17,6 @@ pub struct Published {
     pub format: Option<PrecisionChoice>,
     /// True if the row lists the name exactly.
     pub exact: bool,
-    /// True if the name leaves out words of every name of the row, which is the only one with all words that it has:
-    /// `Nemotron 3 Nano`.
-    pub by_words: bool,
 }
 
 impl Published {
@@ -75,42 +72,19 @@ pub fn find(name: &str) -> Option<Published> {
     let plain = without_host(name);
     if let Some(model) = models::all().find(|model| published_as(model).any(|own| same(own, plain)))
     {
-        let format = tag_format(plain, model);
-        return Some(Published { model, format, exact: true, by_words: false });
+        return Some(Published { model, format: tag_format(plain, model), exact: true });
     }
     if plain.len() > MAX_NAME || plain.matches('/').count() > 1 {
         return None;
     }
     let asked = Name::of(plain);
     let is_meant = |own: &str| !asked.words.is_empty() && Name::of(own).words == asked.words;
-    let known = models::all().find(|model| published_as(model).any(is_meant)).or_else(|| {
+    let model = models::all().find(|model| published_as(model).any(is_meant)).or_else(|| {
         let mut left = models::all().filter(|model| is_active_size_left_out(&asked, model));
         left.next().filter(|_| left.next().is_none())
-    });
-    let by_words = known.is_none();
-    let model = known.or_else(|| only(with_words(plain)))?;
+    })?;
     let format = asked.format(plain, model).ok()?;
-    Some(Published { model, format, exact: false, by_words })
-}
-
-/// The rows that have all words of a typed name in one of theirs: `DeepSeek-V4` has two. None for the repository of an owner,
-/// which is one model and not a search.
-pub fn with_words(name: &str) -> Vec<&'static CatalogModel> {
-    let plain = without_host(name);
-    let asked = Name::of(plain).words;
-    if plain.contains('/') || plain.len() > MAX_NAME || asked.is_empty() {
-        return Vec::new();
-    }
-    let has_all = |own: &str| {
-        let own = Name::of(own).words;
-        asked.iter().all(|word| own.contains(word))
-    };
-    models::all().filter(|model| published_as(model).any(has_all)).collect()
-}
-
-/// The row of a list that has one.
-fn only(rows: Vec<&'static CatalogModel>) -> Option<&'static CatalogModel> {
-    if let [row] = rows.as_slice() { Some(row) } else { None }
+    Some(Published { model, format, exact: false })
 }
 
 /// True if a name has all words of a row's key but the active parameters: `qwen3.5:35b` for `qwen3.5-35b-a3b`.

@@ -60,7 +60,6 @@ impl NamedModel {
     pub fn from_name(name: &str) -> Result<Self, RequestError> {
         let Some(found) = model_names::find(name) else { return Err(unknown(name)) };
         let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
-        let read_as = found.by_words.then_some(Remark::ReadAs { key: found.model.key });
         let named = model_names::repository(name);
         let original = model_names::original(name, found.model);
         let other = model_names::other_release(name, found.model);
@@ -70,7 +69,7 @@ impl NamedModel {
                 |other| geometry_of(other, found.model),
             ),
             stored: found.stored(),
-            remarks: read_as.into_iter().chain(format).collect(),
+            remarks: format.into_iter().collect(),
             hub_id: named.filter(|_| found.format.is_none()).unwrap_or(original).into(),
             published_id: named.unwrap_or(original).into(),
             tag: model_names::is_tag(name).then(|| name.into()),

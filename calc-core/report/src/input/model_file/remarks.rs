@@ -64,9 +64,7 @@ fn listed(names: &[String]) -> String {
 
 /// Notes on the fields that an import assumed, left out or rounded.
 pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String> {
-    let is_of_import = |remark: &&Remark| !matches!(remark, Remark::ReadAs { .. });
-    let remarks = remarks.iter().filter(is_of_import);
-    assumed_fields(assumed).into_iter().chain(remarks.map(remark_text)).collect()
+    assumed_fields(assumed).into_iter().chain(remarks.iter().map(remark_text)).collect()
 }
 
 /// One assumed field: "head_dim = 128 (default of the family)".
@@ -138,7 +136,6 @@ pub fn remark_text(remark: &Remark) -> String {
         Remark::FormatByName { format } => {
             format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
         }
-        Remark::ReadAs { key } => format!("read as {key}, the only model of the catalog with these words"),
         Remark::NameSaysFormat { said, taken } => format!(
             "the name says {}, and the file states no quantization: the weights are taken as {}; name weights {}, or put \
              hf_quant_config.json beside the file",

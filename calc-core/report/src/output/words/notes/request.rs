@@ -13,7 +13,6 @@ const VOCABULARY_PADDING: u64 = 128;
 /// Notes on what may make the memory of a model file wrong, on defaults and names, and on combinations that no engine runs.
 pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     let mut notes = first_notes(&inputs.model.source, &inputs.model.assumed);
-    notes.extend(read_as(inputs));
     notes.extend(name_says_format(inputs));
     let usual = usual_values(&inputs.usual).into_iter();
     let taken = inputs.taken.iter().cloned();
@@ -21,12 +20,6 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     notes
         .extend(usual.chain(taken).chain(towers).chain(short_context(inputs)).chain(draft(inputs)));
     notes
-}
-
-/// Note on a model that was found by a part of its name.
-fn read_as(inputs: &EstimateInputs) -> Option<String> {
-    let is_read = |remark: &&Remark| matches!(remark, Remark::ReadAs { .. });
-    inputs.model.remarks.iter().find(is_read).map(remark_text)
 }
 
 /// Note on a file whose name says a format that it does not state, where the request names none either.
