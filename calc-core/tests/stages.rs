@@ -173,7 +173,7 @@ fn a_last_stage_has_a_copy_of_an_embedding_that_is_the_lm_head() {
 /// Work, bytes of weights, of activations and of the cache in a step of a part of a model with some ends.
 fn work(model: &ModelArch, ends: Ends, precision: &Precision, step: Step) -> [f64; 4] {
     let mut sums = [0.0; 4];
-    Lowering { model, precision, expert_parallel: 1 }.each(step, &mut |op| {
+    Lowering { model, precision, expert_parallel: 1 }.step(step, &mut |op| {
         let is_here = match op.kind {
             OpKind::Embedding => ends.first,
             OpKind::LmHead => ends.last,
