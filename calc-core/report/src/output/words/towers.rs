@@ -89,16 +89,21 @@ pub fn would_fit_without(inputs: &RecommendInputs, answer: &Recommendation) -> O
     if model.asked_images.is_some() || towers <= Bytes::ZERO {
         return None;
     }
-    let is_short = |row: &&Dropped| matches!(row.reason, Drop::Memory { .. });
-    let without = (model.workload.parallel.pipeline.stages() > 1).then(|| without_towers(inputs));
-    let fits = |row: &&Dropped| match (&without, &row.reason) {
-        (Some(without), Drop::Memory { .. }) => without.as_ref().is_some_and(|answer| {
-            !answer.dropped.iter().filter(is_short).any(|other| other.scheme.key == row.scheme.key)
+    let short: Vec<&Dropped> =
+        answer.dropped.iter().filter(|row| matches!(row.reason, Drop::Memory { .. })).collect();
+    let without = match model.workload.parallel.pipeline.stages() {
+        _ if short.is_empty() => return None,
+        1 => None,
+        _ => Some(without_towers(inputs)?),
+    };
+    let fits = |row: &&&Dropped| match (&without, &row.reason) {
+        (Some(without), _) => !without.dropped.iter().any(|other| {
+            other.scheme.key == row.scheme.key && matches!(other.reason, Drop::Memory { .. })
         }),
         (None, Drop::Memory { needs, limit }) => *needs <= *limit + towers,
         _ => false,
     };
-    let fitting = answer.dropped.iter().filter(fits);
+    let fitting = short.iter().filter(fits);
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
     (!names.is_empty()).then(|| {
         format!(
