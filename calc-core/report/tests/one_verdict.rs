@@ -125,7 +125,7 @@ fn the_copies_of_a_prompt_are_those_that_the_model_counts() {
     let line = r#"{"hardware":"rtx_4090","host":"96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":128}"#;
     let [text, ..] = said(line);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let copied = "every step of a prompt copies 75 % of the experts that its tokens would read if each chose at random to the card again;";
+    let copied = "every step of a prompt copies weights to the card again: 75 % of the experts that its tokens would read if each chose at random;";
     assert!(text.contains(copied), "{text}");
     // Both rates of the link, where a device and where its host is shown.
     let rates = "31.5 GB/s per direction by line rate (derived), 25.0 GB/s in practice (assumed)";

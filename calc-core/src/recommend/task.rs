@@ -112,7 +112,7 @@ pub enum Axis {
     Batch,
     /// Prompt length per sequence, in tokens; a context that ends with the prompt moves with it.
     Prompt,
-    /// The same without the tokens of images, as a request names its prompt.
+    /// Prompt length per sequence without the tokens of images, as a request names it.
     Text,
     /// Number of cached tokens.
     Context,

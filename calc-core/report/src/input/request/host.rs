@@ -350,7 +350,7 @@ pub(super) fn reserve(fields: &mut Fields) -> Result<Option<(Bytes, String)>, Re
 
 /// Note on the host that a request was taken to mean.
 fn said(host: &Host, is_link_known: bool) -> String {
-    let unknown = if is_link_known { "" } else { "; the link of this card is not known" };
+    let unknown = if is_link_known { "" } else { " (the link of this card is not known)" };
     let ssd = host.ssd.map_or(String::new(), |rate| format!(", SSD with {}", n::bandwidth(rate)));
     format!(
         "host: {}, {} with {} ({}), {} of it for the model; {} with {}{unknown}{ssd}",

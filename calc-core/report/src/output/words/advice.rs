@@ -144,7 +144,7 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
             n::percent(work.host / work.expected.time)
         ),
         Regime::Overhead => format!(
-            "{phase} waits for launches of kernels: they take {} of its time, whatever the format.",
+            "{phase} waits for launches of kernels: they take {} of its time, and no format shortens them.",
             n::percent(work.floors / work.expected.time)
         ),
     }

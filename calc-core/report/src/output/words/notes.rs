@@ -283,20 +283,20 @@ fn larger_steps(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     };
     let copied = copied_part(&placement, &inputs.model.arch, answer.basis.engine);
     Some(format!(
-        "every step of a prompt copies {copied} to the card again; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
+        "every step of a prompt copies weights to the card again: {copied}; -ub {LARGER_STEP} -b {LARGER_STEP} makes steps of up to {} tokens{whole}; they need more memory on the card",
         number_text::count(LARGER_STEP)
     ))
 }
 
-/// The weights that a step of a prompt copies: `the weights on the host, of the experts 75 % of what a choice at random needs`.
+/// The weights that a step of a prompt copies: `those on the host`, or a part of the experts.
 fn copied_part(placement: &Placement, model: &ModelArch, engine: Engine) -> String {
     let share = HostFactors::of(engine).map_or(1.0, |factors| factors.experts);
     if !model.has_experts() || placement.feed_forward == 0 || share >= 1.0 {
-        return "the weights on the host".into();
+        return "those on the host".into();
     }
     let share = number_text::percent(share);
     let of = format!("{share} of the experts that its tokens would read if each chose at random");
-    if placement.layers > 0 { format!("the weights on the host, but only {of},") } else { of }
+    if placement.layers > 0 { format!("those on the host, but only {of}") } else { of }
 }
 
 /// Notes on operators that run at another peak than their formats name; operators with the same fallback share a note.
