@@ -97,7 +97,8 @@ fn formats(inputs: &Inputs) -> String {
 
 /// A name without the remark in parentheses at its end.
 pub fn brief(name: &str) -> &str {
-    name.split('(').next().map_or(name, str::trim_end)
+    let before = name.split('(').next().map_or(name, str::trim_end);
+    if before.is_empty() { name } else { before }
 }
 
 /// A typed number with its digits grouped; what is no number stays as typed.

@@ -2,10 +2,12 @@
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
-use calc_core::estimate::estimate;
+use calc_core::estimate::{Estimate, estimate};
 use calc_core::hf_config::Remark;
+use calc_core::model_arch::ModelArch;
 use calc_core::op::OpKind;
 use calc_core::plan::{EstimateRequest, OpRow};
+use calc_core::precision::PrecisionChoice;
 use calc_core::workload::Workload;
 use report::input::model_file::parse;
 use serde_json::{Value, json};
@@ -141,6 +143,24 @@ fn minicpm_v_on_qwen_has_its_biases() {
     assert_eq!(params(&file), 7_612_763_648);
 }
 
+fn answered(model: &ModelArch, precision: PrecisionChoice) -> Estimate {
+    estimate(EstimateRequest {
+        device: catalog::device("rtx_4090").expect("catalog key"),
+        mode: None,
+        memory_limit: None,
+        model,
+        precision,
+        workload: Workload::new(1, 512),
+        weight_size: None,
+        draft: None,
+        engine: Some(Engine::LlamaCpp),
+        calibration: &Calibration::FITTED,
+        host: None,
+        cards: None,
+    })
+    .expect("an answer")
+}
+
 /// Classes of known families without a head for the next token.
 #[test]
 fn classes_with_another_head_have_its_parameters_alone() {
@@ -162,30 +182,15 @@ fn classes_with_another_head_have_its_parameters_alone() {
         let model = of(class, more);
         assert_eq!(model.arch.n_params(), bare + scores * 4096, "{class}");
         assert!(model.remarks.contains(&Remark::OtherHead { labels: scores }), "{class}");
-        // Nor do its times have one.
-        let device = catalog::device("rtx_4090").expect("catalog key");
-        let workload = Workload::new(1, 512);
-        let arch = &model.arch;
-        for engine in [Engine::Vllm, Engine::LlamaCpp] {
-            let request = EstimateRequest {
-                device,
-                mode: None,
-                memory_limit: None,
-                model: arch,
-                precision: model.stored,
-                workload,
-                weight_size: None,
-                draft: None,
-                engine: Some(engine),
-                calibration: &Calibration::FITTED,
-                host: None,
-                cards: None,
-            };
-            let answer = estimate(request).expect("an answer");
-            let has_head = |row: &OpRow| row.kind == OpKind::LmHead;
-            assert!(!answer.prefill.operators.iter().any(has_head), "{class}");
-            assert!(!answer.decode.operators.iter().any(has_head), "{class}");
-        }
+        // Neither its times nor its memory have one: the same layers with a head take more of both.
+        let headed = ModelArch { has_head: true, ..model.arch.clone() };
+        let (own, other) = (answered(&model.arch, model.stored), answered(&headed, model.stored));
+        assert!(own.prefill.totals.time.ideal() < other.prefill.totals.time.ideal(), "{class}");
+        assert!(own.decode.totals.time.ideal() < other.decode.totals.time.ideal(), "{class}");
+        assert!(own.memory.total() < other.memory.total(), "{class}");
+        let has_head = |row: &OpRow| row.kind == OpKind::LmHead;
+        assert!(!own.decode.operators.iter().any(has_head), "{class}");
+        assert!(other.decode.operators.iter().any(has_head), "{class}");
     }
 }
 

@@ -17,7 +17,8 @@ impl Plan<'_> {
             let held = self.held_at(index);
             let place = self.place_of(index);
             let memory = held.map(|held| self.memory_on(&held, &self.request.workload, &place));
-            let (layers, has_head) = (stage.layers.clone(), stage.ends.last);
+            let (layers, has_head) =
+                (stage.layers.clone(), stage.ends.last && self.request.model.has_head);
             let has_room = !layers.is_empty() || self.has_room(index, layers.start);
             let (bandwidth, layer) = (place.bandwidth, place.paths.layer);
             CardLoad { layers, has_room, has_head, memory, token, bandwidth, layer }

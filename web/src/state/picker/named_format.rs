@@ -65,8 +65,8 @@ fn stated(named: &str) -> Option<(&'static CatalogModel, PrecisionChoice)> {
     };
     let lower = named.to_ascii_lowercase();
     let mut words = lower.split([':', '-', ' ']);
-    let is_stated =
-        !is_tag(named) || words.any(|word| is_type(word) || catalog::format(word).is_ok());
+    let is_stated = !is_tag(named)
+        || words.any(|word| word == "qat" || is_type(word) || catalog::format(word).is_ok());
     is_stated.then_some((found.model, format))
 }
 
@@ -123,6 +123,7 @@ mod tests {
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "Qwen2.5 7B in AWQ/GPTQ INT4 g128", "int4_g128_awq"),
             ("gpt-oss:20b-q4", "gpt-oss-20b (21B-A3.6B) in GGUF MXFP4", "as_published"),
             ("llama3.1:8b-instruct-q5_1", "Llama-3.1 8B in GGUF Q5_1", ""),
+            ("gemma3:27b-it-qat", "Gemma 3 27B in GGUF Q4_0", "gguf_q4_0"),
             ("llama3.1:8b", "Llama-3.1 8B", ""),
         ] {
             let (inputs, shown, note) = taken(View::Plan, typed);

@@ -123,11 +123,14 @@ pub fn remark_text(remark: &Remark) -> String {
         }
         Remark::OtherHead { labels } => {
             let own = match labels {
-                0 => "no head".to_owned(),
-                1 => "a head with one score".to_owned(),
-                _ => format!("a head with {labels} scores"),
+                0 => return "the class of the file has no head for the next token: no LM head is counted".into(),
+                1 => "one score".to_owned(),
+                _ => format!("{labels} scores"),
             };
-            format!("the class of the file has {own} in place of one for the next token, which neither memory nor times count")
+            format!(
+                "the class of the file has a head with {own} in place of one for the next token: no LM head is counted; the head \
+                 with {own} counts in memory and not in times"
+            )
         }
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()

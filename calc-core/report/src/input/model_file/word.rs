@@ -164,6 +164,8 @@ mod tests {
             let named = NamedModel::from_catalog(model);
             let back = FileModel::of(&named).unwrap_or_else(|| panic!("{}", model.key));
             assert_eq!((back.geometry.arch(), back.stored), (&model.arch, model.stored.choice()));
+            let headless = ModelArch { has_head: false, ..model.arch.clone() };
+            assert_eq!(read_geometry(&geometry(&headless)), Some(headless), "{}", model.key);
             assert_eq!(read_stored(&stored(&back.stored)), Some(back.stored), "{}", model.key);
             assert_eq!((back.name.as_str(), back.provenance), (model.name, model.provenance));
             assert!(

@@ -67,8 +67,11 @@ pub fn total(answer: &Estimate) -> Bytes {
 /// The options of an engine that put the layers on the cards; none for an engine without any, and for equal devices.
 pub fn options(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let used: Vec<&CardLoad> = answer.cards.iter().filter(|load| count(load) > 0).collect();
-    // The LM head is one more layer of llama.cpp.
-    let slots = |load: &CardLoad| count(load) + u64::from(load.has_head);
+    // The LM head is one more layer of llama.cpp, which counts it for models without a head, too.
+    let arch = &inputs.model.arch;
+    let is_last =
+        |load: &CardLoad| load.has_head || !arch.has_head && load.layers.end == arch.n_layers;
+    let slots = |load: &CardLoad| count(load) + u64::from(is_last(load));
     let list = |counts: Vec<u64>| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     let is_one = used.len() == 1;
     let places: Vec<u64> = (0..)
