@@ -123,7 +123,7 @@ mod tests {
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "Qwen2.5 7B in AWQ/GPTQ INT4 g128", "int4_g128_awq"),
             ("gpt-oss:20b-q4", "gpt-oss-20b (21B-A3.6B) in GGUF MXFP4", "as_published"),
             ("llama3.1:8b-instruct-q5_1", "Llama-3.1 8B in GGUF Q5_1", ""),
-            ("gemma3:27b-it-qat", "Gemma 3 27B in GGUF Q4_0", "gguf_q4_0"),
+            ("gemma3:27b-it-qat", "Gemma-3 27B (text) in GGUF Q4_0", "gguf_q4_0"),
             ("llama3.1:8b", "Llama-3.1 8B", ""),
         ] {
             let (inputs, shown, note) = taken(View::Plan, typed);
