@@ -6,6 +6,13 @@ import { canvasColors, chosenRow, type } from './page.mjs';
 const light = { background: '#fbfbfa', FP16: '#cf6a08', INT4: '#2563c9', INT8: '#0b8fa6', NVFP4: '#7a4fc4', FP8: '#2f8f46' };
 const dark = { background: '#141517', FP16: '#f39a4a', INT4: '#78a6ff', INT8: '#4cc6dc', NVFP4: '#b095f0', FP8: '#62c67a' };
 
+/** Waits until the canvas is drawn in dark colors: after the page's, whose style changes first. */
+async function canvasIsDark(page) {
+  const pixels = async () => (await canvasColors(page)).colors[dark.background]?.pixels ?? 0;
+  for (let polls = 0; polls < 50 && await pixels() <= 1000; polls += 1) await page.waitForTimeout(100);
+  assert.ok(await pixels() > 1000);
+}
+
 for (const [colorScheme, theme] of Object.entries({ light, dark })) {
   for (const deviceScaleFactor of [1, 2]) {
     pageTest(`all marks are on the canvas in ${colorScheme} colors at a pixel ratio of ${deviceScaleFactor}`, { colorScheme, deviceScaleFactor }, async (page) => {
@@ -39,17 +46,17 @@ pageTest('the chart follows the size of the window and the color button', {}, as
     return canvas.width === Math.round(canvas.clientWidth * devicePixelRatio);
   });
   await page.getByRole('button', { name: 'Dark colors' }).click();
-  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+  await canvasIsDark(page);
   await page.reload();
   await page.locator('main').waitFor();
-  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000, 'the choice is kept');
+  await canvasIsDark(page); // the choice is kept
 });
 
 pageTest('the chart follows a change of the system colors', { colorScheme: 'light' }, async (page) => {
   await openSite(page, '?view=kernel');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 21, 23)');
-  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+  await canvasIsDark(page);
 });
 
 pageTest('a point under the pointer highlights its row, and a click selects it', {}, async (page) => {
@@ -69,5 +76,5 @@ pageTest('the page works when storage is blocked', {}, async (page) => {
   });
   await openSite(page, '?view=kernel');
   await page.getByRole('button', { name: 'Dark colors' }).click();
-  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+  await canvasIsDark(page);
 });
