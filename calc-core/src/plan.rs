@@ -20,7 +20,7 @@ pub use images::ImageEstimate;
 pub use phase::{LayerRow, OpRow, PhaseEstimate};
 pub use request::{Draft, EstimateRequest, serving_engine};
 pub use tiers::Behind;
-pub use totals::{Limit, Span, StepTotals};
+pub use totals::{Limit, Resource, Span, StepTotals};
 
 use alloc::vec::Vec;
 

@@ -101,7 +101,7 @@ fn the_prompt_that_would_flip_an_order_is_that_of_the_request() {
 }
 
 #[test]
-fn an_operator_of_the_host_is_bound_by_its_memory() {
+fn an_operator_of_the_host_is_bound_by_its_memory_or_its_link() {
     let line = r#"{"hardware":"rtx_4090","host":"96 GB of DDR5","model":"gpt-oss-120b","prompt":4096,"new_tokens":128}"#;
     let fields = Fields::from_line(line).expect("JSON");
     let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect(line);
@@ -112,6 +112,10 @@ fn an_operator_of_the_host_is_bound_by_its_memory() {
     assert!(row("expert_gate_up").ends_with("  host memory"), "{decode}");
     assert!(row("expert_down").ends_with("  host memory"), "{decode}");
     assert!(row("qkv").ends_with("  memory"), "{decode}");
+    // A prompt of 4,096 tokens copies the experts of the host to the card.
+    let prefill = text.split("Operators of prefill").nth(1).expect("a table");
+    let copied = prefill.lines().find(|line| line.starts_with("expert_down")).expect("a row");
+    assert!(copied.ends_with("  host link"), "{prefill}");
     // The published word stays.
     let json =
         serde_json::to_value(json::estimate::EstimateJson::new(&inputs, &answer)).expect("JSON");

@@ -48,6 +48,21 @@ impl Limit {
     }
 }
 
+/// The resource that limits work, of the device or of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// DRAM of the device.
+    Memory,
+    /// Arithmetic of the device.
+    Compute,
+    /// The host computes, and its memory is slower than its processor.
+    HostMemory,
+    /// The host computes, and its processor is slower than its memory.
+    HostCompute,
+    /// Weights are copied from the host to the card.
+    HostLink,
+}
+
 /// Sums over the operators of a step, or over steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepTotals {
@@ -154,6 +169,18 @@ impl StepTotals {
         let apart =
             [(Limit::Links, self.links), (Limit::Host, self.host), (Limit::Launch, self.floors)];
         Limit::of(self.expected.time, apart, self.reached.bound())
+    }
+
+    /// The resource behind a bound of these sums: one of the host where the host takes the largest share of the expected time.
+    pub fn resource(&self, bound: Bound) -> Resource {
+        let is_of_host = self.limit() == Limit::Host;
+        match (bound, is_of_host, self.there > Bytes::ZERO) {
+            (Bound::Memory, true, true) => Resource::HostMemory,
+            (Bound::Memory, true, false) => Resource::HostLink,
+            (Bound::Memory, false, _) => Resource::Memory,
+            (Bound::Compute, true, true) => Resource::HostCompute,
+            (Bound::Compute, _, _) => Resource::Compute,
+        }
     }
 
     /// The ideal and expected times alone.

@@ -27,10 +27,10 @@ pub use notes::{
 
 use calc_core::compare::Fit;
 use calc_core::device::Device;
-use calc_core::plan::{Limit, PhaseEstimate, StepTotals};
+use calc_core::plan::{Limit, PhaseEstimate, Resource, StepTotals};
 use calc_core::provenance::Fact;
 use calc_core::roofline::Bound;
-use calc_core::units::{Bytes, Seconds};
+use calc_core::units::Seconds;
 
 use crate::input::request::link::ChosenLink;
 use crate::number_text;
@@ -50,13 +50,20 @@ pub const fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// Bound of an operator, or of a step, as a word; `host memory` where operators that the host computes take most of its time.
+/// The resource that limits an operator or a step, in tables: `host memory` where the host computes most of the time, and
+/// `host link` where its weights are copied.
 pub fn bound_of(totals: &StepTotals, bound: Bound) -> &'static str {
-    let is_there = totals.there > Bytes::ZERO && totals.limit() == Limit::Host;
-    match bound {
-        Bound::Memory if is_there => "host memory",
-        Bound::Compute if is_there => "host compute",
-        Bound::Memory | Bound::Compute => self::bound(bound),
+    resource(totals.resource(bound))
+}
+
+/// Name of a resource in tables.
+pub const fn resource(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Memory => bound(Bound::Memory),
+        Resource::Compute => bound(Bound::Compute),
+        Resource::HostMemory => "host memory",
+        Resource::HostCompute => "host compute",
+        Resource::HostLink => "host link",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Throughput and latency over batch and over context, with markers where memory ends and where the limiting resource changes.
 
 use calc_core::lowering::Step;
-use calc_core::plan::{Plan, Span};
+use calc_core::plan::{Plan, Resource, Span};
 use calc_core::units::Seconds;
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
 use chart::curves::{Curve, Curves, Marker, Panel};
@@ -12,7 +12,7 @@ use crate::state::place::Place;
 
 use super::fit::{LargestFit, largest, room};
 use super::inputs::ModelInputs;
-use super::operators::Limiter;
+use super::operators::{limiter, limiter_name};
 use super::question::ModelQuestion;
 
 /// Largest batch in the chart, unless the user's is larger.
@@ -91,7 +91,7 @@ pub struct SweepRow {
     latency: [Seconds; 2],
     /// Interval of the expected time.
     interval: [Seconds; 2],
-    limiter: Limiter,
+    limiter: Resource,
     fits: bool,
 }
 
@@ -109,7 +109,7 @@ impl SweepRow {
             text::time(self.latency[0]),
             text::time(self.latency[1]),
             text::time_range(self.interval[0], self.interval[1]),
-            self.limiter.name().to_owned(),
+            limiter_name(self.limiter).to_owned(),
         ]
     }
 }
@@ -205,7 +205,7 @@ fn sweep(
             limit: cutoff.map(|at| Marker { at: at as f64, label: "memory ends".to_owned() }),
             crossing: crossing.map(|(at, limiter)| Marker {
                 at: at as f64,
-                label: format!("{} limits", limiter.name()),
+                label: format!("{} limits", limiter_name(limiter)),
             }),
             here: rows.iter().position(|row| row.at == here),
         },
@@ -281,7 +281,7 @@ fn row(
         throughput: [rate(ideal), rate(expected.time)],
         latency: [ideal, expected.time],
         interval: [expected.low, expected.high],
-        limiter: Limiter::of(&plan.step(Step::decode(w.batch, w.context))),
+        limiter: limiter(&plan.step(Step::decode(w.batch, w.context))),
         fits: at <= fits_up_to,
     })
 }
@@ -291,14 +291,14 @@ fn crossing(
     question: &ModelQuestion<'_>,
     against: CurveAxis,
     rows: &[SweepRow],
-) -> Option<(u64, Limiter)> {
+) -> Option<(u64, Resource)> {
     let first = rows.first()?.limiter;
     let place = rows.iter().position(|row| row.limiter != first)?;
     let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
     let is_before = |more: u64| {
         let w = workload(question, against, before + more);
         Plan::new(question.request(w))
-            .is_ok_and(|plan| Limiter::of(&plan.step(Step::decode(w.batch, w.context))) == first)
+            .is_ok_and(|plan| limiter(&plan.step(Step::decode(w.batch, w.context))) == first)
     };
     Some((before + largest(after.at - before, is_before) + 1, after.limiter))
 }
@@ -316,8 +316,8 @@ fn capital(name: &str) -> String {
 
 fn words(
     (against, longest, context): (CurveAxis, Option<u64>, u64),
-    first: Option<Limiter>,
-    crossing: Option<(u64, Limiter)>,
+    first: Option<Resource>,
+    crossing: Option<(u64, Resource)>,
     fits_up_to: u64,
 ) -> String {
     let name = against.name().to_ascii_lowercase();
@@ -331,8 +331,8 @@ fn words(
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };
     let limit = match crossing {
-        None => format!("{} limits all along.", capital(first.unwrap_or(Limiter::Dram).name())),
-        Some((at, limiter)) => format!("From {} on, {} limits.", text::count(at), limiter.name()),
+        None => format!("{} limits all along.", capital(limiter_name(first.unwrap_or(Resource::Memory)))),
+        Some((at, limiter)) => format!("From {} on, {} limits.", text::count(at), limiter_name(limiter)),
     };
     match against {
         CurveAxis::Batch => {

@@ -1,14 +1,14 @@
 //! Operators of both phases as points on the roofline.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::plan::{OpRow, StepTotals};
+use calc_core::plan::{OpRow, Resource, StepTotals};
 use calc_core::quant_format::ComputeClass;
-use calc_core::roofline::Bound;
 use chart::mark::{Mark, Shape, hue_of_class};
 use chart::roofline::{PointInput, Roofline};
 use chart::scene::OperatorPanel;
 use chart::theme::Hue;
 use report::number_text as text;
+use report::output::words;
 
 use super::question::ModelQuestion;
 
@@ -35,42 +35,16 @@ pub fn share(phase: &PhaseEstimate, operator: &OpRow) -> f64 {
     operator.totals.expected.time / phase.totals.expected.time
 }
 
-/// The resource that limits work at its ideal time, where most of the expected time is spent: on the device or on its host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limiter {
-    Dram,
-    Compute,
-    /// The host computes, and its memory is slower than its processor.
-    HostMemory,
-    /// The host computes, and its processor is slower than its memory.
-    HostCompute,
-    /// Weights are copied from the host to the card.
-    HostLink,
+/// The resource that limits the work of these sums at its ideal time.
+pub fn limiter(totals: &StepTotals) -> Resource {
+    totals.resource(totals.time.bound())
 }
 
-impl Limiter {
-    /// The resource that limits the work of these sums.
-    pub fn of(totals: &StepTotals) -> Self {
-        let is_of_host = totals.host > totals.expected.time * 0.5;
-        let is_computed_there = totals.there.get() > 0.0;
-        match totals.time.bound() {
-            Bound::Memory if is_of_host && is_computed_there => Self::HostMemory,
-            Bound::Memory if is_of_host => Self::HostLink,
-            Bound::Memory => Self::Dram,
-            Bound::Compute if is_of_host && is_computed_there => Self::HostCompute,
-            Bound::Compute => Self::Compute,
-        }
-    }
-
-    /// The name of the resource in tables and sentences.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dram => "DRAM",
-            Self::Compute => "compute",
-            Self::HostMemory => "host memory",
-            Self::HostCompute => "host compute",
-            Self::HostLink => "host link",
-        }
+/// The name of a resource in tables and sentences of the page, which says DRAM for the memory of the device.
+pub const fn limiter_name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Memory => "DRAM",
+        _ => words::resource(resource),
     }
 }
 
@@ -121,7 +95,7 @@ pub fn spoken(answer: &Estimate, key: Option<&str>) -> String {
             text::flops(totals.cost.flops),
             text::plain(totals.cost.intensity().get()),
             text::percent(share(phase, row)),
-            Limiter::of(totals).name()
+            limiter_name(limiter(totals))
         );
     }
     String::new()

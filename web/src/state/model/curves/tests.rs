@@ -48,7 +48,7 @@ fn the_crossing_is_where_the_bound_changes() {
     let [by_batch, by_context] = swept("int4_g128", "16");
     let crossing = by_batch.curves.crossing.expect("a short context gets compute-bound").at;
     for row in &by_batch.rows {
-        assert_eq!(row.limiter == Limiter::Compute, row.at as f64 >= crossing, "{}", row.at);
+        assert_eq!(row.limiter == Resource::Compute, row.at as f64 >= crossing, "{}", row.at);
     }
     assert_eq!(by_context.curves.crossing, None);
     assert!(by_context.words.contains("limits all along"), "{}", by_context.words);
