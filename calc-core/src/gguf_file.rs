@@ -10,10 +10,10 @@
 use core::ops::Range;
 
 use crate::catalog::formats as f;
+use crate::mixture::{MixedBytes, Mixture};
 use crate::model_arch::{GgufLayout, Matrix, ModelArch, Parts};
 use crate::op::OpKind;
 use crate::quant_format::{GgufFile, QuantFormat};
-use crate::units::Bytes;
 
 /// A kind of tensor that the rules treat apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,113 +229,7 @@ const fn falcon_down(file: GgufFile, layer: Layer) -> Option<&'static QuantForma
 /// Layers that are looked at, one by one; of a deeper model as many, evenly spaced.
 const MOST_LAYERS: u64 = 1024;
 
-/// Number of operators whose matrices have a ratio of their own.
-pub const SLOTS: usize = 14;
-
-const fn slot(kind: OpKind) -> Option<usize> {
-    match kind {
-        OpKind::Qkv | OpKind::QkvA => Some(0),
-        OpKind::QB => Some(1),
-        OpKind::KvB => Some(2),
-        OpKind::WUk => Some(3),
-        OpKind::WUv => Some(4),
-        OpKind::OProj => Some(5),
-        OpKind::GateUp | OpKind::Up => Some(6),
-        OpKind::Down => Some(7),
-        OpKind::ExpertGateUp | OpKind::ExpertUp => Some(8),
-        OpKind::ExpertDown => Some(9),
-        OpKind::InProj => Some(10),
-        OpKind::OutProj => Some(11),
-        OpKind::IndexProj => Some(12),
-        OpKind::Projection => Some(13),
-        OpKind::Embedding
-        | OpKind::AddNorm
-        | OpKind::Norm
-        | OpKind::KvAppend
-        | OpKind::Attention
-        | OpKind::IndexScores
-        | OpKind::Activation
-        | OpKind::Router
-        | OpKind::Scan
-        | OpKind::LmHead
-        | OpKind::Gemm
-        | OpKind::FeedForward
-        | OpKind::MixtureOfExperts
-        | OpKind::Step
-        | OpKind::Links => None,
-    }
-}
-
-/// Ratios that a model file states, in steps of 1/65,536, as a link holds them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ratios([u32; SLOTS]);
-
-impl Ratios {
-    /// Steps of a ratio of 1.
-    pub const ONE: u32 = 1 << 16;
-    /// Largest ratio: 64 bits beside 1.
-    const LARGEST: u32 = 64 * Self::ONE;
-
-    /// Ratios of these steps; `None` where one is beyond what formats can differ by, or all are 1.
-    pub fn of_steps(steps: [u32; SLOTS]) -> Option<Self> {
-        let is_ratio = |step: &u32| (1..=Self::LARGEST).contains(step);
-        (steps != [Self::ONE; SLOTS] && steps.iter().all(is_ratio)).then_some(Self(steps))
-    }
-
-    /// The steps, by operator.
-    pub const fn steps(&self) -> [u32; SLOTS] {
-        self.0
-    }
-
-    /// These ratios with experts in one format; `None` if all are 1 then.
-    pub(crate) fn without_experts(mut self) -> Option<Self> {
-        for slot in [OpKind::ExpertGateUp, OpKind::ExpertDown].into_iter().filter_map(slot) {
-            self.0[slot] = Self::ONE;
-        }
-        Self::of_steps(self.0)
-    }
-
-    /// The mixture with these ratios.
-    pub(crate) fn mixture(&self) -> Mixture {
-        Mixture(self.0.map(|step| f64::from(step) / f64::from(Self::ONE)))
-    }
-}
-
-/// Bytes of the layers' matrices in a file, as ratios to the same matrices in one format: that which names a GGUF file, or in
-/// which a model file has most of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mixture([f64; SLOTS]);
-
 impl Mixture {
-    /// All matrices in one format.
-    pub const UNIFORM: Self = Self([1.0; SLOTS]);
-
-    /// The ratio for an operator's matrices, as a mean over the layers.
-    pub fn ratio(&self, kind: OpKind) -> f64 {
-        slot(kind).map_or(1.0, |slot| self.0[slot])
-    }
-
-    /// The mixture of a model in a format other than those of GGUF: some rows of small matrices stay in the format of `kept`.
-    pub(crate) fn with_kept_rows(
-        weights: &'static QuantFormat,
-        kept: &'static QuantFormat,
-        model: &ModelArch,
-    ) -> Self {
-        if weights.bits_per_element() >= kept.bits_per_element() {
-            return Self::UNIFORM;
-        }
-        let mut sums = MixedBytes::NONE;
-        model.matrices(&mut |matrix| {
-            let Matrix { kind, count, rows, cols, expert, .. } = matrix;
-            if !expert {
-                let (own, count) = (matrix.parts.kept_rows(), count as f64);
-                let mixed = weights.stored_bytes(rows - own, cols) + kept.stored_bytes(own, cols);
-                sums.add(kind, mixed * count, weights.stored_bytes(rows, cols) * count);
-            }
-        });
-        Self(sums.ratios())
-    }
-
     /// The mixture of a model with layers and experts in these formats. Dense layers come first, those with experts last.
     pub(crate) fn of(
         weights: &'static QuantFormat,
@@ -371,45 +265,12 @@ impl Mixture {
             };
             sums.matrix((file, base), &matrix, first, (model, &layers));
         });
-        Self(sums.ratios())
+        sums.mixture()
     }
 }
 
-/// Bytes by operator: as mixed, and in one format.
-pub(crate) struct MixedBytes([(Bytes, Bytes); SLOTS]);
-
 impl MixedBytes {
-    pub(crate) const NONE: Self = Self([(Bytes::ZERO, Bytes::ZERO); SLOTS]);
-
-    /// Adds the matrices of an operator, in decode, too.
-    pub(crate) fn add(&mut self, kind: OpKind, mixed: Bytes, one: Bytes) {
-        let decode: &[OpKind] = if kind == OpKind::KvB { &[OpKind::WUk, OpKind::WUv] } else { &[] };
-        for slot in decode.iter().copied().chain([kind]).filter_map(slot) {
-            self.0[slot].0 += mixed;
-            self.0[slot].1 += one;
-        }
-    }
-
-    /// The ratios, rounded up to whole steps; `None` if all are 1.
-    pub(crate) fn in_steps(&self) -> Option<Ratios> {
-        let steps = self.ratios().map(|ratio| {
-            let exact = ratio * f64::from(Ratios::ONE);
-            let nearest = crate::math::round(exact);
-            let is_whole = (exact - nearest).abs() < 1e-6;
-            if is_whole { nearest } else { crate::math::ceil(exact) }
-        });
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "formats have from 1 to 64 bits"
-        )]
-        Ratios::of_steps(steps.map(|step| step as u32))
-    }
-
-    fn ratios(&self) -> [f64; SLOTS] {
-        self.0.map(|(mixed, base)| if base > Bytes::ZERO { mixed / base } else { 1.0 })
-    }
-
+    /// Adds a matrix of a file, in the layers that are here.
     fn matrix(
         &mut self,
         (file, base): (GgufFile, &'static QuantFormat),
@@ -423,7 +284,6 @@ impl MixedBytes {
         let layers = count / per_layer;
         // `costed` is the shape whose bytes the ratio multiplies.
         let mut add_as = |kind, tensor: Tensor, (rows, cols): (u64, u64), costed: (u64, u64)| {
-            let Some(slot) = slot(kind) else { return };
             let (first, count) =
                 if tensor == Tensor::Down { (first, model.n_layers) } else { (0, layers) };
             let steps = if tensor.varies() { layers.min(MOST_LAYERS) } else { layers.min(1) };
@@ -442,8 +302,8 @@ impl MixedBytes {
             for step in (0..steps).filter(|step| is_any || is_here(*step)) {
                 let layer = Layer { index: index(step), count };
                 let format = fitting(tensor_type(file, tensor, layer, model), cols);
-                self.0[slot].0 += format.stored_bytes(rows, cols) * each;
-                self.0[slot].1 += base.stored_bytes(costed.0, costed.1) * each;
+                let mixed = format.stored_bytes(rows, cols) * each;
+                self.add_to(kind, mixed, base.stored_bytes(costed.0, costed.1) * each);
             }
         };
         let mut add = |kind, tensor, shape| add_as(kind, tensor, shape, shape);

@@ -20,6 +20,7 @@ pub mod units;
 pub mod catalog;
 pub mod device;
 pub mod hf_config;
+pub mod mixture;
 pub mod model_arch;
 pub mod quant_format;
 

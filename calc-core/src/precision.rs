@@ -3,7 +3,8 @@
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
 use crate::device::Device;
-use crate::gguf_file::{self, Mixture, Ratios};
+use crate::gguf_file;
+use crate::mixture::{Mixture, Ratios};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;

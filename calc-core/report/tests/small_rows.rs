@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 use calc_core::footprint::weight_bytes;
-use calc_core::gguf_file::Mixture;
+use calc_core::mixture::Mixture;
 use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::roofline::Roofs;
 use report::input::model_file;

@@ -7,7 +7,7 @@ use super::pages::Pooled;
 use super::{embedding_weights, layer_weights, tied};
 use crate::calibration::Engine;
 use crate::device::Device;
-use crate::gguf_file::Mixture;
+use crate::mixture::Mixture;
 use crate::model_arch::{Ends, ModelArch};
 use crate::precision::Precision;
 use crate::software::{CacheRule, HostTables};
@@ -35,14 +35,18 @@ impl<'a> HeldPart<'a> {
         Self { whole: model, part: model, layers: None, ends: Ends::BOTH, host_tables }
     }
 
-    /// The formats with the mixture of these layers. That of a model file is the mean of all layers for each stage.
+    /// The formats with the mixture of these layers; where those of a model file differ, the largest that they can have.
     pub(super) fn precision(&self, all: &Precision) -> Precision {
-        let stored = (all.weights, all.experts);
-        if stored.0.file.is_none() && stored.1.file.is_none() {
+        let (stored, Some(layers)) = ((all.weights, all.experts), self.layers) else {
             return *all;
-        }
-        let of = |layers: &Range<u64>| Mixture::of_layers(stored, self.whole, layers.clone());
-        Precision { mixture: self.layers.map_or(all.mixture, of), ..*all }
+        };
+        let is_gguf = stored.0.file.is_some() || stored.1.file.is_some();
+        let mixture = if is_gguf {
+            Mixture::of_layers(stored, self.whole, layers.clone())
+        } else {
+            all.mixture.of_part(stored, self.part, self.whole)
+        };
+        Precision { mixture, ..*all }
     }
 
     /// The matrix of the LM head that a device has in place of the embedding that is the same matrix, as stored.

@@ -3,6 +3,7 @@
 //! that most of their weights have.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::entry::Entry;
@@ -14,40 +15,15 @@ use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::{ModuleOptions, QuantizationConfig};
 use super::reader::value;
 use super::refusal::ConfigError;
+use super::storage::Stored;
 use super::{Remark, StoredPart};
-use crate::gguf_file::{MixedBytes, Ratios};
+use crate::mixture::{MixedBytes, Ratios};
 use crate::model_arch::{LayerGroup, LayerPart, Matrix, ModelArch, Parts};
 use crate::op::OpKind;
 use crate::quant_format::QuantFormat;
-use crate::units::Bytes;
 
 /// Most steps of the expressions of a file; published ones take thousands.
 const MOST_STEPS: u64 = 20_000_000;
-
-/// A format with the bytes of the file relative to it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Stored {
-    format: &'static QuantFormat,
-    factor: f64,
-}
-
-impl Stored {
-    const fn plain(format: &'static QuantFormat) -> Self {
-        Self { format, factor: 1.0 }
-    }
-
-    const fn of(found: &QuantizerFormats) -> Self {
-        Self { format: found.weights, factor: found.factor }
-    }
-
-    fn bits(&self) -> f64 {
-        self.format.bits_per_element() * self.factor
-    }
-
-    fn bytes(&self, rows: u64, cols: u64) -> Bytes {
-        self.format.stored_bytes(rows, cols) * self.factor
-    }
-}
 
 /// Modules with a format of their own; the first rule for a matrix counts.
 struct Rule {
@@ -250,6 +226,8 @@ fn largest(pieces: Pieces, layer: &[Stored; PIECES]) -> Option<Stored> {
 /// Weights of one matrix of a layer in their formats.
 struct Weights {
     matrix: Matrix,
+    /// Its layer, counted from 0; `None` for matrices beside the layers.
+    layer: Option<usize>,
     /// Number of rows of this piece of it.
     rows: u64,
     /// Number of matrices in this layer.
@@ -278,14 +256,19 @@ fn counted(
     let of_layers = main(false).unwrap_or(defaults[0].format);
     let of_experts = main(true).unwrap_or(of_layers);
     let mut sums = MixedBytes::NONE;
+    let mut by_layer = vec![MixedBytes::NONE; layers.len() + 1];
     for one in &all {
         let base = if one.matrix.expert { of_experts } else { of_layers };
         let (rows, cols) = (one.rows, one.matrix.cols);
         let stored = one.stored.bytes(rows, cols) * one.count;
-        sums.add(one.matrix.kind, stored, base.stored_bytes(rows, cols) * one.count);
+        let plain = base.stored_bytes(rows, cols) * one.count;
+        for sums in [&mut sums, &mut by_layer[one.layer.unwrap_or(layers.len())]] {
+            sums.add(one.matrix.kind, stored, plain);
+        }
     }
+    let ratios = Ratios::of(&sums, &by_layer);
     let remarks = remarks(layers, arch, (of_layers, of_experts));
-    LayerFormats { layers: of_layers, experts: of_experts, ratios: sums.in_steps(), remarks }
+    LayerFormats { layers: of_layers, experts: of_experts, ratios, remarks }
 }
 
 /// The matrices of all layers. Where the order of the layers is not known, a part has the layers in which it is largest.
@@ -301,18 +284,19 @@ fn weights(
         let own = parts.iter().filter(|(part, _)| part.group == matrix.group);
         let of: u64 = own.map(|(_, layers)| *layers).sum();
         let per_layer = if of > 0 { matrix.count as f64 / of as f64 } else { matrix.count as f64 };
-        let mut add = |layer: &[Stored; PIECES], count: f64| {
+        let mut add = |layer: Option<usize>, formats: &[Stored; PIECES]| {
             for (pieces, rows) in pieces_of(&matrix) {
-                let Some(stored) = largest(pieces, layer) else { continue };
-                all.push(Weights { matrix, rows, count, stored });
+                let Some(stored) = largest(pieces, formats) else { continue };
+                all.push(Weights { matrix, layer, rows, count: per_layer, stored });
             }
         };
         match (&order, matrix.group) {
-            (_, LayerGroup::Whole) => add(defaults, per_layer),
+            (_, LayerGroup::Whole) => add(None, defaults),
             (Some(order), group) => {
                 let has = |parts: &[LayerPart]| parts.iter().any(|part| part.group == group);
-                let own = order.iter().zip(layers).filter(|(parts, _)| has(parts));
-                own.for_each(|(_, layer)| add(layer, per_layer));
+                let all = order.iter().zip(layers).enumerate();
+                let own = all.filter(|(_, (parts, _))| has(parts));
+                own.for_each(|(index, (_, formats))| add(Some(index), formats));
             }
             (None, _) => {
                 let bits = |layer: &[Stored; PIECES]| -> f64 {
@@ -325,7 +309,8 @@ fn weights(
                 let mut by_size: Vec<&[Stored; PIECES]> = layers.iter().collect();
                 by_size.sort_by(|a, b| bits(b).total_cmp(&bits(a)));
                 let of = usize::try_from(of).unwrap_or(usize::MAX);
-                by_size.into_iter().take(of).for_each(|layer| add(layer, per_layer));
+                let own = by_size.into_iter().take(of).enumerate();
+                own.for_each(|(index, formats)| add(Some(index), formats));
             }
         }
     });

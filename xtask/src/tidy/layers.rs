@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &str)] = &[
          error op
          image weight_size
          catalog::formats device model_arch
-         catalog::devices::measured
+         catalog::devices::measured mixture
          calibration::coefficients calibration::engine gguf_file roofline
          calibration::machine software precision
          calibration cost hf_config

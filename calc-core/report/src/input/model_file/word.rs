@@ -8,7 +8,7 @@ mod weights;
 
 use calc_core::catalog;
 
-use calc_core::gguf_file::{Ratios, SLOTS};
+use calc_core::mixture::{Differing, Ratios, SLOTS};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -111,21 +111,40 @@ pub fn stored(choice: &PrecisionChoice) -> String {
     words.join(&ROLE.to_string()).trim_end_matches(ROLE).to_owned()
 }
 
+/// Before the operators whose ratio differs between layers, and before its extremes.
+const DIFFERING: char = '_';
+
 /// Writes ratios in base 16; empty for 1.
 fn ratios(own: &Ratios) -> String {
     let word = |step: u32| if step == Ratios::ONE { String::new() } else { format!("{step:x}") };
-    own.steps().map(word).join("-")
+    let means = own.means().map(word).join("-");
+    match own.differing() {
+        Differing::NONE => means,
+        Differing { operators, least, most } => {
+            format!("{means}{DIFFERING}{operators:x}{DIFFERING}{least:x}{DIFFERING}{most:x}")
+        }
+    }
 }
 
 /// Reads the word of [`ratios`].
 fn read_ratios(text: &str) -> Option<Ratios> {
-    let mut steps = [Ratios::ONE; SLOTS];
-    let words: Vec<&str> = text.split('-').collect();
+    let number = |word: &str| u32::from_str_radix(word, 16).ok();
+    let mut parts = text.split(DIFFERING);
+    let words: Vec<&str> = parts.next()?.split('-').collect();
     (words.len() == SLOTS).then_some(())?;
-    for (step, word) in steps.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
-        *step = u32::from_str_radix(word, 16).ok()?;
+    let mut means = [Ratios::ONE; SLOTS];
+    for (mean, word) in means.iter_mut().zip(words).filter(|(_, word)| !word.is_empty()) {
+        *mean = number(word)?;
     }
-    Ratios::of_steps(steps)
+    let range: Option<Vec<u32>> = parts.map(number).collect();
+    let differing = match range?[..] {
+        [] => Differing::NONE,
+        [operators, least, most] if operators > 0 => {
+            Differing { operators: u16::try_from(operators).ok()?, least, most }
+        }
+        _ => return None,
+    };
+    Ratios::new(means, differing)
 }
 
 /// Parses the word of [`stored`]; `None` for any other text.
@@ -216,7 +235,20 @@ mod tests {
         let own = "nf4~~~bf16~~-------------20000";
         let ratios = read_stored(own).and_then(|choice| choice.ratios).expect("ratios");
         assert_eq!(stored(&read_stored(own).expect("formats")), own);
-        assert_eq!(ratios.steps()[SLOTS - 1], 2 * Ratios::ONE);
+        assert_eq!(ratios.means()[SLOTS - 1], 2 * Ratios::ONE);
+        let own = "nf4~~~~~11000-------------_1_10000_20000";
+        let ratios = read_stored(own).and_then(|choice| choice.ratios).expect("ratios");
+        assert_eq!(stored(&read_stored(own).expect("formats")), own);
+        let differing = Differing { operators: 1, least: Ratios::ONE, most: 2 * Ratios::ONE };
+        assert_eq!((ratios.means()[0], ratios.differing()), (0x11000, differing));
+        let ranges = ["1_10000", "1_12000_20000", "1_20000_10000", "0_10000_20000", "4000_1_2", ""];
+        for wrong in ranges.into_iter().chain(["2_10000_20000_1", "1_8000_10000"]) {
+            assert_eq!(
+                read_stored(&format!("nf4~~~~~11000-------------_{wrong}")),
+                None,
+                "{wrong}"
+            );
+        }
         let wrong_ratios = ["nf4~~~~~1", "nf4~~~~~-------------", "nf4~~~~~-------------fffffff"];
         for wrong in wrong_ratios.into_iter().chain(["", "~", "fp17", "bf16~fp17", "int4_g"]) {
             assert_eq!(read_stored(wrong), None, "{wrong}");

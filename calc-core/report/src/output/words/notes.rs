@@ -136,6 +136,10 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     if answer.cards.is_empty() {
         notes.extend(split_notes(&inputs.workload.parallel));
     }
+    let has_stages = inputs.workload.parallel.pipeline.stages() > 1 || !answer.cards.is_empty();
+    if has_stages && answer.precision.mixture.differs_by_layer() {
+        notes.push(STAGE_FORMATS.into());
+    }
     notes.extend(super::cards::notes(inputs, answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
@@ -184,6 +188,9 @@ pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
     let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
     Some(format!("{longest} tokens exceed the model's limit of {max}"))
 }
+
+/// Note on the memory of a stage where the layers of a file differ.
+const STAGE_FORMATS: &str = "layers of the file have different formats; the fullest stage is counted with as many bytes as it can have";
 
 /// Notes that tell numbers of one device of a group from numbers of the whole group.
 pub fn split_notes(parallel: &Parallel) -> Vec<String> {
