@@ -65,6 +65,12 @@ impl Plan<'_> {
         Step { has_logits: true, cached: step.cached + before, ..step }
     }
 
+    /// The chunk at the middle of the prompt, whose attention is about the mean over all chunks.
+    pub(super) fn middle_step(&self) -> Step {
+        let chunks = self.chunks();
+        chunks.step(&self.request.workload, (chunks.steps - 1) / 2 * chunks.tokens)
+    }
+
     /// All work up to the first token of a request, with the time on links.
     ///
     /// ```text

@@ -5,7 +5,7 @@ use super::{Paths, Plan};
 use crate::calibration::Tuned;
 use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Device;
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::lowering::OpInstances;
 use crate::roofline::Roofline;
 use crate::units::{Bytes, BytesPerSec, Seconds};
@@ -35,7 +35,8 @@ impl Place<'_> {
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let expected = Expected::of(time, &factors);
         let (host, busy, unlike) = (Seconds::ZERO, time.ideal(), Unlike::OWN);
-        OpTimes { cost, time, expected, floor, host, busy, factors, unlike }
+        let reached = reached(time, &factors);
+        OpTimes { cost, time, reached, expected, floor, host, busy, factors, unlike }
     }
 }
 

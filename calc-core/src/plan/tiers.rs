@@ -11,7 +11,7 @@ use super::totals::{OpTimes, Unlike};
 use crate::calibration::{Engine, Factors};
 use crate::device::Device;
 use crate::error::Error;
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::footprint::{MemoryFootprint, divisible};
 use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
@@ -124,7 +124,7 @@ impl<'a> Tiers<'a> {
     /// copied           max(weights / min(link, DRAM), weights on SSD / SSD, bytes / card, flops / card)
     /// ```
     ///
-    /// The ideal time of a copy counts the experts of one token, since nothing says that tokens choose different ones.
+    /// The ideal time of a copy counts fewer experts than the expected one, see [`least_read`].
     fn times(&self, card: &OpTimes, op: &OpInstances, step: Step) -> OpTimes {
         let weights = card.cost.traffic.weights;
         let from_ssd = self.host.ssd.map_or(Seconds::ZERO, |ssd| weights * self.ssd_share / ssd);
@@ -135,11 +135,14 @@ impl<'a> Tiers<'a> {
         let compute = self.host.peak().map_or(Seconds::ZERO, |peak| card.cost.flops / peak);
         let time = KernelTime { memory: dram.max(from_ssd), compute };
         let factors = self.factors.processor;
-        let computed = Expected::of(KernelTime { memory: dram, compute }, &factors);
+        let likely = card.cost.flops / self.host.likely_peak();
+        let computed = Expected::of(KernelTime { memory: dram, compute: likely }, &factors);
         let expected = computed.then(self.ssd_time(from_ssd));
         let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let (host, busy) = (expected.time, Seconds::ZERO);
-        OpTimes { cost: card.cost, time, expected, floor, host, busy, factors, unlike: Unlike::OWN }
+        let reached = reached(KernelTime { memory: time.memory, compute: likely }, &factors);
+        let (cost, unlike) = (card.cost, Unlike::OWN);
+        OpTimes { cost, time, reached, expected, floor, host, busy, factors, unlike }
     }
 
     /// The weights go over the link, and then the card computes.
@@ -160,6 +163,7 @@ impl<'a> Tiers<'a> {
         OpTimes {
             cost: card.cost,
             time: KernelTime { memory, compute: card.time.compute },
+            reached: KernelTime { memory: card.reached.memory.max(moving.time), ..card.reached },
             expected: moving.then(card.expected),
             floor: card.floor,
             host: moving.time,
@@ -298,7 +302,7 @@ impl Plan<'_> {
         let mut trial = self.clone();
         trial.set_placement(placement);
         let Workload { batch, context, new_tokens, .. } = self.request.workload;
-        let chunk = trial.timed_step(trial.largest_step(&self.request.workload)).expected.time;
+        let chunk = trial.timed_step(trial.middle_step()).expected.time;
         let token = trial.timed_step(Step::decode(batch, context)).expected.time;
         chunk * self.chunks().steps as f64 + token * new_tokens.max(ANSWER) as f64
     }

@@ -1,7 +1,7 @@
 //! Sums over operators and over steps.
 
 use crate::calibration::Factors;
-use crate::expected::{Expected, reached};
+use crate::expected::Expected;
 use crate::op::{OpCost, Traffic};
 use crate::roofline::{Bound, KernelTime};
 use crate::units::{Bytes, Flops, Seconds};
@@ -48,7 +48,7 @@ impl Limit {
     }
 }
 
-/// The resource that limits work, of the device or of its host.
+/// The resource that limits work, of the device, of its host or between devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
     /// DRAM of the device.
@@ -61,6 +61,10 @@ pub enum Resource {
     HostCompute,
     /// Weights are copied from the host to the card.
     HostLink,
+    /// Fixed times of operators and of the step.
+    Launch,
+    /// The links between devices.
+    Links,
 }
 
 /// Sums over the operators of a step, or over steps.
@@ -117,7 +121,7 @@ impl StepTotals {
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
         self.cost = self.cost.plus(&op.cost.times(count));
         self.time = self.time.plus(op.time.times(count));
-        self.reached = self.reached.plus(reached(op.time, &op.factors).times(count));
+        self.reached = self.reached.plus(op.reached.times(count));
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
@@ -183,6 +187,15 @@ impl StepTotals {
         }
     }
 
+    /// The resource that takes the largest share of the expected time.
+    pub fn expected_resource(&self) -> Resource {
+        match self.limit() {
+            Limit::Launch => Resource::Launch,
+            Limit::Links => Resource::Links,
+            Limit::Memory | Limit::Compute | Limit::Host => self.resource(self.reached.bound()),
+        }
+    }
+
     /// The ideal and expected times alone.
     pub const fn span(&self) -> Span {
         Span { ideal: self.ideal, expected: self.expected }
@@ -220,6 +233,8 @@ impl Span {
 pub(super) struct OpTimes {
     pub(super) cost: OpCost,
     pub(super) time: KernelTime,
+    /// Memory time and compute time at the shares of the peaks that kernels reach.
+    pub(super) reached: KernelTime,
     pub(super) expected: Expected,
     pub(super) floor: Seconds,
     /// Part of the expected time on the host.
