@@ -12,7 +12,7 @@ use crate::state::place::Place;
 
 use super::fit::{LargestFit, largest, room};
 use super::inputs::ModelInputs;
-use super::operators::{limiter, limiter_name};
+use super::operators::limiter_name;
 use super::question::ModelQuestion;
 
 /// Largest batch in the chart, unless the user's is larger.
@@ -281,7 +281,7 @@ fn row(
         throughput: [rate(ideal), rate(expected.time)],
         latency: [ideal, expected.time],
         interval: [expected.low, expected.high],
-        limiter: limiter(&plan.step(Step::decode(w.batch, w.context))),
+        limiter: plan.step(Step::decode(w.batch, w.context)).expected_resource(),
         fits: at <= fits_up_to,
     })
 }
@@ -297,8 +297,9 @@ fn crossing(
     let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
     let is_before = |more: u64| {
         let w = workload(question, against, before + more);
-        Plan::new(question.request(w))
-            .is_ok_and(|plan| limiter(&plan.step(Step::decode(w.batch, w.context))) == first)
+        Plan::new(question.request(w)).is_ok_and(|plan| {
+            plan.step(Step::decode(w.batch, w.context)).expected_resource() == first
+        })
     };
     Some((before + largest(after.at - before, is_before) + 1, after.limiter))
 }
@@ -331,8 +332,13 @@ fn words(
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };
     let limit = match crossing {
-        None => format!("{} limits all along.", capital(limiter_name(first.unwrap_or(Resource::Memory)))),
-        Some((at, limiter)) => format!("From {} on, {} limits.", text::count(at), limiter_name(limiter)),
+        None => format!(
+            "{} limits all along.",
+            capital(limiter_name(first.unwrap_or(Resource::Memory)))
+        ),
+        Some((at, limiter)) => {
+            format!("From {} on, {} limits.", text::count(at), limiter_name(limiter))
+        }
     };
     match against {
         CurveAxis::Batch => {

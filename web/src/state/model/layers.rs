@@ -15,7 +15,7 @@ use report::output::words;
 use super::answer::ModelShown;
 use super::geometry;
 use super::inputs::ModelInputs;
-use super::operators::{PHASES, hue, limiter, limiter_name, phases, point_key, share};
+use super::operators::{PHASES, hue, limiter_name, phases, point_key, share};
 use super::question::ModelQuestion;
 use crate::state::place::Place;
 
@@ -202,7 +202,7 @@ fn numbers(count: String, totals: &StepTotals, share: f64, is_kernel: bool) -> N
         bytes: [size(traffic.weights), size(traffic.kv_cache), size(traffic.activations)],
         intensity: worked(text::plain(totals.cost.intensity().get())),
         share: text::percent(share),
-        bound: if is_kernel { limiter_name(limiter(totals)) } else { text::NO_NUMBER },
+        bound: if is_kernel { limiter_name(totals.expected_resource()) } else { text::NO_NUMBER },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Operators of both phases as points on the roofline.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::plan::{OpRow, Resource, StepTotals};
+use calc_core::plan::{OpRow, Resource};
 use calc_core::quant_format::ComputeClass;
 use chart::mark::{Mark, Shape, hue_of_class};
 use chart::roofline::{PointInput, Roofline};
@@ -33,11 +33,6 @@ pub fn hue(operator: &OpRow) -> Hue {
 /// Share of the expected time of the step.
 pub fn share(phase: &PhaseEstimate, operator: &OpRow) -> f64 {
     operator.totals.expected.time / phase.totals.expected.time
-}
-
-/// The resource that limits the work of these sums at its ideal time.
-pub fn limiter(totals: &StepTotals) -> Resource {
-    totals.resource(totals.time.bound())
 }
 
 /// The name of a resource in tables and sentences of the page, which says DRAM for the memory of the device.
@@ -95,7 +90,7 @@ pub fn spoken(answer: &Estimate, key: Option<&str>) -> String {
             text::flops(totals.cost.flops),
             text::plain(totals.cost.intensity().get()),
             text::percent(share(phase, row)),
-            limiter_name(limiter(totals))
+            limiter_name(totals.expected_resource())
         );
     }
     String::new()

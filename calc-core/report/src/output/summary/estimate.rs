@@ -148,8 +148,10 @@ fn phases(workload: &Workload, answer: &Estimate) -> Table {
     row("memory time", &|p| n::time(p.totals.time.memory));
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound_of(&p.totals, p.bound).into());
-    if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
-        row("  of expected time", &|p| words::bound_of(&p.totals, p.expected_bound).into());
+    let likely = |p: &PhaseEstimate| words::resource(p.totals.expected_resource());
+    let differs = |p: &&PhaseEstimate| likely(p) != words::bound_of(&p.totals, p.bound);
+    if [&answer.prefill, &answer.decode].iter().any(differs) {
+        row("  of expected time", &|p| likely(p).into());
     }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     let name = if answer.link_unknown { "expected, without the link" } else { "expected" };
