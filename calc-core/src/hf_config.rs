@@ -33,6 +33,7 @@ mod rules;
 mod size_table;
 mod stated;
 mod storage;
+mod stored_format;
 mod tower;
 mod tower_fields;
 mod unread;

@@ -20,10 +20,11 @@ fn recipes_leave_towers_in_16_bits() {
 }
 
 #[test]
-fn a_request_with_images_loads_the_file_of_the_tower() {
-    for (image, is_loaded) in [(r#","image":"1024x768""#, true), ("", false)] {
+fn the_file_of_a_tower_is_loaded_where_it_counts_in_memory() {
+    let without = r#","language_model_only":true"#;
+    for (more, is_loaded) in [(r#","image":"1024x768""#, true), ("", true), (without, false)] {
         let told = answer(&format!(
-            r#"{{"hardware":"dgx spark","model":"gemma-4-26b-a4b","prompt":4096,"new_tokens":256{image}}}"#
+            r#"{{"hardware":"dgx spark","model":"gemma-4-26b-a4b","prompt":4096,"new_tokens":256{more}}}"#
         ));
         assert_eq!(
             told.contains("--mmproj --outtype f16 --outfile gemma-4-26B-A4B"),

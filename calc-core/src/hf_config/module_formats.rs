@@ -15,7 +15,7 @@ use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::{ModuleOptions, QuantizationConfig};
 use super::reader::value;
 use super::refusal::ConfigError;
-use super::storage::Stored;
+use super::stored_format::Stored;
 use super::{Remark, StoredPart};
 use crate::mixture::{MixedBytes, Ratios};
 use crate::model_arch::{LayerGroup, LayerPart, Matrix, ModelArch, Parts};

@@ -12,38 +12,12 @@ use crate::catalog::formats;
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::quant_format::{ComputeClass, QuantFormat};
-use crate::units::Bytes;
 
 /// Formats of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Storage {
     pub(super) stored: PrecisionChoice,
     pub(super) unquantized: &'static QuantFormat,
-}
-
-/// A format with the bytes of the file relative to it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stored {
-    pub(super) format: &'static QuantFormat,
-    factor: f64,
-}
-
-impl Stored {
-    pub(super) const fn plain(format: &'static QuantFormat) -> Self {
-        Self { format, factor: 1.0 }
-    }
-
-    pub(super) const fn of(found: &QuantizerFormats) -> Self {
-        Self { format: found.weights, factor: found.factor }
-    }
-
-    pub(super) fn bits(&self) -> f64 {
-        self.format.bits_per_element() * self.factor
-    }
-
-    pub(super) fn bytes(&self, rows: u64, cols: u64) -> Bytes {
-        self.format.stored_bytes(rows, cols) * self.factor
-    }
 }
 
 /// Model types whose layers with a state have names of their own: `linear_attn`, `mamba`, `mixer`, `conv`.

@@ -163,10 +163,12 @@ impl<'a> Chooser<'a> {
         self.admit_source(scheme)
     }
 
-    /// The reason of every engine that was tried: where the request names none, it is of both usual ones.
+    /// The reason of every engine that was tried: where the request names none, it is of both usual ones. With a host there is
+    /// one.
     const fn of_all_engines(&self, reason: NoKernel) -> NoKernel {
+        let is_of_both = self.task.engine().is_none() && !self.task.has_host();
         match reason {
-            NoKernel::OtherEngine(_) | NoKernel::NoBuild(_) if self.task.engine().is_none() => {
+            NoKernel::OtherEngine(_) | NoKernel::NoBuild(_) if is_of_both => {
                 NoKernel::NoUsualEngine
             }
             reason => reason,

@@ -137,6 +137,14 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// True if a part of the model may lie on the host of a card.
+    pub(super) const fn has_host(&self) -> bool {
+        match self {
+            Self::Shape(_) => false,
+            Self::Model(task) => task.request.host.is_some(),
+        }
+    }
+
     /// Upper limit of the memory in use; `None` leaves the limit to the device.
     pub const fn memory_limit(&self) -> Option<Bytes> {
         match self {

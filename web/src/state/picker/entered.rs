@@ -1,6 +1,6 @@
 //! Answers to Enter behind a typed name: it takes an option and says how it read the name, or says why it takes none.
 
-use super::search::{NO_HOST, NOTHING};
+use super::search::{NO_HOST, NOTHING, PASTE_NAME};
 use super::{OptionGroup, PickerCatalog, PickerOption, choice_at, count};
 use crate::state::several_cards::brief;
 
@@ -50,6 +50,9 @@ fn nothing(list: &[OptionGroup], typed: &str, names: PickerCatalog) -> String {
         PickerCatalog::Formats => "format",
         PickerCatalog::Schemes => "scheme",
     };
+    if names == PickerCatalog::Models && typed.starts_with('{') {
+        return format!("This is a file: choose “{PASTE_NAME}” in the list. Nothing was changed.");
+    }
     let choices = list.iter().flat_map(|group| &group.choices);
     let near: Vec<&str> =
         choices.filter(|choice| !choice.key.starts_with('#')).map(|choice| &*choice.name).collect();
@@ -132,6 +135,12 @@ mod tests {
                 "No model matches “§§§§”. Nothing was changed.",
             ),
             (&models, PickerCatalog::Models, "lama 3.1 8x", "near it: Llama-3.1 8B"),
+            (
+                &models,
+                PickerCatalog::Models,
+                "{\"hidden_size\": 1}",
+                "choose “Paste its config.json”",
+            ),
             (
                 &device_groups(),
                 PickerCatalog::Machines,

@@ -34,6 +34,9 @@ pub enum PickerCatalog {
     Schemes,
 }
 
+/// Name of the option that opens the box for a `config.json`.
+pub(super) const PASTE_NAME: &str = "Paste its config.json";
+
 /// Key of the choice to paste a model.
 pub const PASTE: &str = "#paste";
 /// Key of the choice to open a model's file.
@@ -168,7 +171,7 @@ fn near(groups: &[OptionGroup], keys: &[String], names: PickerCatalog) -> Vec<Op
     let own = |key: &str, name: &str| PickerOption::plain(key, name.to_owned(), String::new(), "");
     let own = (names == PickerCatalog::Models).then(|| OptionGroup {
         title: if nearest.choices.is_empty() { NOTHING } else { "A model of your own" }.to_owned(),
-        choices: vec![own(PASTE, "Paste its config.json"), own(OPEN, "Open its config.json")],
+        choices: vec![own(PASTE, PASTE_NAME), own(OPEN, "Open its config.json")],
     });
     core::iter::once(nearest).filter(|near| !near.choices.is_empty()).chain(own).collect()
 }

@@ -2,6 +2,9 @@
 
 mod engine;
 pub(super) mod request;
+mod split;
+
+pub use split::split_notes;
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
@@ -10,7 +13,6 @@ use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
 use calc_core::hf_config::Remark;
 use calc_core::model_arch::ModelArch;
-use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
@@ -136,10 +138,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     if answer.cards.is_empty() {
         notes.extend(split_notes(&inputs.workload.parallel));
     }
-    let has_stages = inputs.workload.parallel.pipeline.stages() > 1 || !answer.cards.is_empty();
-    if has_stages && answer.precision.mixture.differs_by_layer() {
-        notes.push(STAGE_FORMATS.into());
-    }
+    notes.extend(split::stage_formats(&inputs.workload.parallel, answer));
     notes.extend(super::cards::notes(inputs, answer));
     notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
@@ -182,33 +181,17 @@ pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
     context_note(inputs).map(|note| format!("The model does not serve this: {note}."))
 }
 
-/// Note on a context beyond the model's limit.
+/// Note on a context beyond the model's limit, or shorter than the prompt.
 pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
-    let longest = inputs.workload.longest();
+    let (longest, context) = (inputs.workload.longest(), inputs.workload.context);
+    let filled = inputs.workload.filled();
+    if context < filled {
+        return Some(format!(
+            "the decode step is one with {context} cached tokens, fewer than the {filled} of the prompt"
+        ));
+    }
     let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
     Some(format!("{longest} tokens exceed the model's limit of {max}"))
-}
-
-/// Note on the memory of a stage where the layers of a file differ.
-const STAGE_FORMATS: &str = "layers of the file have different formats; the fullest stage is counted with as many bytes as it can have";
-
-/// Notes that tell numbers of one device of a group from numbers of the whole group.
-pub fn split_notes(parallel: &Parallel) -> Vec<String> {
-    let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
-    let note = match (sharing > 1, parallel.pipeline.stages()) {
-        (false, 1) => return Vec::new(),
-        (true, 1) => format!(
-            "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
-        ),
-        (false, stages) => format!(
-            "memory is that of the fullest of {stages} stages; work, time and energy are those of all"
-        ),
-        (true, stages) => format!(
-            "memory is that of one device of the fullest of {stages} stages; work and traffic are those of one device of each \
-             stage, added up; time, energy and power are those of all {devices} devices"
-        ),
-    };
-    vec![note]
 }
 
 /// Schedule of the prefill behind TTFT; `None` where one sequence is prefilled in one step.

@@ -53,8 +53,8 @@ pub fn notes(inputs: &EstimateInputs) -> Vec<String> {
     let bytes = inputs.model.arch.tower_bytes();
     let counted = (bytes > Bytes::ZERO).then(|| {
         format!(
-            "{} of towers for images or sound are in memory; language_model_only leaves them out, as vLLM does with its flag of that \
-             name and llama.cpp without an mmproj file",
+            "{} of towers for images or sound are in memory; “language model only” (language_model_only) leaves them out, as vLLM does \
+             with its flag of that name and llama.cpp without an mmproj file",
             n::bytes(bytes)
         )
     });
@@ -107,7 +107,7 @@ pub fn would_fit_without(inputs: &RecommendInputs, answer: &Recommendation) -> O
     let names: Vec<String> = fitting.map(|row| advice::scheme_name(row.scheme)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "without the {} of towers for images or sound more schemes would fit: {}; language_model_only leaves them out",
+            "without the {} of towers for images or sound more schemes would fit: {}; “language model only” (language_model_only) leaves them out",
             n::bytes(towers),
             names.join(", ")
         )

@@ -156,10 +156,10 @@ pub(super) fn gguf(file: &str, to: &Deployment<'_>) -> (String, String) {
     (made_by, path)
 }
 
-/// The line that makes the GGUF file of a tower, and that file; `None` for a request without images. The script puts `mmproj-`
+/// The line that makes the GGUF file of a tower, and that file; `None` where no tower counts in memory. The script puts `mmproj-`
 /// before the name of its output.
 pub(super) fn tower(to: &Deployment<'_>) -> Option<(String, String)> {
-    to.served.filter(|(_, workload)| workload.images.is_some())?;
+    to.served.filter(|(arch, _)| !arch.towers.is_empty())?;
     let model = to.repositories.model;
     let remote = if is_hub_id(model) { "--remote " } else { "" };
     let (name, file) = (argument(model), gguf_name(model, "f16"));
