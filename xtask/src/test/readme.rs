@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 
 use super::{Outcome, Run, browser, counts};
 use crate::arguments;
-use crate::child::run;
+use crate::child::printed_by;
 
 const TEST_COMMAND: &str = "cargo xtask test";
 
@@ -19,18 +19,21 @@ const TRUSTED: [&str; 3] = ["git clone ", "cd ", "cargo install --path companion
 
 pub(super) fn check(job: &Run) -> anyhow::Result<Outcome> {
     let text = fs::read_to_string(job.places.root.join("README.md")).context("README.md")?;
-    let commands = commands_in(&text);
-    if !commands.iter().any(|command| command == TEST_COMMAND) {
+    let examples = examples_in(&text);
+    if !examples.iter().any(|example| example.command == TEST_COMMAND) {
         bail!("README.md does not name the test command `{TEST_COMMAND}`");
     }
     let ci = fs::read_to_string(job.places.root.join(".ci/run")).context(".ci/run")?;
     check_ci(&ci)?;
     let ridgepoint = browser::ridgepoint_under_test(job.places)?;
     counts::check(&text, &ridgepoint, &job.places.root)?;
-    for command in &commands {
+    for Example { command, shown } in &examples {
         match kind_of(command)? {
             Kind::Understood => println!("understood: {command}"),
-            Kind::Runnable => run_as_reader(command, &ridgepoint, &job.places.root)?,
+            Kind::Runnable => {
+                let printed = printed_to_reader(command, &ridgepoint, &job.places.root)?;
+                compare(command, shown, &printed)?;
+            }
         }
     }
     Ok(Outcome::Passed)
@@ -60,30 +63,64 @@ fn kind_of(command: &str) -> anyhow::Result<Kind> {
 }
 
 /// In a shell, so that quotes, pipes and redirections mean what they mean to the reader.
-fn run_as_reader(command: &str, ridgepoint: &Path, root: &Path) -> anyhow::Result<()> {
+fn printed_to_reader(command: &str, ridgepoint: &Path, root: &Path) -> anyhow::Result<String> {
     let folder = ridgepoint.parent().context("a program lies in a folder")?.to_owned();
     let usual = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(iter::once(folder).chain(env::split_paths(&usual)))?;
-    run(Command::new("sh").args(["-c", command]).env("PATH", path).current_dir(root))
+    println!("$ {command}");
+    printed_by(Command::new("sh").args(["-c", command]).env("PATH", path).current_dir(root))
 }
 
-/// The lines of the fenced shell blocks; a backslash at the end continues a line, a leading `$ ` is the prompt.
-fn commands_in(markdown: &str) -> Vec<String> {
-    let mut commands = Vec::new();
-    let mut in_shell = false;
+/// Between parts of an output that a reader is shown.
+const LEFT_OUT: char = '…';
+
+/// Compares the output of a command with what the README shows of it, whatever the line breaks.
+fn compare(command: &str, shown: &str, printed: &str) -> anyhow::Result<()> {
+    let in_words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = in_words(printed);
+    let mut rest = printed.as_str();
+    for part in shown.split(LEFT_OUT).map(in_words) {
+        let Some(place) = rest.find(&part) else {
+            bail!("README.md: `{command}` does not print, or not in this place:\n{part}");
+        };
+        rest = &rest[place + part.len()..];
+    }
+    Ok(())
+}
+
+/// A command of the README, and the output that it shows.
+#[derive(Debug, PartialEq, Eq)]
+struct Example {
+    command: String,
+    shown: String,
+}
+
+/// The lines of the fenced shell blocks, each with the `text` block after it; a backslash at the end continues a line, a leading `$ ` is
+/// the prompt.
+fn examples_in(markdown: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut language = "";
     let mut begun = String::new();
-    for line in markdown.lines().map(str::trim) {
-        if let Some(language) = line.strip_prefix("```") {
-            in_shell = ["sh", "bash", "shell", "console"].contains(&language);
-        } else if in_shell && !line.is_empty() && !line.starts_with('#') {
-            let line = line.strip_prefix("$ ").unwrap_or(line);
+    for line in markdown.lines() {
+        let trimmed = line.trim();
+        if let Some(next) = trimmed.strip_prefix("```") {
+            language = next;
+        } else if ["sh", "bash", "shell", "console"].contains(&language) {
+            let line = trimmed.strip_prefix("$ ").unwrap_or(trimmed);
             match line.strip_suffix('\\') {
+                _ if line.is_empty() || line.starts_with('#') => {}
                 Some(start) => begun.push_str(start),
-                None => commands.push(core::mem::take(&mut begun) + line),
+                None => {
+                    let command = core::mem::take(&mut begun) + line;
+                    examples.push(Example { command, shown: String::new() });
+                }
             }
+        } else if let Some(example) = examples.last_mut().filter(|_| language == "text") {
+            example.shown.push_str(line);
+            example.shown.push('\n');
         }
     }
-    commands
+    examples
 }
 
 /// CI runs what a reader would run, and nothing else.
@@ -107,8 +144,29 @@ mod tests {
 
     #[test]
     fn shell_blocks_are_read_and_others_are_not() {
-        let text = "```sh\n$ cargo xtask serve\n\n# why\nridgepoint estimate \\\n  --batch 1\n```\n```json\n{}\n```\ntext\n";
-        assert_eq!(commands_in(text), ["cargo xtask serve", "ridgepoint estimate --batch 1"]);
+        let text = "```sh\n$ cargo xtask serve\n\n# why\nridgepoint estimate \\\n  --batch 1\n```\n```text\na  b\n…\n```\n```json\n{}\n```\ntext\n";
+        let example =
+            |command: &str, shown: &str| Example { command: command.into(), shown: shown.into() };
+        let expected = [
+            example("cargo xtask serve", ""),
+            example("ridgepoint estimate --batch 1", "a  b\n…\n"),
+        ];
+        assert_eq!(examples_in(text), expected);
+    }
+
+    #[test]
+    fn shown_output_is_that_of_the_command() {
+        let printed = "ideal  87 µs\nexpected 116 µs\n{\n  \"a\": 1\n}\n";
+        for shown in ["", "ideal 87 µs\n…\n{ \"a\": 1 }", "…expected 116 µs\n", "{ \"a\": 1, … }"]
+        {
+            let is_shown = compare("c", shown, printed).is_ok();
+            assert_eq!(is_shown, !shown.contains(','), "{shown}");
+        }
+        for wrong in
+            ["expected 117 µs", "expected 116 µs … ideal 87 µs", "ideal 87 µs { \"a\": 1 }"]
+        {
+            assert!(compare("c", wrong, printed).is_err(), "{wrong}");
+        }
     }
 
     #[test]
