@@ -101,6 +101,8 @@ pub struct Sustained {
 /// Bandwidth of a host's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostBandwidth {
+    /// False where the card computes with copies of the weights, so that next to nothing of the work is done there.
+    pub computes: bool,
     /// Traffic of the operators that it computes, over the claimed time.
     pub implied: BytesPerSec,
     pub datasheet: Fact<BytesPerSec>,
@@ -183,6 +185,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     let there = own.host.as_ref().map_or(Bytes::ZERO, |host| host.bytes);
     let behind = request.work.model().and_then(|model| model.host);
     let host = own.host.as_ref().zip(behind).map(|(host, behind)| HostBandwidth {
+        computes: there > own.cost.traffic.total() * 0.01,
         implied: host.bytes / time,
         datasheet: behind.host.bandwidth,
         sustained: host.sustained.host.bandwidth,

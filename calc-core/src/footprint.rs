@@ -16,7 +16,9 @@ pub use roles::{WeightRole, parameter_roles};
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, UsableMemory};
+use crate::gguf_file::is_mixed;
 use crate::lowering::{Lowering, Step};
+use crate::mixture::Mixture;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::Precision;
@@ -250,20 +252,27 @@ pub(crate) fn divisible(
     let copy =
         if model.tied_embeddings && model.has_head { tied(model, precision) } else { Bytes::ZERO };
     let (mut feed_forward, mut largest) = (Bytes::ZERO, Bytes::ZERO);
+    // The first and the last layer of a GGUF file are among those with the most bits.
+    let stored = (precision.weights, precision.experts);
+    let ends = is_mixed(stored)
+        .then(|| [0, model.n_layers - 1].map(|at| Mixture::of_layers(stored, model, at..at + 1)));
     model.matrices(&mut |matrix| {
         let (format, scale) = if matrix.expert {
             (precision.experts, scale.experts)
         } else {
             (precision.weights, scale.layers)
         };
-        let ratio = precision.mixture.ratio(matrix.kind) * scale;
-        let one = format.stored_bytes(matrix.rows, matrix.cols) * ratio;
+        let mean = precision.mixture.ratio(matrix.kind);
+        let ends = ends.iter().flatten().map(|mixture| mixture.ratio(matrix.kind));
+        let most = ends.fold(mean, f64::max);
+        let plain = format.stored_bytes(matrix.rows, matrix.cols) * scale;
+        let one = plain * mean;
         let is_part = is_feed_forward(matrix.kind, model);
         if is_part {
             feed_forward += one * matrix.count as f64;
         }
         let layers = if matrix.expert { feed_forward_layers(model) } else { matrix.count };
-        largest = largest.max(one * (matrix.count / layers.max(1)) as f64);
+        largest = largest.max(plain * most * (matrix.count / layers.max(1)) as f64);
     });
     Divisible {
         weights: all.weights,

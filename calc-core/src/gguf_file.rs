@@ -226,6 +226,11 @@ const fn falcon_down(file: GgufFile, layer: Layer) -> Option<&'static QuantForma
     }
 }
 
+/// True for formats of layers and experts whose files mix formats.
+pub(crate) const fn is_mixed((weights, experts): (&QuantFormat, &QuantFormat)) -> bool {
+    weights.file.is_some() || experts.file.is_some()
+}
+
 /// Layers that are looked at, one by one; of a deeper model as many, evenly spaced.
 const MOST_LAYERS: u64 = 1024;
 
@@ -245,7 +250,7 @@ impl Mixture {
         model: &ModelArch,
         layers: Range<u64>,
     ) -> Self {
-        if weights.file.is_none() && experts.file.is_none() {
+        if !is_mixed((weights, experts)) {
             return Self::UNIFORM;
         }
         let mut sums = MixedBytes::NONE;

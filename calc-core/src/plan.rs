@@ -147,7 +147,9 @@ impl<'a> Plan<'a> {
         tuned.basis.exchanges = workload.parallel.devices() > 1;
         let draft = memory::stored_draft(&request, &roofs)?;
         let place = (device, &workload);
-        let tiers = request.host.map(|host| Tiers::of(host, place, tuned.engine)).transpose()?;
+        let stored = (part.as_ref().unwrap_or(model), &precision);
+        let tiers = request.host.map(|host| Tiers::of(host, place, stored, tuned.engine));
+        let tiers = tiers.transpose()?;
         let asked = asked(&request, engine);
         let seats = request.cards.map(|cards| Seats::of(cards, &asked, (model, &precision)));
         let seats = seats.transpose()?;

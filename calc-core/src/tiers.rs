@@ -218,7 +218,7 @@ pub fn least_read(shape: &Shape, tokens: u64) -> f64 {
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
@@ -289,11 +289,9 @@ pub struct Divisible {
 }
 
 impl Divisible {
-    /// Weights on the host.
-    pub fn host_weights(&self, placement: &Placement, model: &ModelArch) -> Bytes {
-        let feed_forward = share(placement.feed_forward, feed_forward_layers(model));
-        let layers = share(placement.layers, model.n_layers);
-        self.embedding + self.feed_forward * feed_forward + self.rest * layers
+    /// Weights on the host, with these shares of experts or MLPs and of the other weights.
+    pub fn host_weights(&self, feed_forward: f64, rest: f64) -> Bytes {
+        self.embedding + self.feed_forward * feed_forward + self.rest * rest
     }
 
     /// Memory of the card for copies of weights of the host.

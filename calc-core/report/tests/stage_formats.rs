@@ -38,7 +38,7 @@ fn weights_gb(kept: &[String], stages: u64) -> (f64, bool) {
     ]);
     let inputs = EstimateInputs::parse(fields, &Library::with_files(&files)).expect("a request");
     let answer = inputs.estimate().expect("an estimate");
-    let is_said = estimate_notes(&inputs, &answer).iter().any(|note| note.contains("can have"));
+    let is_said = estimate_notes(&inputs, &answer).iter().any(|note| note.contains("it can have"));
     (answer.memory.weights.get() / 1e9, is_said)
 }
 

@@ -218,7 +218,15 @@ impl<'a> Work<'a> {
                 .map(|answer| Span { ideal: answer.ideal, expected: answer.expected }),
             Self::Token(request) | Self::Answer(request) => {
                 let (plan, draft) = plans(request)?;
-                Ok(self.span_of(&plan, draft.as_ref(), request))
+                let own = self.span_of(&plan, draft.as_ref(), request);
+                // A claim does not say what lies where.
+                let ideal =
+                    plan.fitting_placements().into_iter().fold(own.ideal, |least, other| {
+                        let mut plan = plan.clone();
+                        plan.put(other);
+                        least.min(self.span_of(&plan, draft.as_ref(), request).ideal)
+                    });
+                Ok(Span { ideal, ..own })
             }
         }
     }

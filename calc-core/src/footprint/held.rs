@@ -7,6 +7,7 @@ use super::pages::Pooled;
 use super::{embedding_weights, layer_weights, tied};
 use crate::calibration::Engine;
 use crate::device::Device;
+use crate::gguf_file::is_mixed;
 use crate::mixture::Mixture;
 use crate::model_arch::{Ends, ModelArch};
 use crate::precision::Precision;
@@ -40,8 +41,7 @@ impl<'a> HeldPart<'a> {
         let (stored, Some(layers)) = ((all.weights, all.experts), self.layers) else {
             return *all;
         };
-        let is_gguf = stored.0.file.is_some() || stored.1.file.is_some();
-        let mixture = if is_gguf {
+        let mixture = if is_mixed(stored) {
             Mixture::of_layers(stored, self.whole, layers.clone())
         } else {
             all.mixture.of_part(stored, self.part, self.whole)

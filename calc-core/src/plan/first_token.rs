@@ -65,10 +65,11 @@ impl Plan<'_> {
         Step { has_logits: true, cached: step.cached + before, ..step }
     }
 
-    /// The chunk at the middle of the prompt, whose attention is about the mean over all chunks.
+    /// A chunk with the mean number of cached tokens over all chunks, whose attention is about their mean.
     pub(super) fn middle_step(&self) -> Step {
-        let chunks = self.chunks();
-        chunks.step(&self.request.workload, (chunks.steps - 1) / 2 * chunks.tokens)
+        let (chunks, workload) = (self.chunks(), &self.request.workload);
+        let step = chunks.step(workload, 0);
+        Step { cached: step.cached + (chunks.steps - 1) * chunks.tokens / 2, ..step }
     }
 
     /// All work up to the first token of a request, with the time on links.

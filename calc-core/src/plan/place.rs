@@ -1,6 +1,6 @@
 //! A device of a plan, with its roofs and factors: the times of operators on it.
 
-use super::totals::{OpTimes, Unlike};
+use super::totals::{HostTime, OpTimes, Unlike};
 use super::{Paths, Plan};
 use crate::calibration::Tuned;
 use crate::calibration::machine::{Kernel, Setting};
@@ -34,7 +34,7 @@ impl Place<'_> {
         let factors = tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let expected = Expected::of(time, &factors);
-        let (host, busy, unlike) = (Seconds::ZERO, time.ideal(), Unlike::OWN);
+        let (host, busy, unlike) = (HostTime::NONE, time.ideal(), Unlike::OWN);
         let reached = reached(time, &factors);
         OpTimes { cost, time, reached, expected, floor, host, busy, factors, unlike }
     }

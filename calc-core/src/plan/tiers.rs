@@ -4,10 +4,10 @@ mod kinds;
 
 use alloc::vec::Vec;
 
-use kinds::{kinds, split};
+use kinds::{PrefixShares, kinds, split};
 
 use super::Plan;
-use super::totals::{OpTimes, Unlike};
+use super::totals::{HostTime, OpTimes, Unlike};
 use crate::calibration::{Engine, Factors};
 use crate::device::Device;
 use crate::error::Error;
@@ -16,6 +16,7 @@ use crate::footprint::{MemoryFootprint, divisible};
 use crate::lowering::{OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::Shape;
+use crate::precision::Precision;
 use crate::roofline::KernelTime;
 use crate::software::HostTables;
 use crate::tiers::{COPIED_FROM, Divisible, Host, HostFactors, Placement, is_of_cache, least_read};
@@ -57,6 +58,9 @@ struct HostWork {
     memory: fn(&Plan<'_>, &Workload) -> MemoryFootprint,
     sustained: fn(&Tiers<'_>) -> Behind,
     put: fn(&mut Plan<'_>, Placement),
+    /// Placements of the plan's own workload that fit.
+    fitting: fn(&Plan<'_>) -> Vec<Placement>,
+    shares: fn(&ModelArch, &Precision) -> PrefixShares,
 }
 
 static WORK: HostWork = HostWork {
@@ -71,6 +75,8 @@ static WORK: HostWork = HostWork {
     memory: |plan, workload| plan.divided_best(workload),
     sustained: |tiers| Behind::new(tiers.factors.sustained(tiers.host)),
     put: |plan, placement| plan.set_placement(placement),
+    fitting: |plan| plan.candidates(&plan.request.workload, &[true, false]),
+    shares: PrefixShares::of,
 };
 
 /// The constants of an engine on a host, if it computes there.
@@ -91,10 +97,12 @@ fn host_factors(
 }
 
 /// The host of a plan, and what lies there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Tiers<'a> {
     pub(super) host: &'a Host,
     pub(super) placement: Placement,
+    /// Bytes of the first layers.
+    shares: PrefixShares,
     factors: HostFactors,
     /// Share of the host's weights on the SSD.
     ssd_share: f64,
@@ -106,10 +114,12 @@ impl<'a> Tiers<'a> {
     pub(super) fn of(
         Behind { host, work }: &'a Behind,
         (device, workload): (&Device, &Workload),
+        (model, precision): (&ModelArch, &Precision),
         engine: Engine,
     ) -> Result<Self, Error> {
         let factors = (work.factors)(device, workload, engine)?;
-        Ok(Self { host, placement: Placement::ON_CARD, factors, ssd_share: 0.0, work })
+        let (placement, shares) = (Placement::ON_CARD, (work.shares)(model, precision));
+        Ok(Self { host, placement, shares, factors, ssd_share: 0.0, work })
     }
 
     /// The time of a step in which activations change sides.
@@ -137,9 +147,11 @@ impl<'a> Tiers<'a> {
         let factors = self.factors.processor;
         let likely = card.cost.flops / self.host.likely_peak();
         let computed = Expected::of(KernelTime { memory: dram, compute: likely }, &factors);
-        let expected = computed.then(self.ssd_time(from_ssd));
+        let read = self.ssd_time(from_ssd);
+        let expected = computed.then(read);
         let floor = if dram > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        let (host, busy) = (expected.time, Seconds::ZERO);
+        let host = HostTime { time: expected.time, copied: Seconds::ZERO, from_ssd: read.time };
+        let busy = Seconds::ZERO;
         let reached = reached(KernelTime { memory: time.memory, compute: likely }, &factors);
         let (cost, unlike) = (card.cost, Unlike::OWN);
         OpTimes { cost, time, reached, expected, floor, host, busy, factors, unlike }
@@ -159,14 +171,15 @@ impl<'a> Tiers<'a> {
         let ideal = moved * least;
         let copy = Expected { time, low: (time * low).max(ideal), high: time * high, provenance };
         let memory = card.time.memory.max(ideal).max(from_ssd * least);
-        let moving = copy.then(self.ssd_time(from_ssd * chosen));
+        let read = self.ssd_time(from_ssd * chosen);
+        let moving = copy.then(read);
         OpTimes {
             cost: card.cost,
             time: KernelTime { memory, compute: card.time.compute },
             reached: KernelTime { memory: card.reached.memory.max(moving.time), ..card.reached },
             expected: moving.then(card.expected),
             floor: card.floor,
-            host: moving.time,
+            host: HostTime { time: moving.time, copied: copy.time, from_ssd: read.time },
             busy: card.busy,
             factors: card.factors,
             unlike: Unlike::OWN,
@@ -200,19 +213,24 @@ impl<'a> Tiers<'a> {
 impl Plan<'_> {
     /// Where the parts of the model lie; `None` without a host.
     pub fn placement(&self) -> Option<Placement> {
-        self.tiers.map(|tiers| tiers.placement)
+        self.tiers.as_ref().map(|tiers| tiers.placement)
     }
 
     /// The host with the rates that programs sustain there, see [`HostFactors::sustained`].
     pub(crate) fn sustained_host(&self) -> Option<Behind> {
-        self.tiers.map(|tiers| (tiers.work.sustained)(&tiers))
+        self.tiers.as_ref().map(|tiers| (tiers.work.sustained)(tiers))
     }
 
     /// [`Plan::set_placement`], which the linker drops from a program that never makes a host.
     pub(crate) fn put(&mut self, placement: Placement) {
-        if let Some(tiers) = self.tiers {
-            (tiers.work.put)(self, placement);
+        if let Some(work) = self.tiers.as_ref().map(|tiers| tiers.work) {
+            (work.put)(self, placement);
         }
+    }
+
+    /// The placements that fit; none without a host.
+    pub(crate) fn fitting_placements(&self) -> Vec<Placement> {
+        self.tiers.as_ref().map_or(Vec::new(), |tiers| (tiers.work.fitting)(self))
     }
 
     /// Visits the times of an operator where its instances run, each time with their number.
@@ -239,7 +257,7 @@ impl Plan<'_> {
 
     /// The part of the ideal time of a token in which the card is busy; all of it without a host.
     pub(super) fn busy(&self, ideal: Seconds) -> Seconds {
-        self.tiers.map_or(ideal, |tiers| ideal * (tiers.work.busy)(self))
+        self.tiers.as_ref().map_or(ideal, |tiers| ideal * (tiers.work.busy)(self))
     }
 
     /// [`Plan::busy`] as a share, that of the step at the middle of the generation.
@@ -282,7 +300,7 @@ impl Plan<'_> {
     /// ```
     fn choose_placement(&mut self) {
         let workload = self.request.workload;
-        let found = self.candidates(&workload);
+        let found = self.likely_candidates(&workload);
         let fastest = found.iter().map(|placement| (*placement, self.answer_time(*placement)));
         let fastest = fastest.reduce(|best, next| if next.1 < best.1 { next } else { best });
         let chosen =
@@ -293,8 +311,8 @@ impl Plan<'_> {
     /// Places the model where it has a host or several cards.
     pub(super) fn place(&mut self) {
         self.cut();
-        if let Some(tiers) = self.tiers {
-            (tiers.work.place)(self);
+        if let Some(work) = self.tiers.as_ref().map(|tiers| tiers.work) {
+            (work.place)(self);
         }
     }
 
@@ -313,7 +331,7 @@ impl Plan<'_> {
         if *workload == self.request.workload {
             return self.divided(workload, &tiers.placement);
         }
-        let first = self.candidates(workload).into_iter().next();
+        let first = self.likely_candidates(workload).into_iter().next();
         let placement = first.unwrap_or_else(|| self.least_missing(workload));
         self.divided(workload, &placement)
     }
@@ -331,7 +349,7 @@ impl Plan<'_> {
     fn divided(&self, workload: &Workload, placement: &Placement) -> MemoryFootprint {
         let all = self.on_card(workload);
         let Some(tiers) = &self.tiers else { return all };
-        split(&all, &self.parts_of(&all), (placement, self.model()), tiers.host)
+        split(&all, &self.parts_of(&all), (placement, self.model()), (tiers.host, &tiers.shares))
     }
 
     fn parts_of(&self, all: &MemoryFootprint) -> Divisible {
@@ -343,20 +361,26 @@ impl Plan<'_> {
         divisible((self.model(), tables), &self.precision, &self.weight_scale, all)
     }
 
-    /// Placements that fit: of each kind the one with the least on the host, and the one with the most.
-    fn candidates(&self, workload: &Workload) -> Vec<Placement> {
+    /// Placements that fit. Without copies, large steps run on the processor: where its peaks are unknown only if nothing else fits.
+    fn likely_candidates(&self, workload: &Workload) -> Vec<Placement> {
+        let Some(tiers) = &self.tiers else { return Vec::new() };
+        let is_known = tiers.host.peak().is_some();
+        let found = self.candidates(workload, if is_known { &[true, false] } else { &[true] });
+        if found.is_empty() { self.candidates(workload, &[false]) } else { found }
+    }
+
+    /// Placements that fit, with or without copies: of each kind the one with the least on the host, and the one with the most.
+    fn candidates(&self, workload: &Workload, with_copies: &[bool]) -> Vec<Placement> {
         let Some(tiers) = &self.tiers else { return Vec::new() };
         let model = self.model();
         let all = self.on_card(workload);
         let parts = self.parts_of(&all);
         let fits = |placement: &Placement| {
-            let divided = split(&all, &parts, (placement, model), tiers.host);
+            let divided = split(&all, &parts, (placement, model), (tiers.host, &tiers.shares));
             divided.verdict().may_fit()
         };
         let mut found = Vec::new();
-        // Large steps on a processor of unknown peaks have no time that could be compared.
-        let is_known = tiers.host.peak().is_some();
-        for copies in [true, false].into_iter().filter(|copies| *copies || is_known) {
+        for &copies in with_copies {
             for (most, kind) in kinds(model) {
                 let at = |count| Placement { copies, ..kind(count, model) };
                 let least = (0..=most).find(|count| fits(&at(*count)));

@@ -61,6 +61,8 @@ pub enum Resource {
     HostCompute,
     /// Weights are copied from the host to the card.
     HostLink,
+    /// Weights are read from the SSD of the host.
+    HostSsd,
     /// Fixed times of operators and of the step.
     Launch,
     /// The links between devices.
@@ -86,6 +88,10 @@ pub struct StepTotals {
     pub links: Seconds,
     /// Part of `expected` on the host: its operators, and copies of its weights.
     pub host: Seconds,
+    /// Part of `host` in which weights are copied to the card.
+    pub copied: Seconds,
+    /// Part of `host` in which weights are read from the SSD.
+    pub from_ssd: Seconds,
     /// Traffic of the operators that the host computes.
     pub there: Bytes,
     /// Number of kernels: operator instances that move bytes.
@@ -103,6 +109,8 @@ impl StepTotals {
             floors: Seconds::ZERO,
             links: Seconds::ZERO,
             host: Seconds::ZERO,
+            copied: Seconds::ZERO,
+            from_ssd: Seconds::ZERO,
             there: Bytes::ZERO,
             kernels: 0.0,
         }
@@ -125,7 +133,9 @@ impl StepTotals {
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
-        self.host += op.host * count;
+        self.host += op.host.time * count;
+        self.copied += op.host.copied * count;
+        self.from_ssd += op.host.from_ssd * count;
         if op.busy == Seconds::ZERO {
             self.there += op.cost.traffic.total() * count;
         }
@@ -146,6 +156,8 @@ impl StepTotals {
             floors: self.floors + next.floors,
             links: self.links + next.links,
             host: self.host + next.host,
+            copied: self.copied + next.copied,
+            from_ssd: self.from_ssd + next.from_ssd,
             there: self.there + next.there,
             kernels: self.kernels + next.kernels,
         }
@@ -163,6 +175,8 @@ impl StepTotals {
             floors: self.floors * count,
             links: self.links * count,
             host: self.host * count,
+            copied: self.copied * count,
+            from_ssd: self.from_ssd * count,
             there: self.there * count,
             kernels: self.kernels * count,
         }
@@ -177,13 +191,15 @@ impl StepTotals {
 
     /// The resource behind a bound of these sums: one of the host where the host takes the largest share of the expected time.
     pub fn resource(&self, bound: Bound) -> Resource {
+        let computed = self.host - self.copied - self.from_ssd;
         let is_of_host = self.limit() == Limit::Host;
-        match (bound, is_of_host, self.there > Bytes::ZERO) {
-            (Bound::Memory, true, true) => Resource::HostMemory,
-            (Bound::Memory, true, false) => Resource::HostLink,
-            (Bound::Memory, false, _) => Resource::Memory,
-            (Bound::Compute, true, true) => Resource::HostCompute,
-            (Bound::Compute, _, _) => Resource::Compute,
+        match bound {
+            _ if is_of_host && self.from_ssd > self.copied.max(computed) => Resource::HostSsd,
+            Bound::Memory if is_of_host && self.copied > computed => Resource::HostLink,
+            Bound::Memory if is_of_host => Resource::HostMemory,
+            Bound::Memory => Resource::Memory,
+            Bound::Compute if is_of_host && self.copied <= computed => Resource::HostCompute,
+            Bound::Compute => Resource::Compute,
         }
     }
 
@@ -228,6 +244,23 @@ impl Span {
     }
 }
 
+/// Parts of an expected time on the host.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HostTime {
+    /// All of them.
+    pub(super) time: Seconds,
+    /// Weights are copied to the card.
+    pub(super) copied: Seconds,
+    /// Weights are read from the SSD.
+    pub(super) from_ssd: Seconds,
+}
+
+impl HostTime {
+    /// The card alone.
+    pub(super) const NONE: Self =
+        Self { time: Seconds::ZERO, copied: Seconds::ZERO, from_ssd: Seconds::ZERO };
+}
+
 /// The times of one operator instance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpTimes {
@@ -237,8 +270,7 @@ pub(super) struct OpTimes {
     pub(super) reached: KernelTime,
     pub(super) expected: Expected,
     pub(super) floor: Seconds,
-    /// Part of the expected time on the host.
-    pub(super) host: Seconds,
+    pub(super) host: HostTime,
     /// Ideal time of the device; none where the host computes.
     pub(super) busy: Seconds,
     pub(super) factors: Factors,

@@ -64,6 +64,7 @@ pub const fn resource(resource: Resource) -> &'static str {
         Resource::HostMemory => "host memory",
         Resource::HostCompute => "host compute",
         Resource::HostLink => "host link",
+        Resource::HostSsd => "SSD",
         Resource::Launch => "launch time",
         Resource::Links => "link",
     }

@@ -1,7 +1,6 @@
 //! Answer of `check` for people.
 
 use calc_core::check::{Check, Claim};
-use calc_core::units::BytesPerSec;
 
 use super::Document;
 use super::analyze::{expected, shape};
@@ -33,9 +32,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
         ("sustained", Align::Right),
         ("basis", Align::Left),
     ]);
-    // A step that copies all it needs computes nothing on the host.
-    let host = answer.host.as_ref().filter(|host| host.implied > BytesPerSec::ZERO);
-    let host = host.map(words::check::host_rates);
+    let host = answer.host.as_ref().filter(|host| host.computes).map(words::check::host_rates);
     for rates in words::check::rates(answer).into_iter().chain(host) {
         table.push(rates.into());
     }

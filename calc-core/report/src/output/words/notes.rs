@@ -181,15 +181,9 @@ pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
     context_note(inputs).map(|note| format!("The model does not serve this: {note}."))
 }
 
-/// Note on a context beyond the model's limit, or shorter than the prompt.
+/// Note on a context beyond the model's limit.
 pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
-    let (longest, context) = (inputs.workload.longest(), inputs.workload.context);
-    let filled = inputs.workload.filled();
-    if context < filled {
-        return Some(format!(
-            "the decode step is one with {context} cached tokens, fewer than the {filled} of the prompt"
-        ));
-    }
+    let longest = inputs.workload.longest();
     let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
     Some(format!("{longest} tokens exceed the model's limit of {max}"))
 }

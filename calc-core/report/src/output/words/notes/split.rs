@@ -4,11 +4,12 @@ use calc_core::estimate::Estimate;
 use calc_core::parallel::Parallel;
 
 /// Note on the memory of a stage where the layers of a file differ.
-const STAGE_FORMATS: &str = "layers of the file have different formats; the fullest stage is counted with as many bytes as it can have";
+const STAGE_FORMATS: &str = "layers of the file have different formats; the fullest device is counted with as many bytes as it can have";
 
 /// The note on the memory of stages, and of unlike cards, where the layers of a file differ.
 pub(super) fn stage_formats(parallel: &Parallel, answer: &Estimate) -> Option<String> {
-    let has_stages = parallel.pipeline.stages() > 1 || !answer.cards.is_empty();
+    let cards = answer.cards.iter().filter(|card| !card.layers.is_empty()).count();
+    let has_stages = parallel.pipeline.stages() > 1 || cards > 1;
     let is_bound = has_stages && answer.precision.mixture.differs_by_layer();
     is_bound.then(|| STAGE_FORMATS.to_owned())
 }
