@@ -15,6 +15,24 @@ pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
     }
 }
 
+/// Prefetches as many bytes as these, [`DISTANCE`] further on.
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+pub(super) fn further<T>(these: &[T]) {
+    for line in (0..size_of_val(these)).step_by(LINE) {
+        ask(these.as_ptr().cast::<u8>().wrapping_add(DISTANCE + line));
+    }
+}
+
+/// Prefetches these bytes.
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+pub(super) fn now<T>(these: &[T]) {
+    for line in (0..size_of_val(these)).step_by(LINE) {
+        ask(these.as_ptr().cast::<u8>().wrapping_add(line));
+    }
+}
+
 /// Prefetches the next cache line. Scales of one per row begin a new line every sixteen rows, which would stall.
 #[inline]
 pub(super) fn next_line(these: &[u8]) {

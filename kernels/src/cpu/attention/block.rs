@@ -1,0 +1,226 @@
+//! The rows of a unit, and a block of its keys and values: scores, weights, weighted sums.
+#![expect(clippy::inline_always, reason = "compiled for an instruction set, as their caller is")]
+
+use super::BLOCK;
+use crate::cpu::lanes::{self, Lanes, MOST, Stored, exp};
+use crate::cpu::prefetch;
+
+/// Rows with their state: one per new token and query head.
+#[derive(Debug)]
+pub(super) struct Rows {
+    head_dim: usize,
+    /// Elements between rows: whole vectors of any width.
+    pitch: usize,
+    len: usize,
+    /// Scaled queries, with zeros behind them.
+    queries: Vec<f32>,
+    /// Keys that a row sees.
+    visible: Vec<usize>,
+    /// Scores of a block, then its weights.
+    scores: Vec<[f32; BLOCK]>,
+    /// Factors of the sums so far.
+    fading: Vec<f32>,
+    /// Largest score.
+    pub(super) largest: Vec<f32>,
+    /// Sum of the weights, relative to the largest score.
+    pub(super) total: Vec<f32>,
+    /// Sums of weighted values, relative to the largest score; rows are a pitch apart.
+    pub(super) sums: Vec<f32>,
+}
+
+impl Rows {
+    pub(super) fn new(most: usize, head_dim: usize) -> Self {
+        let pitch = head_dim.next_multiple_of(MOST);
+        Self {
+            head_dim,
+            pitch,
+            len: 0,
+            queries: vec![0.0; most * pitch],
+            visible: vec![0; most],
+            scores: vec![[0.0; BLOCK]; most],
+            fading: vec![0.0; most],
+            largest: vec![0.0; most],
+            total: vec![0.0; most],
+            sums: vec![0.0; most * pitch],
+        }
+    }
+
+    /// Starts a unit of `len` rows.
+    pub(super) fn begin(&mut self, len: usize) {
+        self.len = len;
+        self.largest[..len].fill(f32::NEG_INFINITY);
+        self.total[..len].fill(0.0);
+        self.sums[..len * self.pitch].fill(0.0);
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn put_query(&mut self, row: usize, query: &[f32], visible: usize, scale: f32) {
+        self.visible[row] = visible;
+        let to = &mut self.queries[row * self.pitch..][..query.len()];
+        to.iter_mut().zip(query).for_each(|(to, value)| *to = value * scale);
+    }
+
+    /// The weighted sums of a row.
+    pub(super) fn sums_of(&self, row: usize) -> &[f32] {
+        &self.sums[row * self.pitch..][..self.head_dim]
+    }
+
+    /// Writes the weighted mean of a row.
+    pub(super) fn write_result(&self, row: usize, to: &mut [f32]) {
+        let total = self.total[row];
+        to.iter_mut().zip(self.sums_of(row)).for_each(|(to, sum)| *to = sum / total);
+    }
+
+    /// Takes a block of keys and values into all rows; its first key is the sequence's key `first`.
+    #[inline(always)]
+    pub(super) fn block<L: Lanes, T: Stored>(&mut self, first: usize, keys: &[T], values: &[T]) {
+        let mut row = 0;
+        while row + 4 <= self.len {
+            if row == 0 {
+                self.scores::<L, T, 4, true>(row, keys, values);
+            } else {
+                self.scores::<L, T, 4, false>(row, keys, values);
+            }
+            row += 4;
+        }
+        while row < self.len {
+            if row == 0 {
+                self.scores::<L, T, 1, true>(row, keys, values);
+            } else {
+                self.scores::<L, T, 1, false>(row, keys, values);
+            }
+            row += 1;
+        }
+        for row in 0..self.len {
+            self.weights::<L>(row, first, keys.len() / self.head_dim);
+        }
+        row = 0;
+        while row + 4 <= self.len {
+            self.add_values::<L, T, 4>(row, values);
+            row += 4;
+        }
+        while row < self.len {
+            self.add_values::<L, T, 1>(row, values);
+            row += 1;
+        }
+    }
+
+    /// Scores of `R` rows. The first rows ask for the keys of the next blocks and for the values of this one.
+    #[inline(always)]
+    fn scores<L: Lanes, T: Stored, const R: usize, const FIRST: bool>(
+        &mut self,
+        row: usize,
+        keys: &[T],
+        values: &[T],
+    ) {
+        let queries: [&[f32]; R] =
+            std::array::from_fn(|r| &self.queries[(row + r) * self.pitch..][..self.pitch]);
+        let whole = self.head_dim / L::WIDTH * L::WIDTH;
+        let scores = &mut self.scores[row..row + R];
+        for (t, key) in keys.chunks_exact(self.head_dim).enumerate() {
+            if FIRST {
+                prefetch::further(key);
+                prefetch::now(&values[t * self.head_dim..][..self.head_dim]);
+            }
+            let mut sums = [L::splat(0.0); R];
+            let mut at = 0;
+            while at < whole {
+                let key: L = T::load(&key[at..]);
+                for (sum, query) in sums.iter_mut().zip(queries) {
+                    *sum = key.mul_add(L::load(&query[at..]), *sum);
+                }
+                at += L::WIDTH;
+            }
+            if at < self.head_dim {
+                let key: L = T::load_some(&key[at..]);
+                for (sum, query) in sums.iter_mut().zip(queries) {
+                    *sum = key.mul_add(L::load(&query[at..]), *sum);
+                }
+            }
+            for (scores, sum) in scores.iter_mut().zip(sums) {
+                scores[t] = sum.sum();
+            }
+        }
+    }
+
+    /// Replaces a row's scores of `tokens` keys by weights: zero for keys that it does not see.
+    #[inline(always)]
+    fn weights<L: Lanes>(&mut self, row: usize, first: usize, tokens: usize) {
+        let scores = &mut self.scores[row];
+        let seen = self.visible[row].saturating_sub(first).min(tokens);
+        if seen == 0 {
+            scores.fill(0.0);
+            self.fading[row] = 1.0;
+            return;
+        }
+        scores[seen..].fill(f32::NEG_INFINITY);
+        let mut most = L::splat(f32::NEG_INFINITY);
+        for part in scores.chunks_exact(L::WIDTH) {
+            most = most.max(L::load(part));
+        }
+        let before = self.largest[row];
+        let largest = before.max(most.largest());
+        // Before the first key there is nothing that could fade.
+        self.fading[row] =
+            if before == f32::NEG_INFINITY { 0.0 } else { lanes::exp_of(before - largest) };
+        self.largest[row] = largest;
+        for part in scores.chunks_exact_mut(L::WIDTH) {
+            exp(L::load(part).sub(L::splat(largest))).store(part);
+        }
+        scores[seen..].fill(0.0);
+        let mut total = L::splat(0.0);
+        for part in scores.chunks_exact(L::WIDTH) {
+            total = total.add(L::load(part));
+        }
+        self.total[row] = self.total[row] * self.fading[row] + total.sum();
+    }
+
+    /// Adds weighted values to the sums of `R` rows.
+    #[inline(always)]
+    fn add_values<L: Lanes, T: Stored, const R: usize>(&mut self, row: usize, values: &[T]) {
+        let mut at = 0;
+        while at + 2 * L::WIDTH <= self.head_dim {
+            self.add_columns::<L, T, R, 2>(row, at, values);
+            at += 2 * L::WIDTH;
+        }
+        while at < self.head_dim {
+            self.add_columns::<L, T, R, 1>(row, at, values);
+            at += L::WIDTH;
+        }
+    }
+
+    /// Adds `C` vectors of columns, which stay in registers.
+    #[inline(always)]
+    fn add_columns<L: Lanes, T: Stored, const R: usize, const C: usize>(
+        &mut self,
+        row: usize,
+        at: usize,
+        values: &[T],
+    ) {
+        let weights: [&[f32; BLOCK]; R] = std::array::from_fn(|r| &self.scores[row + r]);
+        let mut sums = [[L::splat(0.0); C]; R];
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let fading = L::splat(self.fading[row + r]);
+            for (c, sum) in sums.iter_mut().enumerate() {
+                let before = &self.sums[(row + r) * self.pitch + at + c * L::WIDTH..];
+                *sum = L::load(before).mul(fading);
+            }
+        }
+        for (t, value) in values.chunks_exact(self.head_dim).enumerate() {
+            for c in 0..C {
+                let value: L = T::load_some(&value[at + c * L::WIDTH..]);
+                for (sums, weights) in sums.iter_mut().zip(weights) {
+                    sums[c] = value.mul_add(L::splat(weights[t]), sums[c]);
+                }
+            }
+        }
+        for (r, sums) in sums.into_iter().enumerate() {
+            for (c, sum) in sums.into_iter().enumerate() {
+                sum.store(&mut self.sums[(row + r) * self.pitch + at + c * L::WIDTH..]);
+            }
+        }
+    }
+}
