@@ -37,7 +37,8 @@ fn plain_attention(query: &[f64], keys: &[f64], values: &[f64]) -> Vec<f32> {
 #[test]
 fn attention_in_fp32_passes_and_every_mistake_is_rejected() {
     for (d, seen) in [(8, 3), (64, 40), (128, 1000), (80, 333)] {
-        for sharpness in [1.0, 3.0] {
+        // Sharper weights would leave the key that a mutant skips with none.
+        for sharpness in [0.5, 1.0] {
             let query = noise(1, d, sharpness);
             let (keys, values) = (noise(2, (seen + 1) * d, 1.0), noise(3, (seen + 1) * d, 1.0));
             let right = attended(&query, &keys[..seen * d], &values[..seen * d]);

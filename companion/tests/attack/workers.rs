@@ -164,6 +164,7 @@ fn a_spot_check_measures_on_this_machine() {
         what: BenchKind::Gemv,
         shapes: vec![Shape { m: 1, n: 256, k: 1024 }],
         formats: vec!["fp16".into(), "int8".into()],
+        sizes: Vec::new(),
         backend: None,
         iterations: Some(20),
     };

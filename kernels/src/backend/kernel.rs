@@ -165,6 +165,21 @@ impl Kernel {
         }
     }
 
+    /// Key of the format of the weights, or of what is read in their place: a KV cache, a table, the values between operators.
+    pub const fn stored_format(self) -> Option<&'static str> {
+        match self {
+            Self::Gemv(it) => Some(it.layout.key()),
+            Self::Gemm(it) => Some(it.element.key()),
+            Self::Attention(it) => Some(it.cache.key()),
+            Self::Norm(it) | Self::Gate(it) => Some(it.carrier.key()),
+            Self::Rope(it) => Some(it.carrier.key()),
+            Self::Embedding(it) => Some(it.table.key()),
+            Self::Read { .. } | Self::Copy { .. } | Self::Triad { .. } | Self::Fma | Self::Dot => {
+                None
+            }
+        }
+    }
+
     /// Sizes by name, as records state them; none for streams, peaks and products.
     pub fn sizes(self) -> Vec<(&'static str, u64)> {
         match self {

@@ -142,9 +142,11 @@ impl RowMutant {
         let mut sum: Vec<f64> = x.iter().zip(b).map(|(x, b)| keep * x + b).collect();
         if self == Self::MeanSubtracted {
             let mean = sum.iter().sum::<f64>() / sum.len() as f64;
-            sum.iter_mut().for_each(|x| *x -= mean);
+            for x in &mut sum {
+                *x -= mean;
+            }
         }
-        let counts = |i: usize| self != Self::LostSum || i % 16 != 0;
+        let counts = |i: usize| self != Self::LostSum || !i.is_multiple_of(16);
         let squares = sum.iter().enumerate().filter(|(i, _)| counts(*i)).map(|(_, x)| x * x);
         let width = if self == Self::NoWidth { 1.0 } else { sum.len() as f64 };
         let epsilon = if self == Self::NoEpsilon { 0.0 } else { epsilon };
