@@ -24,6 +24,8 @@ pub(super) const MOST: usize = 16;
 /// A vector. Loads and stores touch the first [`Lanes::WIDTH`] elements of a slice, which has at least as many.
 pub(super) trait Lanes: Copy {
     const WIDTH: usize;
+    /// Whether there are 32 registers instead of 16.
+    const HAS_MANY: bool;
     fn splat(value: f32) -> Self;
     fn load(from: &[f32]) -> Self;
     fn load_f16(from: &[f16]) -> Self;
@@ -47,6 +49,8 @@ pub(super) trait Lanes: Copy {
     fn times_two_to(self, power: Self) -> Self;
     /// Sum over the lanes.
     fn sum(self) -> f32;
+    /// Sums of four vectors, which take fewer instructions together.
+    fn sums(four: [Self; 4]) -> [f32; 4];
     /// Largest lane.
     fn largest(self) -> f32;
 }

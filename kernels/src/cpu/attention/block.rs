@@ -78,37 +78,34 @@ impl Rows {
     #[inline(always)]
     pub(super) fn block<L: Lanes, T: Stored>(&mut self, first: usize, keys: &[T], values: &[T]) {
         let mut row = 0;
-        while row + 4 <= self.len {
-            if row == 0 {
-                self.scores::<L, T, 4, true>(row, keys, values);
-            } else {
-                self.scores::<L, T, 4, false>(row, keys, values);
-            }
-            row += 4;
-        }
         while row < self.len {
-            if row == 0 {
-                self.scores::<L, T, 1, true>(row, keys, values);
-            } else {
-                self.scores::<L, T, 1, false>(row, keys, values);
+            let rows = rows_at_once::<L>(self.len - row);
+            match (rows, row) {
+                (4, 0) => self.scores::<L, T, 4, true>(row, keys, values),
+                (4, _) => self.scores::<L, T, 4, false>(row, keys, values),
+                (2, 0) => self.scores::<L, T, 2, true>(row, keys, values),
+                (2, _) => self.scores::<L, T, 2, false>(row, keys, values),
+                (_, 0) => self.scores::<L, T, 1, true>(row, keys, values),
+                (_, _) => self.scores::<L, T, 1, false>(row, keys, values),
             }
-            row += 1;
+            row += rows;
         }
         for row in 0..self.len {
             self.weights::<L>(row, first, keys.len() / self.head_dim);
         }
         row = 0;
-        while row + 4 <= self.len {
-            self.add_values::<L, T, 4>(row, values);
-            row += 4;
-        }
         while row < self.len {
-            self.add_values::<L, T, 1>(row, values);
-            row += 1;
+            let rows = rows_at_once::<L>(self.len - row);
+            match rows {
+                4 => self.add_values::<L, T, 4>(row, values),
+                2 => self.add_values::<L, T, 2>(row, values),
+                _ => self.add_values::<L, T, 1>(row, values),
+            }
+            row += rows;
         }
     }
 
-    /// Scores of `R` rows. The first rows ask for the keys of the next blocks and for the values of this one.
+    /// Scores of `R` rows, four keys at a time. The first rows ask for the keys of the next blocks and for the values of this one.
     #[inline(always)]
     fn scores<L: Lanes, T: Stored, const R: usize, const FIRST: bool>(
         &mut self,
@@ -116,33 +113,71 @@ impl Rows {
         keys: &[T],
         values: &[T],
     ) {
+        let d = self.head_dim;
+        let tokens = keys.len() / d;
+        let mut t = 0;
+        while t < tokens {
+            if FIRST {
+                let these = t * d..(t + 4).min(tokens) * d;
+                prefetch::further(&keys[these.clone()]);
+                prefetch::now(&values[these]);
+            }
+            // The last keys once more where fewer than four are left; a block of fewer has rows of its own.
+            let four = if t + 4 <= tokens { t } else { tokens.saturating_sub(4) };
+            if tokens < 4 {
+                self.few_scores::<L, T, R>(row, t, &keys[t * d..][..d]);
+                t += 1;
+            } else {
+                self.four_scores::<L, T, R>(row, four, &keys[four * d..][..4 * d]);
+                t += 4;
+            }
+        }
+    }
+
+    /// Scores of `R` rows and four keys, from key `t` of the block on.
+    #[inline(always)]
+    fn four_scores<L: Lanes, T: Stored, const R: usize>(
+        &mut self,
+        row: usize,
+        t: usize,
+        keys: &[T],
+    ) {
         let queries: [&[f32]; R] =
             std::array::from_fn(|r| &self.queries[(row + r) * self.pitch..][..self.pitch]);
-        let whole = self.head_dim / L::WIDTH * L::WIDTH;
-        let scores = &mut self.scores[row..row + R];
-        for (t, key) in keys.chunks_exact(self.head_dim).enumerate() {
-            if FIRST {
-                prefetch::further(key);
-                prefetch::now(&values[t * self.head_dim..][..self.head_dim]);
-            }
-            let mut sums = [L::splat(0.0); R];
-            let mut at = 0;
-            while at < whole {
-                let key: L = T::load(&key[at..]);
-                for (sum, query) in sums.iter_mut().zip(queries) {
-                    *sum = key.mul_add(L::load(&query[at..]), *sum);
-                }
-                at += L::WIDTH;
-            }
-            if at < self.head_dim {
-                let key: L = T::load_some(&key[at..]);
-                for (sum, query) in sums.iter_mut().zip(queries) {
-                    *sum = key.mul_add(L::load(&query[at..]), *sum);
+        let d = self.head_dim;
+        let [a, b, c, e] = [0, 1, 2, 3].map(|i| &keys[i * d..][..d]);
+        let mut sums = [[L::splat(0.0); 4]; R];
+        let mut at = 0;
+        while at < d {
+            let keys: [L; 4] = [
+                T::load_some(&a[at..]),
+                T::load_some(&b[at..]),
+                T::load_some(&c[at..]),
+                T::load_some(&e[at..]),
+            ];
+            for (sums, query) in sums.iter_mut().zip(queries) {
+                let query = L::load(&query[at..]);
+                for (sum, key) in sums.iter_mut().zip(keys) {
+                    *sum = key.mul_add(query, *sum);
                 }
             }
-            for (scores, sum) in scores.iter_mut().zip(sums) {
-                scores[t] = sum.sum();
+            at += L::WIDTH;
+        }
+        for (scores, sums) in self.scores[row..row + R].iter_mut().zip(sums) {
+            scores[t..t + 4].copy_from_slice(&L::sums(sums));
+        }
+    }
+
+    /// Scores of `R` rows and one key, of a block that has fewer than four.
+    #[inline(always)]
+    fn few_scores<L: Lanes, T: Stored, const R: usize>(&mut self, row: usize, t: usize, key: &[T]) {
+        for r in row..row + R {
+            let query = &self.queries[r * self.pitch..][..self.pitch];
+            let mut sum = L::splat(0.0);
+            for (key, query) in key.chunks(L::WIDTH).zip(query.chunks(L::WIDTH)) {
+                sum = T::load_some::<L>(key).mul_add(L::load(query), sum);
             }
+            self.scores[r][t] = sum.sum();
         }
     }
 
@@ -182,9 +217,9 @@ impl Rows {
     #[inline(always)]
     fn add_values<L: Lanes, T: Stored, const R: usize>(&mut self, row: usize, values: &[T]) {
         let mut at = 0;
-        while at + 2 * L::WIDTH <= self.head_dim {
-            self.add_columns::<L, T, R, 2>(row, at, values);
-            at += 2 * L::WIDTH;
+        while at + 4 * L::WIDTH <= self.head_dim {
+            self.add_columns::<L, T, R, 4>(row, at, values);
+            at += 4 * L::WIDTH;
         }
         while at < self.head_dim {
             self.add_columns::<L, T, R, 1>(row, at, values);
@@ -222,5 +257,15 @@ impl Rows {
                 sum.store(&mut self.sums[(row + r) * self.pitch + at + c * L::WIDTH..]);
             }
         }
+    }
+}
+
+/// Rows that are computed together, so that their sums stay in registers: four with 32 of them, else two.
+#[inline(always)]
+const fn rows_at_once<L: Lanes>(left: usize) -> usize {
+    match left {
+        4.. if L::HAS_MANY => 4,
+        2.. => 2,
+        _ => 1,
     }
 }

@@ -6,11 +6,11 @@
 use std::arch::x86_64::{
     __m128i, __m256, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _mm_add_ps, _mm_add_ss,
     _mm_and_si128, _mm_cvtepi8_epi16, _mm_cvtss_f32, _mm_loadl_epi64, _mm_loadu_si128, _mm_max_ps,
-    _mm_max_ss, _mm_movehl_ps, _mm_set1_epi16, _mm_shuffle_ps, _mm_slli_epi16, _mm_storeu_si128,
-    _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castps256_ps128,
+    _mm_max_ss, _mm_movehl_ps, _mm_set1_epi16, _mm_shuffle_ps, _mm_slli_epi16, _mm_storeu_ps,
+    _mm_storeu_si128, _mm256_add_epi32, _mm256_add_ps, _mm256_castps_si256, _mm256_castps256_ps128,
     _mm256_castsi256_ps, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_cvtps_epi32,
-    _mm256_cvtps_ph, _mm256_div_ps, _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
-    _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_round_ps, _mm256_set1_ps,
+    _mm256_cvtps_ph, _mm256_div_ps, _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_hadd_ps,
+    _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_round_ps, _mm256_set1_ps,
     _mm256_slli_epi32, _mm256_storeu_ps, _mm256_sub_ps,
 };
 
@@ -53,6 +53,7 @@ fn whole<T>(part: &[T]) {
 
 impl Lanes for Ymm {
     const WIDTH: usize = WIDTH;
+    const HAS_MANY: bool = false;
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -162,6 +163,19 @@ impl Lanes for Ymm {
                 _mm_add_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
             let two = _mm_add_ps(half, _mm_movehl_ps(half, half));
             _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        })
+    }
+
+    #[inline(always)]
+    fn sums([Self(a), Self(b), Self(c), Self(d)]: [Self; 4]) -> [f32; 4] {
+        vector!({
+            let pairs = [_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d)];
+            let both = _mm256_hadd_ps(pairs[0], pairs[1]);
+            let low = _mm256_castps256_ps128(both);
+            let sums = _mm_add_ps(low, _mm256_extractf128_ps::<1>(both));
+            let mut to = [0.0; 4];
+            _mm_storeu_ps(to.as_mut_ptr(), sums);
+            to
         })
     }
 

@@ -4,13 +4,15 @@
 #![expect(clippy::cast_ptr_alignment, reason = "loads and stores for any alignment")]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, __m512, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128,
-    _mm256_and_si256, _mm256_cvtepi8_epi16, _mm256_loadu_si256, _mm256_set1_epi16,
-    _mm256_slli_epi16, _mm256_storeu_si256, _mm512_add_ps, _mm512_castsi512_ps,
-    _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_cvtps_ph, _mm512_div_ps, _mm512_fmadd_ps,
-    _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_reduce_add_ps,
-    _mm512_reduce_max_ps, _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_ps,
-    _mm512_slli_epi32, _mm512_storeu_ps, _mm512_sub_ps,
+    __m128i, __m256i, __m512, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _mm_add_ps,
+    _mm_loadu_si128, _mm_storeu_ps, _mm256_add_ps, _mm256_and_si256, _mm256_castps256_ps128,
+    _mm256_cvtepi8_epi16, _mm256_extractf128_ps, _mm256_hadd_ps, _mm256_loadu_si256,
+    _mm256_set1_epi16, _mm256_slli_epi16, _mm256_storeu_si256, _mm512_add_ps,
+    _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_cvtepu16_epi32, _mm512_cvtph_ps,
+    _mm512_cvtps_ph, _mm512_div_ps, _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
+    _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_reduce_add_ps, _mm512_reduce_max_ps,
+    _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_ps, _mm512_slli_epi32, _mm512_storeu_ps,
+    _mm512_sub_ps,
 };
 
 use half::{bf16, f16};
@@ -45,6 +47,13 @@ macro_rules! vector {
     };
 }
 
+/// Sum of the halves of a vector.
+macro_rules! half_sum {
+    ($vector:ident) => {
+        _mm256_add_ps(_mm512_castps512_ps256($vector), _mm512_extractf32x8_ps::<1>($vector))
+    };
+}
+
 #[inline(always)]
 fn whole<T>(part: &[T]) {
     assert!(part.len() >= WIDTH, "a whole vector");
@@ -52,6 +61,7 @@ fn whole<T>(part: &[T]) {
 
 impl Lanes for Zmm {
     const WIDTH: usize = WIDTH;
+    const HAS_MANY: bool = true;
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -153,6 +163,21 @@ impl Lanes for Zmm {
     #[inline(always)]
     fn sum(self) -> f32 {
         vector!(_mm512_reduce_add_ps(self.0))
+    }
+
+    #[inline(always)]
+    fn sums([Self(a), Self(b), Self(c), Self(d)]: [Self; 4]) -> [f32; 4] {
+        vector!({
+            // A closure would be compiled without the features.
+            let [a, b, c, d] = [half_sum!(a), half_sum!(b), half_sum!(c), half_sum!(d)];
+            let pairs = [_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d)];
+            let both = _mm256_hadd_ps(pairs[0], pairs[1]);
+            let low = _mm256_castps256_ps128(both);
+            let sums = _mm_add_ps(low, _mm256_extractf128_ps::<1>(both));
+            let mut to = [0.0; 4];
+            _mm_storeu_ps(to.as_mut_ptr(), sums);
+            to
+        })
     }
 
     #[inline(always)]

@@ -26,6 +26,7 @@ impl Array {
 
 impl Lanes for Array {
     const WIDTH: usize = WIDTH;
+    const HAS_MANY: bool = false;
 
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -121,6 +122,11 @@ impl Lanes for Array {
     fn sum(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.0;
         ((a + e) + (c + g)) + ((b + f) + (d + h))
+    }
+
+    #[inline(always)]
+    fn sums(four: [Self; 4]) -> [f32; 4] {
+        four.map(Self::sum)
     }
 
     #[inline(always)]

@@ -33,6 +33,12 @@ impl<T: Stored> VectorKernel for Case<'_, T> {
                 Operation::Round => x.round(),
                 Operation::Fold => {
                     y.fill(x.sum());
+                    let [one, three, none, half] =
+                        L::sums([x, x.add(x).add(x), L::splat(0.0), x.div(two)]);
+                    let same = |a: f32, b: f32| (a - b).abs() <= 1e-5 * (1.0 + b.abs());
+                    let sum = x.sum();
+                    assert!(same(one, sum) && same(three, 3.0 * sum) && same(half, sum / 2.0));
+                    assert_eq!(none.to_bits(), 0);
                     y.iter_mut().skip(1).step_by(2).for_each(|y| *y = x.largest());
                     continue;
                 }
