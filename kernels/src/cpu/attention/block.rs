@@ -148,20 +148,21 @@ impl Rows {
         let [a, b, c, e] = [0, 1, 2, 3].map(|i| &keys[i * d..][..d]);
         let mut sums = [[L::splat(0.0); 4]; R];
         let mut at = 0;
-        while at < d {
+        while at + L::WIDTH <= d {
+            let keys: [L; 4] =
+                [T::load(&a[at..]), T::load(&b[at..]), T::load(&c[at..]), T::load(&e[at..])];
+            add_products(&mut sums, keys, queries, at);
+            at += L::WIDTH;
+        }
+        // The rest stands apart, because the sums would not stay in registers around its call.
+        if at < d {
             let keys: [L; 4] = [
                 T::load_some(&a[at..]),
                 T::load_some(&b[at..]),
                 T::load_some(&c[at..]),
                 T::load_some(&e[at..]),
             ];
-            for (sums, query) in sums.iter_mut().zip(queries) {
-                let query = L::load(&query[at..]);
-                for (sum, key) in sums.iter_mut().zip(keys) {
-                    *sum = key.mul_add(query, *sum);
-                }
-            }
-            at += L::WIDTH;
+            add_products(&mut sums, keys, queries, at);
         }
         for (scores, sums) in self.scores[row..row + R].iter_mut().zip(sums) {
             scores[t..t + 4].copy_from_slice(&L::sums(sums));
@@ -221,9 +222,30 @@ impl Rows {
             self.add_columns::<L, T, R, 4>(row, at, values);
             at += 4 * L::WIDTH;
         }
-        while at < self.head_dim {
+        while at + L::WIDTH <= self.head_dim {
             self.add_columns::<L, T, R, 1>(row, at, values);
             at += L::WIDTH;
+        }
+        if at < self.head_dim {
+            self.add_rest::<L, T, R>(row, at, values);
+        }
+    }
+
+    /// Adds the last columns, which are fewer than a vector.
+    #[inline(always)]
+    fn add_rest<L: Lanes, T: Stored, const R: usize>(
+        &mut self,
+        row: usize,
+        at: usize,
+        values: &[T],
+    ) {
+        for r in row..row + R {
+            let sums = &mut self.sums[r * self.pitch + at..];
+            let mut sum = L::load(sums).mul(L::splat(self.fading[r]));
+            for (value, weight) in values.chunks_exact(self.head_dim).zip(&self.scores[r]) {
+                sum = T::load_some::<L>(&value[at..]).mul_add(L::splat(*weight), sum);
+            }
+            sum.store(sums);
         }
     }
 
@@ -246,7 +268,7 @@ impl Rows {
         }
         for (t, value) in values.chunks_exact(self.head_dim).enumerate() {
             for c in 0..C {
-                let value: L = T::load_some(&value[at + c * L::WIDTH..]);
+                let value: L = T::load(&value[at + c * L::WIDTH..]);
                 for (sums, weights) in sums.iter_mut().zip(weights) {
                     sums[c] = value.mul_add(L::splat(weights[t]), sums[c]);
                 }
@@ -256,6 +278,22 @@ impl Rows {
             for (c, sum) in sums.into_iter().enumerate() {
                 sum.store(&mut self.sums[(row + r) * self.pitch + at + c * L::WIDTH..]);
             }
+        }
+    }
+}
+
+/// Adds the products of four keys and `R` queries, from element `at` on.
+#[inline(always)]
+fn add_products<L: Lanes, const R: usize>(
+    sums: &mut [[L; 4]; R],
+    keys: [L; 4],
+    queries: [&[f32]; R],
+    at: usize,
+) {
+    for (sums, query) in sums.iter_mut().zip(queries) {
+        let query = L::load(&query[at..]);
+        for (sum, key) in sums.iter_mut().zip(keys) {
+            *sum = key.mul_add(query, *sum);
         }
     }
 }
