@@ -15,21 +15,12 @@ pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
     }
 }
 
-/// Prefetches as many bytes as these, [`DISTANCE`] further on.
+/// Prefetches as many bytes as these, so many bytes further on.
 #[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
-pub(super) fn further<T>(these: &[T]) {
+pub(super) fn beyond<T>(these: &[T], distance: usize) {
     for line in (0..size_of_val(these)).step_by(LINE) {
-        ask(these.as_ptr().cast::<u8>().wrapping_add(DISTANCE + line));
-    }
-}
-
-/// Prefetches these bytes.
-#[expect(clippy::inline_always, reason = "as above")]
-#[inline(always)]
-pub(super) fn now<T>(these: &[T]) {
-    for line in (0..size_of_val(these)).step_by(LINE) {
-        ask(these.as_ptr().cast::<u8>().wrapping_add(line));
+        ask(these.as_ptr().cast::<u8>().wrapping_add(distance + line));
     }
 }
 

@@ -96,16 +96,18 @@ impl Rows {
         row = 0;
         while row < self.len {
             let rows = rows_at_once::<L>(self.len - row);
+            // Memory works on the next block meanwhile.
+            let ahead = if row == 0 { keys } else { &[] };
             match rows {
-                4 => self.add_values::<L, T, 4>(row, values),
-                2 => self.add_values::<L, T, 2>(row, values),
-                _ => self.add_values::<L, T, 1>(row, values),
+                4 => self.add_values::<L, T, 4>(row, values, ahead),
+                2 => self.add_values::<L, T, 2>(row, values, ahead),
+                _ => self.add_values::<L, T, 1>(row, values, ahead),
             }
             row += rows;
         }
     }
 
-    /// Scores of `R` rows, four keys at a time. The first rows ask for the keys of the next blocks and for the values of this one.
+    /// Scores of `R` rows, four keys at a time. The first rows ask for the values of this block.
     #[inline(always)]
     fn scores<L: Lanes, T: Stored, const R: usize, const FIRST: bool>(
         &mut self,
@@ -119,8 +121,7 @@ impl Rows {
         while t < tokens {
             if FIRST {
                 let these = t * d..(t + 4).min(tokens) * d;
-                prefetch::further(&keys[these.clone()]);
-                prefetch::now(&values[these]);
+                prefetch::beyond(&values[these], 0);
             }
             // The last keys once more where fewer than four are left; a block of fewer has rows of its own.
             let four = if t + 4 <= tokens { t } else { tokens.saturating_sub(4) };
@@ -214,16 +215,23 @@ impl Rows {
         self.total[row] = self.total[row] * self.fading[row] + total.sum();
     }
 
-    /// Adds weighted values to the sums of `R` rows.
+    /// Adds weighted values to the sums of `R` rows, and asks for the block behind `ahead`.
     #[inline(always)]
-    fn add_values<L: Lanes, T: Stored, const R: usize>(&mut self, row: usize, values: &[T]) {
+    fn add_values<L: Lanes, T: Stored, const R: usize>(
+        &mut self,
+        row: usize,
+        values: &[T],
+        mut ahead: &[T],
+    ) {
         let mut at = 0;
         while at + 4 * L::WIDTH <= self.head_dim {
-            self.add_columns::<L, T, R, 4>(row, at, values);
+            self.add_columns::<L, T, R, 4>(row, at, values, ahead);
+            ahead = &[];
             at += 4 * L::WIDTH;
         }
         while at + L::WIDTH <= self.head_dim {
-            self.add_columns::<L, T, R, 1>(row, at, values);
+            self.add_columns::<L, T, R, 1>(row, at, values, ahead);
+            ahead = &[];
             at += L::WIDTH;
         }
         if at < self.head_dim {
@@ -256,6 +264,7 @@ impl Rows {
         row: usize,
         at: usize,
         values: &[T],
+        ahead: &[T],
     ) {
         let weights: [&[f32; BLOCK]; R] = std::array::from_fn(|r| &self.scores[row + r]);
         let mut sums = [[L::splat(0.0); C]; R];
@@ -267,6 +276,9 @@ impl Rows {
             }
         }
         for (t, value) in values.chunks_exact(self.head_dim).enumerate() {
+            if !ahead.is_empty() {
+                prefetch::beyond(&ahead[t * self.head_dim..][..self.head_dim], size_of_val(ahead));
+            }
             for c in 0..C {
                 let value: L = T::load(&value[at + c * L::WIDTH..]);
                 for (sums, weights) in sums.iter_mut().zip(weights) {
