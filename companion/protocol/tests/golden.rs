@@ -495,7 +495,7 @@ fn jobs_of_later_versions_spoil_no_list() {
     };
     let jobs = [
         job(9, r#"{"kind":"quantize","model":"m"}"#, "running"),
-        job(8, r#"{"kind":"bench","what":"attention"}"#, "done"),
+        job(8, r#"{"kind":"bench","what":"convolution","widths":[3]}"#, "done"),
         job(7, r#"{"kind":"calibrate","device":{"backend":"cuda","index":0}}"#, "done"),
         job(6, r#"{"kind":"calibrate"}"#, "paused"),
         job(5, "7", "done"),
