@@ -68,7 +68,7 @@ pub(super) fn attention<T: Stored>(isa: Isa, pool: &mut Pool, buffers: Attention
     scratch.join(output);
 }
 
-/// What is read.
+/// Inputs of all workers.
 #[derive(Debug)]
 struct Cache<'a, T> {
     queries: &'a [f32],

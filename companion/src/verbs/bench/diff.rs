@@ -217,7 +217,10 @@ fn point(value: &Value) -> Result<Point, String> {
     let shape = match (shape["m"].as_u64(), shape["n"].as_u64(), shape["k"].as_u64()) {
         (Some(m), Some(n), Some(k)) => format!(" {m}x{n}x{k}"),
         _ => value["sizes"].as_object().map_or_else(String::new, |sizes| {
-            sizes.iter().map(|(name, size)| format!(" {name}={size}")).collect()
+            let mut named: Vec<String> =
+                sizes.iter().map(|(name, size)| format!(" {name}={size}")).collect();
+            named.sort();
+            named.concat()
         }),
     };
     // Kernels with a shape or sizes are identified by them.

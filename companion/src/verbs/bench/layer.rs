@@ -16,7 +16,7 @@ use crate::output;
 struct Verb {
     kind: BenchKind,
     about: &'static str,
-    /// What has one of the formats.
+    /// Operands that have one of the formats.
     formatted: &'static str,
     after: &'static str,
 }
