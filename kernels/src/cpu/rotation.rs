@@ -106,11 +106,12 @@ fn fixed(kernel: &Kernel) -> u64 {
             outputs.saturating_add(inputs)
         }
         Kernel::Gemm(product) => sides(product.m, product.n, product.k),
-        // Queries and output, and the reference of a few heads in f64.
+        // Queries of each distinct head that a cache begins with, and the output; distinct heads as stored, and one of them in f64.
         Kernel::Attention(it) => {
-            let few = DISTINCT_HEADS as u64;
-            let head = it.context.saturating_mul(it.head_dim).saturating_mul(32);
-            it.query_elements().saturating_mul(8).saturating_add(head.saturating_mul(few))
+            let heads = DISTINCT_HEADS as u64;
+            let per_element = 2 * heads * it.cache.bytes() + 16;
+            let head = it.context.saturating_mul(it.head_dim).saturating_mul(per_element);
+            it.query_elements().saturating_mul(4 * (heads + 1)).saturating_add(head)
         }
         Kernel::Norm(it) | Kernel::Gate(it) => few_rows(it.width),
         Kernel::Rope(it) => few_rows(it.width())

@@ -25,36 +25,36 @@ const VERBS: [Verb; 5] = [
     Verb {
         kind: BenchKind::Attention,
         about: "Attention over a KV cache, causal, with grouped query heads: decode, or prefill with --new",
-        formatted: "KV cache",
-        after: "Queries and output are FP32. Bytes are keys, values, queries and output, each once. The heads of long contexts are \
-            split over threads along the context.\n\n\
+        formatted: "the KV cache",
+        after: "Queries and output are FP32. Bytes are keys, values, queries and output, each once. A context is split over threads \
+            where heads are fewer.\n\n\
             Examples:\n  ridgepoint bench attention --context 1024,8192,65536 --format fp16\n  \
             ridgepoint bench attention --heads 28 --kv-heads 4 --new 512 --context 512",
     },
     Verb {
         kind: BenchKind::Norm,
         about: "Add the residual and normalize (RMSNorm)",
-        formatted: "residual, branch and norm",
+        formatted: "residual, branch and norm alike",
         after: "A token is computed by one thread.\n\n\
             Example:\n  ridgepoint bench norm --tokens 1,512 --width 4096 --format fp16",
     },
     Verb {
         kind: BenchKind::Rope,
         about: "Rotary positions of the heads of queries and keys, in place",
-        formatted: "heads",
+        formatted: "the heads",
         after: "Halves of a head are rotated, as in Llama; sines and cosines are tables.\n\n\
             Example:\n  ridgepoint bench rope --tokens 512 --heads 40 --head-dim 128",
     },
     Verb {
         kind: BenchKind::Gate,
         about: "Gated activation of an MLP: SiLU(gate) times up",
-        formatted: "gate, up and product",
+        formatted: "gate, up and product alike",
         after: "Example:\n  ridgepoint bench gate --tokens 1,512 --width 14336 --format fp16",
     },
     Verb {
         kind: BenchKind::Embedding,
         about: "Look-up of the rows of tokens in a table of embeddings",
-        formatted: "table",
+        formatted: "the table",
         after: "Every call looks up other rows; the output is FP32.\n\n\
             Example:\n  ridgepoint bench embedding --tokens 1,512 --vocab 128256 --width 4096 --format fp16",
     },
