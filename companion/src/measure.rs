@@ -4,6 +4,7 @@ pub(crate) mod abilities;
 pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod device;
+pub(crate) mod layers;
 pub(crate) mod process_tree;
 pub(crate) mod products;
 pub(crate) mod record;

@@ -71,6 +71,9 @@ reasons! {
     PointsFull: BadInput, "{} points; a job has at most {}";
     ShapeNeeded: BadInput, "{} needs at least one shape";
     ShapeUnneeded: BadInput, "{} has no shape";
+    SizesNeeded: BadInput, "{} needs sizes by name";
+    SizesUnneeded: BadInput, "{} has no sizes by name";
+    SizesImpossible: BadInput, "these sizes cannot be measured: {}";
     OperandTooLarge: BadInput, "an operand has more than {} elements";
     FormatUnknown: BadInput, "a format cannot be measured: {}";
     MemoryShort: BadInput, "the job needs {} of memory, but {} is available; choose a smaller shape or format, or close other programs";

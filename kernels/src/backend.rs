@@ -3,13 +3,16 @@
 mod device_id;
 pub mod fake;
 mod kernel;
+mod layer;
 mod support;
 
+use calc_core::op::OpCost;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
 pub use device_id::{BackendKind, DeviceId};
 pub use kernel::{Element, GemmShape, GemvShape, Kernel};
+pub use layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes, StoredFloat};
 pub use support::{FormatSupport, KernelSupport, Support};
 
 use crate::measure::{Clock, DeviceSpan};
@@ -51,6 +54,12 @@ pub struct Cost {
     pub bytes: Bytes,
     /// FLOP; a multiply-add counts 2.
     pub flops: Flops,
+}
+
+impl From<OpCost> for Cost {
+    fn from(cost: OpCost) -> Self {
+        Self { bytes: cost.traffic.total(), flops: cost.flops }
+    }
 }
 
 /// Result of comparing a kernel with its reference.

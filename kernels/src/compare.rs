@@ -13,10 +13,8 @@
 
 use calc_core::math::sqrt;
 
-use crate::reference::ReferenceResult;
+use crate::reference::{ReferenceResult, UNIT_ROUNDOFF};
 
-/// Unit roundoff of FP32, 2⁻²⁴.
-const UNIT_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
 /// Independent accumulators of every kernel.
 const ACCUMULATORS: usize = 16;
 /// Roundings of a term outside the sum.

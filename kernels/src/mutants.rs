@@ -1,4 +1,7 @@
-//! Mutant kernels: each has one common mistake, and the comparison must reject all of them.
+//! Mutant kernels: each has one common mistake, and the comparison must reject all of them. Those of attention and of the operators
+//! that stream are in `layer`.
+
+pub mod layer;
 
 use crate::pack::{Layout, Packed, RowRef, decode_row};
 

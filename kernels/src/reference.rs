@@ -1,6 +1,11 @@
-//! Reference products in f64, which kernels are compared with.
+//! Reference products in f64, which kernels are compared with; those of the other operators of a layer are in `layer`.
+
+pub mod layer;
 
 use crate::pack::{Packed, RowRef, decode_row};
+
+/// Unit roundoff of FP32, 2⁻²⁴.
+pub const UNIT_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
 
 /// A product with the magnitudes that rounding errors are proportional to.
 #[derive(Debug, Clone, PartialEq)]

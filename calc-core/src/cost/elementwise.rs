@@ -47,6 +47,18 @@ pub fn mix_streams(
     streaming(tokens as f64 * hidden as f64, flops, 2.0 * others, carrier)
 }
 
+/// Rotary positions as a kernel of their own, of heads with D elements per token in all: 3 T D FLOP (four products and two sums per
+/// pair), 2 T D b_o bytes. Steps of a model do not count it, because engines fuse it.
+///
+/// ```
+/// use calc_core::{catalog::formats, cost::elementwise::rotary};
+/// let cost = rotary(1, 40 * 128, &formats::FP16); // 32 query heads and 8 key heads of Llama-3.1-8B
+/// assert_eq!((cost.flops.get(), cost.traffic.activations.get()), (15_360.0, 20_480.0));
+/// ```
+pub fn rotary(tokens: u64, width: u64, carrier: &QuantFormat) -> OpCost {
+    streaming(tokens as f64 * width as f64, 3.0, 2.0, carrier)
+}
+
 /// Gated activation: 5 T I FLOP, 3 T I b_o bytes (gate and up read, product written). `rows` is T, or T k in a MoE.
 pub fn gated_activation(rows: u64, width: u64, carrier: &QuantFormat) -> OpCost {
     streaming(rows as f64 * width as f64, 5.0, 3.0, carrier)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tolerant::Later;
 
-/// A measurement order: every shape in every format.
+/// A measurement order: every shape, or every set of sizes, in every format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchSpec {
@@ -16,6 +16,10 @@ pub struct BenchSpec {
     /// Empty for kernels without a shape.
     #[serde(default)]
     pub shapes: Vec<Shape>,
+    /// Sizes by name, for the kernels of a layer beside its products; absent for others, so that orders that older sides know stay as
+    /// they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<BTreeMap<String, u64>>,
     #[serde(default)]
     pub formats: Vec<String>,
     /// Key of the backend; absent for the fastest of the machine.
@@ -27,9 +31,10 @@ pub struct BenchSpec {
 }
 
 impl BenchSpec {
-    /// Number of points: shapes times formats.
+    /// Number of points: shapes or sets of sizes times formats.
     pub fn points(&self) -> usize {
-        self.shapes.len().max(1).saturating_mul(self.formats.len().max(1))
+        let problems = self.shapes.len().saturating_add(self.sizes.len());
+        problems.max(1).saturating_mul(self.formats.len().max(1))
     }
 }
 
@@ -47,11 +52,35 @@ pub enum BenchKind {
     Flops,
     /// The roofs: read bandwidth and the peak rates.
     Roofs,
+    /// Attention over a KV cache.
+    Attention,
+    /// Add and RMSNorm.
+    Norm,
+    /// Rotary positions.
+    Rope,
+    /// Gated activation.
+    Gate,
+    /// Rows of a table of embeddings.
+    Embedding,
 }
 
 impl BenchKind {
     /// All kernels of this version.
-    pub const ALL: [Self; 5] = [Self::Gemv, Self::Gemm, Self::Bandwidth, Self::Flops, Self::Roofs];
+    pub const ALL: [Self; 10] = [
+        Self::Gemv,
+        Self::Gemm,
+        Self::Bandwidth,
+        Self::Flops,
+        Self::Roofs,
+        Self::Attention,
+        Self::Norm,
+        Self::Rope,
+        Self::Gate,
+        Self::Embedding,
+    ];
+    /// Kernels of the first version, whose daemons tell none.
+    pub const FIRST: [Self; 5] =
+        [Self::Gemv, Self::Gemm, Self::Bandwidth, Self::Flops, Self::Roofs];
 
     /// The name in JSON.
     pub const fn key(self) -> &'static str {
@@ -61,6 +90,24 @@ impl BenchKind {
             Self::Bandwidth => "bandwidth",
             Self::Flops => "flops",
             Self::Roofs => "roofs",
+            Self::Attention => "attention",
+            Self::Norm => "norm",
+            Self::Rope => "rope",
+            Self::Gate => "gate",
+            Self::Embedding => "embedding",
+        }
+    }
+
+    /// Whether an order has shapes.
+    pub const fn has_shapes(self) -> bool {
+        matches!(self, Self::Gemv | Self::Gemm)
+    }
+
+    /// Whether an order has sizes by name.
+    pub const fn has_sizes(self) -> bool {
+        match self {
+            Self::Attention | Self::Norm | Self::Rope | Self::Gate | Self::Embedding => true,
+            Self::Gemv | Self::Gemm | Self::Bandwidth | Self::Flops | Self::Roofs => false,
         }
     }
 }
@@ -106,6 +153,9 @@ pub struct BenchRecord {
     pub device: String,
     /// Absent for kernels without a shape.
     pub shape: Option<Shape>,
+    /// Sizes by name of a kernel of a layer beside its products; empty for others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sizes: BTreeMap<String, u64>,
     /// Absent for kernels without formats.
     pub precision: Option<Precision>,
     /// `cold` or `hot`.
@@ -145,7 +195,8 @@ pub struct BenchRecord {
     pub conditions: BTreeMap<String, Condition>,
 }
 
-/// The formats of a point, by key.
+/// The formats of a point, by key: of the weights, or of the KV cache, table or array that a kernel reads in their place; and of the
+/// input or output beside them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precision {
     pub weights: String,

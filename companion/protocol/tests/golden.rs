@@ -38,9 +38,22 @@ fn bench() -> JobSpec {
         what: BenchKind::Gemv,
         shapes: vec![Shape { m: 1, n: 4096, k: 4096 }],
         formats: vec!["int8".into(), "int4_g128".into()],
+        sizes: Vec::new(),
         backend: Some("cpu".into()),
         iterations: Some(30),
     })
+}
+
+fn sizes() -> BTreeMap<String, u64> {
+    let sizes = [
+        ("batch", 1),
+        ("heads", 32),
+        ("kv_heads", 8),
+        ("head_dim", 128),
+        ("new", 1),
+        ("context", 4096),
+    ];
+    sizes.map(|(name, size)| (name.to_owned(), size)).into()
 }
 
 fn fault() -> Fault {
@@ -80,6 +93,21 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
                     what: BenchKind::Roofs,
                     shapes: Vec::new(),
                     formats: Vec::new(),
+                    sizes: Vec::new(),
+                    backend: None,
+                    iterations: None,
+                }),
+            }),
+        ),
+        (
+            "start_attention",
+            ClientMessage::StartJob(StartJob {
+                request: REQUEST,
+                job: JobSpec::Bench(BenchSpec {
+                    what: BenchKind::Attention,
+                    shapes: Vec::new(),
+                    sizes: vec![sizes()],
+                    formats: vec!["fp16".into()],
                     backend: None,
                     iterations: None,
                 }),
@@ -133,6 +161,7 @@ fn record() -> BenchRecord {
         backend: "cpu".into(),
         device: "a processor".into(),
         shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
+        sizes: BTreeMap::new(),
         precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
         cache: "cold".into(),
         bytes: 16_809_984.0,
@@ -277,6 +306,21 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
             event(JobEvent::Progress { done: 1, total: 2, note: "int8 1 × 4096 × 4096".into() }),
         ),
         ("event_result", event(JobEvent::Result { record: Box::new(record()) })),
+        (
+            "event_result_attention",
+            event(JobEvent::Result {
+                record: Box::new(BenchRecord {
+                    kernel: "attention".into(),
+                    shape: None,
+                    sizes: sizes(),
+                    precision: Some(Precision {
+                        weights: "fp16".into(),
+                        activations: "fp32".into(),
+                    }),
+                    ..record()
+                }),
+            }),
+        ),
         (
             "event_calibration",
             event(JobEvent::Calibration {
@@ -451,7 +495,7 @@ fn jobs_of_later_versions_spoil_no_list() {
     };
     let jobs = [
         job(9, r#"{"kind":"quantize","model":"m"}"#, "running"),
-        job(8, r#"{"kind":"bench","what":"attention"}"#, "done"),
+        job(8, r#"{"kind":"bench","what":"convolution","widths":[3]}"#, "done"),
         job(7, r#"{"kind":"calibrate","device":{"backend":"cuda","index":0}}"#, "done"),
         job(6, r#"{"kind":"calibrate"}"#, "paused"),
         job(5, "7", "done"),

@@ -1,7 +1,7 @@
 //! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
-use protocol::bench::{BenchKind, BenchSpec};
+use protocol::bench::BenchSpec;
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
 use protocol::limits::LIMITS;
@@ -9,6 +9,7 @@ use report::input::request::RequestError;
 
 use super::memory;
 use crate::hooks::Hooks;
+use crate::measure::layers;
 use crate::reason::Reason;
 
 const POINTS: usize = LIMITS.points as usize;
@@ -37,11 +38,12 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if bench.points() > POINTS {
         return Err(Reason::PointsFull.with(&[&bench.points(), &POINTS]));
     }
-    let has_shape = matches!(bench.what, BenchKind::Gemv | BenchKind::Gemm);
-    if has_shape == bench.shapes.is_empty() {
-        let rule = if has_shape { Reason::ShapeNeeded } else { Reason::ShapeUnneeded };
-        return Err(rule.with(&[&format!("{:?}", bench.what).to_lowercase()]));
+    let has_shapes = bench.what.has_shapes();
+    if has_shapes == bench.shapes.is_empty() {
+        let rule = if has_shapes { Reason::ShapeNeeded } else { Reason::ShapeUnneeded };
+        return Err(rule.with(&[&bench.what.key()]));
     }
+    sizes_are_possible(bench)?;
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
             within(name, value, 1, LIMITS.dimension)?;
@@ -58,6 +60,20 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     }
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
+    }
+    Ok(())
+}
+
+/// Refuses sizes that no kernel has, and an order that lacks them.
+fn sizes_are_possible(bench: &BenchSpec) -> Result<(), Fault> {
+    let has_sizes = bench.what.has_sizes();
+    if has_sizes == bench.sizes.is_empty() {
+        let rule = if has_sizes { Reason::SizesNeeded } else { Reason::SizesUnneeded };
+        return Err(rule.with(&[&bench.what.key()]));
+    }
+    for sizes in &bench.sizes {
+        let kernels = layers::kernels(bench.what, sizes, &bench.formats);
+        kernels.map_err(|why| Reason::SizesImpossible.with(&[&why]))?;
     }
     Ok(())
 }
@@ -83,7 +99,7 @@ fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::bench::Shape;
+    use protocol::bench::{BenchKind, Shape};
 
     use super::*;
 
@@ -92,8 +108,41 @@ mod tests {
             what: BenchKind::Gemv,
             shapes: vec![Shape { m: 1, n: 4096, k: 4096 }],
             formats: vec!["int8".into()],
+            sizes: Vec::new(),
             backend: None,
             iterations: None,
+        }
+    }
+
+    #[test]
+    fn sizes_by_name_are_checked_before_they_are_measured() {
+        let sizes = |context: u64| {
+            let all = [("batch", 1), ("heads", 8), ("kv_heads", 2), ("head_dim", 64), ("new", 1)];
+            let all = all.into_iter().chain([("context", context)]);
+            all.map(|(name, size)| (name.to_owned(), size)).collect()
+        };
+        let attention = BenchSpec {
+            what: BenchKind::Attention,
+            shapes: vec![],
+            sizes: vec![sizes(100)],
+            formats: vec!["fp16".into()],
+            ..gemv()
+        };
+        assert_eq!(is_possible(&JobSpec::Bench(attention.clone())), Ok(()));
+        for (expected, spec) in [
+            ("attention needs sizes", BenchSpec { sizes: vec![], ..attention.clone() }),
+            ("gate has no size `batch`", BenchSpec { what: BenchKind::Gate, ..attention.clone() }),
+            ("context must be", BenchSpec { sizes: vec![sizes(0)], ..attention.clone() }),
+            ("got `int8`", BenchSpec { formats: vec!["int8".into()], ..attention.clone() }),
+            ("gemv has no sizes", BenchSpec { sizes: vec![sizes(1)], ..gemv() }),
+            (
+                "attention has no shape",
+                BenchSpec { shapes: vec![Shape { m: 1, n: 1, k: 1 }], ..attention.clone() },
+            ),
+            ("4097 points", BenchSpec { sizes: vec![sizes(9); POINTS + 1], ..attention }),
+        ] {
+            let fault = is_possible(&JobSpec::Bench(spec)).unwrap_err();
+            assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
         }
     }
 

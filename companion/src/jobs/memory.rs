@@ -13,7 +13,7 @@ use protocol::job::{JobSpec, JobState};
 use report::number_text;
 
 use crate::hooks::Hooks;
-use crate::measure::{calibration, products};
+use crate::measure::{calibration, layers, products};
 use crate::reason::Reason;
 
 /// Memory that stays free for other programs, in bytes; a tenth of the available memory if that is more.
@@ -90,6 +90,14 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
             };
             bench.shapes.iter().flat_map(of).collect()
         }
+        BenchKind::Attention
+        | BenchKind::Norm
+        | BenchKind::Rope
+        | BenchKind::Gate
+        | BenchKind::Embedding => {
+            let of = |sizes| layers::kernels(bench.what, sizes, &bench.formats).unwrap_or_default();
+            bench.sizes.iter().flat_map(of).collect()
+        }
     }
 }
 
@@ -128,6 +136,14 @@ mod tests {
         assert!(needed(&job(gemm)) > 16 * GIB, "inputs count, too");
         assert!(needed(&job(r#"{"kind":"bench","what":"bandwidth"}"#)) >= 6 * LEAST_ARRAY);
         assert_eq!(needed(&job(r#"{"kind":"bench","what":"flops"}"#)), 0);
+        let sizes =
+            r#"{"batch":1,"heads":32,"kv_heads":8,"head_dim":128,"new":1,"context":1048576}"#;
+        let attention = format!(
+            r#"{{"kind":"bench","what":"attention","sizes":[{sizes}],"formats":["fp8_e4m3","fp16"]}}"#
+        );
+        // 8 heads of 2 · 128 numbers of 2 bytes for 2²⁰ tokens are 4 GiB, twice, and the reference is computed from a few heads.
+        let attention = needed(&job(&attention));
+        assert!((8 * GIB..32 * GIB).contains(&attention), "{attention}");
         assert!(needed(&job(r#"{"kind":"calibrate"}"#)) > LEAST_ARRAY);
     }
 

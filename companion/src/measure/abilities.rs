@@ -5,6 +5,8 @@ use protocol::ability::{Abilities, DeviceAbility, KernelAbility, ScopeOff};
 use protocol::bench::BenchKind;
 use protocol::scope::Scope;
 
+use super::layers;
+
 /// The abilities of a daemon that may start measurements, or that was started with `--read-only`.
 pub(crate) fn abilities(may_measure: bool) -> Abilities {
     let off = ScopeOff { scope: Scope::Bench, start: "without `--read-only`".to_owned() };
@@ -24,6 +26,13 @@ fn processor() -> DeviceAbility {
             }
             BenchKind::Gemm => ELEMENTS.iter().map(|element| element.key().to_owned()).collect(),
             BenchKind::Bandwidth | BenchKind::Flops | BenchKind::Roofs => Vec::new(),
+            BenchKind::Attention
+            | BenchKind::Norm
+            | BenchKind::Rope
+            | BenchKind::Gate
+            | BenchKind::Embedding => {
+                layers::formats(kind).iter().map(|float| float.key().to_owned()).collect()
+            }
         },
     };
     let kernels = BenchKind::ALL.into_iter().map(kernel).collect();
@@ -47,6 +56,12 @@ mod tests {
                     crate::measure::products::kernel(products, 64, 64, format).is_ok(),
                     "{format}"
                 );
+            }
+        }
+        for kind in BenchKind::ALL.into_iter().filter(|kind| kind.has_sizes()) {
+            assert!(!told.formats(kind).is_empty(), "{kind:?}");
+            for format in told.formats(kind) {
+                assert!(layers::format(kind, format).is_ok(), "{kind:?} {format}");
             }
         }
         assert_eq!(told.formats(BenchKind::Flops), [] as [String; 0]);

@@ -1,6 +1,6 @@
 //! Converts an outcome of `kernels` to the published record.
 
-use kernels::backend::{Backend, Fault, Kernel, Work};
+use kernels::backend::{Backend, Fault, GemmShape, GemvShape, Kernel, Work};
 use kernels::job::{self, Outcome};
 use kernels::measure::{Clock, Flag, Plan, Stage, StopRule, Stopped};
 use report::output::json::bench::{
@@ -66,19 +66,21 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     conditions.seed = outcome.work.seed;
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
-    let (shape, precision) = product(outcome.work.kernel, backend).unzip();
+    let kernel = outcome.work.kernel;
+    let sizes = kernel.sizes().into_iter().map(|(name, size)| (name.to_owned(), size));
     BenchJson {
         schema: BenchJson::SCHEMA,
-        kernel: outcome.work.kernel.key().into(),
-        route: backend.route(outcome.work.kernel),
+        kernel: kernel.key().into(),
+        route: backend.route(kernel),
         backend: description.id.backend.key().into(),
         device: description.device,
-        shape,
-        precision,
+        shape: shape(kernel),
+        sizes: sizes.collect(),
+        precision: precision(kernel, backend),
         cache: outcome.work.cache.key().into(),
         bytes,
         flops,
-        accounting: outcome.work.kernel.accounting().into(),
+        accounting: kernel.accounting().into(),
         footprint_bytes: outcome.footprint.get(),
         time_s: BenchTimeJson {
             median: summary.median,
@@ -106,23 +108,21 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     }
 }
 
-/// Shape and formats of a GEMV or GEMM.
-fn product(
-    kernel: Kernel,
-    backend: &dyn Backend,
-) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
-    let (m, n, k, weights) = match kernel {
-        Kernel::Gemv(it) => (it.m, it.n, it.k, it.layout.key()),
-        Kernel::Gemm(it) => (it.m, it.n, it.k, it.format().key),
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot => return None,
-    };
+/// Shape of a GEMV or GEMM.
+const fn shape(kernel: Kernel) -> Option<ProductShapeJson> {
+    match kernel {
+        Kernel::Gemv(GemvShape { m, n, k, .. }) | Kernel::Gemm(GemmShape { m, n, k, .. }) => {
+            Some(ProductShapeJson { m, n, k })
+        }
+        _ => None,
+    }
+}
+
+/// Formats of a kernel that has a choice.
+fn precision(kernel: Kernel, backend: &dyn Backend) -> Option<BenchPrecisionJson> {
+    let weights = kernel.stored_format()?.into();
     let activations = backend.activations(kernel)?.key.into();
-    let precision = BenchPrecisionJson { weights: weights.into(), activations };
-    Some((ProductShapeJson { m, n, k }, precision))
+    Some(BenchPrecisionJson { weights, activations })
 }
 
 fn stop_rule(rule: StopRule) -> StopRuleJson {

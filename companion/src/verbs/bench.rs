@@ -2,6 +2,7 @@
 
 mod diff;
 mod flags;
+mod layer;
 mod point;
 mod product;
 mod selftest;
@@ -19,7 +20,7 @@ use flags::Settings;
 
 pub(super) fn command() -> Command {
     Command::new("bench")
-        .about("Measure on this machine: bandwidth, peaks, GEMV and GEMM; test the method; compare two results")
+        .about("Measure on this machine: bandwidth, peaks, GEMV and GEMM, the other kernels of a layer; test the method; compare two results")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([
@@ -28,9 +29,9 @@ pub(super) fn command() -> Command {
             product::gemv(),
             product::gemm(),
             product::sweep(),
-            selftest::command(),
-            diff::command(),
         ])
+        .subcommands(layer::commands())
+        .subcommands([selftest::command(), diff::command()])
         .after_help(
             "Examples:\n  ridgepoint bench bandwidth\n  ridgepoint bench flops -o json > flops.json\n  \
              ridgepoint bench diff before.json after.json\n  ridgepoint bench selftest",
@@ -65,6 +66,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("sweep", matches)) => product::run_sweep(matches),
         Some(("selftest", matches)) => selftest::run(matches),
         Some(("diff", matches)) => diff::run(matches),
+        Some((verb, matches)) if layer::kind(verb).is_some() => layer::run(verb, matches),
         other => unreachable!("clap lets only known verbs through, not {other:?}"),
     }
 }

@@ -11,13 +11,14 @@ use kernels::devices;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use report::output::json::bench::BenchJson;
+use report::output::words::bench_sizes;
 use serde_json::json;
 
 use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::products::{elements, layouts};
-use crate::measure::record;
+use crate::measure::{layers, record};
 
 /// Estimated time of a point: packing, warm-up, and samples until the interval is narrow enough [s].
 const POINT_S: f64 = 5.0;
@@ -161,6 +162,21 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
                     let product = GemmShape { element, m, n, k };
                     let name = format!("{m} × {n} × {k} in {}", product.format().key);
                     points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
+                }
+            }
+            Ok(points)
+        }
+        BenchKind::Attention
+        | BenchKind::Norm
+        | BenchKind::Rope
+        | BenchKind::Gate
+        | BenchKind::Embedding => {
+            let mut points = Vec::new();
+            for sizes in &spec.sizes {
+                for kernel in layers::kernels(spec.what, sizes, &spec.formats)? {
+                    let format = kernel.stored_format().unwrap_or_default();
+                    let name = format!("{}, {} in {format}", kernel.key(), bench_sizes(sizes));
+                    points.push((name, work(kernel, Cache::Cold)));
                 }
             }
             Ok(points)

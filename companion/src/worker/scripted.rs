@@ -108,6 +108,7 @@ fn record(bytes: f64) -> BenchRecord {
         flags: Vec::new(),
         stop_rule: BTreeMap::new(),
         calls_per_window: 1,
+        sizes: std::collections::BTreeMap::new(),
         samples_s: vec![0.25, 0.5, 1.0],
         conditions: BTreeMap::new(),
     }

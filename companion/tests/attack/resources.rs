@@ -19,6 +19,7 @@ fn bench(shape: Shape) -> BenchSpec {
         what: BenchKind::Gemm,
         shapes: vec![shape],
         formats: vec!["fp16".into()],
+        sizes: Vec::new(),
         backend: None,
         iterations: None,
     }

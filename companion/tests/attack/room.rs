@@ -25,6 +25,7 @@ fn large() -> JobSpec {
         what: BenchKind::Gemv,
         shapes: vec![Shape { m: 1, n: 1024, k: 1024 }; 4096],
         formats: vec!["fp16".into()],
+        sizes: Vec::new(),
         backend: Some(script.to_string()),
         iterations: None,
     })

@@ -323,6 +323,7 @@ pub(crate) fn job_of(script: Script) -> JobSpec {
         what: BenchKind::Bandwidth,
         shapes: Vec::new(),
         formats: Vec::new(),
+        sizes: Vec::new(),
         backend: Some(script.to_string()),
         iterations: None,
     })

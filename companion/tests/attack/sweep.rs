@@ -19,6 +19,7 @@ fn sweep() -> BenchSpec {
         what: BenchKind::Gemv,
         shapes: (1..=8).map(|rows| Shape { m: 1, n: 64 * rows, k: 512 }).collect(),
         formats: vec!["fp16".into(), "int8".into(), "int4_g128".into()],
+        sizes: Vec::new(),
         backend: Some("cpu".into()),
         iterations: Some(20),
     }

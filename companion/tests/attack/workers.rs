@@ -164,6 +164,7 @@ fn a_spot_check_measures_on_this_machine() {
         what: BenchKind::Gemv,
         shapes: vec![Shape { m: 1, n: 256, k: 1024 }],
         formats: vec!["fp16".into(), "int8".into()],
+        sizes: Vec::new(),
         backend: None,
         iterations: Some(20),
     };
@@ -193,6 +194,52 @@ fn a_spot_check_measures_on_this_machine() {
         panic!("no job")
     };
     assert_eq!(client.end_of(accepted.job), (JobState::Failed, Some(FaultCode::Failed)));
+}
+
+/// Measures the kernels of a layer for real, with small sizes by name, and refuses sizes that no kernel has.
+#[test]
+fn kernels_of_a_layer_are_measured_by_their_sizes() {
+    let daemon = Daemon::start(&Setup::default());
+    let (mut client, _) = daemon.paired();
+    let sizes = |all: &[(&str, u64)]| -> std::collections::BTreeMap<String, u64> {
+        all.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect()
+    };
+    let heads = [("batch", 1), ("heads", 4), ("kv_heads", 2), ("head_dim", 64), ("new", 1)];
+    let bench = |what, all: &[(&str, u64)]| BenchSpec {
+        what,
+        shapes: Vec::new(),
+        sizes: vec![sizes(all)],
+        formats: vec!["fp16".into()],
+        backend: None,
+        iterations: Some(5),
+    };
+    for (what, all) in [
+        (BenchKind::Attention, [&heads[..], &[("context", 500)]].concat()),
+        (BenchKind::Norm, vec![("tokens", 2), ("width", 512)]),
+        (BenchKind::Rope, vec![("tokens", 2), ("heads", 4), ("head_dim", 128)]),
+        (BenchKind::Gate, vec![("tokens", 2), ("width", 512)]),
+        (BenchKind::Embedding, vec![("tokens", 2), ("width", 64), ("vocab", 1000)]),
+    ] {
+        let start = StartJob { request: random(), job: JobSpec::Bench(bench(what, &all)) };
+        let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
+            panic!("no job for {what:?}")
+        };
+        let records = client.follow(accepted.job, 0).into_iter().filter_map(|it| match it.event {
+            JobEvent::Result { record } => Some(*record),
+            _ => None,
+        });
+        let records: Vec<_> = records.collect();
+        assert_eq!(records.len(), 1, "{what:?}");
+        assert_eq!((&*records[0].kernel, &records[0].sizes), (what.key(), &sizes(&all)));
+        assert!(records[0].check.passed && records[0].shape.is_none(), "{what:?}");
+    }
+    let wrong = [&heads[..], &[("context", 0)]].concat();
+    let start =
+        StartJob { request: random(), job: JobSpec::Bench(bench(BenchKind::Attention, &wrong)) };
+    let ServerMessage::Fault(fault) = client.ask(ClientMessage::StartJob(start)) else {
+        panic!("no refusal")
+    };
+    assert!(fault.message.contains("context must be"), "{}", fault.message);
 }
 
 /// The worker is isolated: no secret in its environment, its own process group, and no process left behind.

@@ -169,6 +169,37 @@ fn gemm_results_are_correct() {
 }
 
 #[test]
+fn kernels_of_a_layer_are_correct_in_every_format() {
+    let few = "--cache hot --iterations 3 --warm-up 0 --threads 2 -o json";
+    for (words, kernel, points) in [
+        ("attention --heads 6 --kv-heads 2 --head-dim 40 --context 77,300", "attention", 8),
+        ("attention --batch 2 --heads 4 --kv-heads 4 --new 9 --context 50", "attention", 4),
+        ("norm --tokens 1,3 --width 100", "norm", 4),
+        ("rope --tokens 2 --heads 3 --head-dim 10", "rope", 2),
+        ("gate --tokens 3 --width 1000", "gate", 2),
+        ("embedding --tokens 5 --width 33 --vocab 100", "embedding", 4),
+    ] {
+        let records = records(&format!("bench {words} {few}"));
+        assert_eq!(records.len(), points, "{words}");
+        for record in &records {
+            assert_eq!(record["kernel"], kernel);
+            assert!(record["shape"].is_null(), "{words}");
+            assert_eq!(record["check"]["passed"], true, "{words}: {}", record["precision"]);
+            assert!(record["bytes"].as_f64().unwrap() > 0.0, "{words}");
+        }
+        let first = &records[0]["sizes"];
+        assert!(first.as_object().is_some_and(|sizes| sizes.len() >= 2), "{first}");
+    }
+    // 2 · 6 heads · 300 tokens · 80; keys and values of 2 heads in FP16, queries and output in FP32.
+    let words = "attention --heads 6 --kv-heads 2 --head-dim 40 --context 300 --format fp16";
+    let record = &records(&format!("bench {words} {few}"))[0];
+    assert_eq!(record["flops"], 288_000.0);
+    assert_eq!(record["bytes"], 2.0 * 2.0 * 300.0 * 80.0 + 4.0 * 6.0 * 80.0);
+    let table = answer(&format!("bench {words} --cache hot --iterations 3 --warm-up 0"));
+    assert!(table.contains("6/2 heads of 40, context 300"), "{table}");
+}
+
+#[test]
 fn an_interrupted_sweep_is_continued() {
     let folder = Folder::new();
     let out = folder.path("sweep.jsonl");
@@ -306,9 +337,51 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench selftest --trials 0", 2, "trials must be"),
         ("bench", 2, "name a verb"),
     ] {
-        let ended = line(words);
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{words}");
-        assert_eq!(ended.stderr.lines().count(), 1, "{words}: {}", ended.stderr);
-        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+        refused(words, code, expected);
+    }
+}
+
+/// Refused in one line with this exit code.
+fn refused(words: &str, code: i32, expected: &str) {
+    let ended = line(words);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{words}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{words}: {}", ended.stderr);
+    assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+}
+
+#[test]
+fn sizes_that_no_kernel_of_a_layer_has_are_refused_before_measuring() {
+    for (words, code, expected) in [
+        ("bench attention --heads 0", 2, "heads must be a whole number from 1"),
+        (
+            "bench attention --heads 32 --kv-heads 5",
+            2,
+            "heads must be a multiple of kv_heads; got 32 and 5",
+        ),
+        ("bench attention --context 1e9 --batch 1000", 2, "GB of memory"),
+        ("bench attention --context 10 --new 11", 2, "new must be at most context; got 11 and 10"),
+        ("bench attention --context 100,100", 2, "context has 100 twice"),
+        (
+            "bench attention --format int4",
+            2,
+            "attention runs in fp32, fp16, bf16, fp8_e4m3 here; got `int4`",
+        ),
+        ("bench attention --format fp16,FP16", 2, "format has FP16 twice"),
+        ("bench attention --head-dim 4096", 2, "head-dim must be a whole number from 1 to 1024"),
+        (
+            "bench attention --context 1 --kv-heads 1 --heads 1 --head-dim 1",
+            2,
+            "needs at least 1024 bytes",
+        ),
+        ("bench attention -m 2", 2, "unexpected argument '-m'"),
+        ("bench norm --width 0", 2, "width must be a whole number from 1"),
+        ("bench norm --format bf16", 2, "norm runs in fp32, fp16 here; got `bf16`"),
+        ("bench norm --tokens 1e9 --width 1e9", 2, "GB of memory"),
+        ("bench rope --head-dim 65", 2, "head_dim must be even"),
+        ("bench gate --width x", 2, "got x"),
+        ("bench embedding --vocab 10 --tokens 11", 2, "tokens must be at most vocab"),
+        ("bench embedding --vocab 5e9", 2, "vocab must be a whole number from 1 to 4294967295"),
+    ] {
+        refused(words, code, expected);
     }
 }

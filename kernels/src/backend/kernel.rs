@@ -3,6 +3,7 @@
 use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 
+use super::layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes};
 use crate::pack::Layout;
 
 /// A kernel with its problem size.
@@ -31,6 +32,16 @@ pub enum Kernel {
     Gemv(GemvShape),
     /// GEMM: Y = X·Wᵀ.
     Gemm(GemmShape),
+    /// Attention over a KV cache.
+    Attention(AttentionSizes),
+    /// Adds the branch to the residual, and normalizes the sum (RMSNorm).
+    Norm(RowSizes),
+    /// Rotary positions.
+    Rope(RopeSizes),
+    /// Gated activation: SiLU(gate) · up.
+    Gate(RowSizes),
+    /// Rows of a table of embeddings.
+    Embedding(EmbeddingSizes),
 }
 
 /// Element type of both GEMM operands.
@@ -146,6 +157,54 @@ impl Kernel {
             Self::Gemm(GemmShape { element: Element::Fp32, .. }) => "gemm",
             Self::Gemm(GemmShape { element: Element::Fp16, .. }) => "gemm_fp16",
             Self::Gemm(GemmShape { element: Element::Int8, .. }) => "gemm_int8",
+            Self::Attention(_) => "attention",
+            Self::Norm(_) => "norm",
+            Self::Rope(_) => "rope",
+            Self::Gate(_) => "gate",
+            Self::Embedding(_) => "embedding",
+        }
+    }
+
+    /// Key of the format of the weights, or of what is read in their place: a KV cache, a table, the values between operators.
+    pub const fn stored_format(self) -> Option<&'static str> {
+        match self {
+            Self::Gemv(it) => Some(it.layout.key()),
+            Self::Gemm(it) => Some(it.element.key()),
+            Self::Attention(it) => Some(it.cache.key()),
+            Self::Norm(it) | Self::Gate(it) => Some(it.carrier.key()),
+            Self::Rope(it) => Some(it.carrier.key()),
+            Self::Embedding(it) => Some(it.table.key()),
+            Self::Read { .. } | Self::Copy { .. } | Self::Triad { .. } | Self::Fma | Self::Dot => {
+                None
+            }
+        }
+    }
+
+    /// Sizes by name, as records state them; none for streams, peaks and products.
+    pub fn sizes(self) -> Vec<(&'static str, u64)> {
+        match self {
+            Self::Attention(it) => vec![
+                ("batch", it.batch),
+                ("heads", it.heads),
+                ("kv_heads", it.kv_heads),
+                ("head_dim", it.head_dim),
+                ("new", it.new),
+                ("context", it.context),
+            ],
+            Self::Norm(it) | Self::Gate(it) => vec![("tokens", it.tokens), ("width", it.width)],
+            Self::Rope(it) => {
+                vec![("tokens", it.tokens), ("heads", it.heads), ("head_dim", it.head_dim)]
+            }
+            Self::Embedding(it) => {
+                vec![("tokens", it.tokens), ("width", it.width), ("vocab", it.vocab)]
+            }
+            Self::Read { .. }
+            | Self::Copy { .. }
+            | Self::Triad { .. }
+            | Self::Fma
+            | Self::Dot
+            | Self::Gemv(_)
+            | Self::Gemm(_) => Vec::new(),
         }
     }
 
@@ -167,6 +226,21 @@ impl Kernel {
             }
             Self::Gemm(_) => {
                 "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once and without scales; flops = 2 · m · n · k"
+            }
+            Self::Attention(_) => {
+                "bytes = keys and values of the context + queries and output in FP32, each once; flops = 4 · pairs of query and key · head_dim"
+            }
+            Self::Norm(_) => {
+                "bytes = 4 · tokens · width (residual and branch read, residual and norm written), without the weights of the norm; flops = 5 · tokens · width"
+            }
+            Self::Rope(_) => {
+                "bytes = 2 · tokens · heads · head_dim (in place), without sines and cosines; flops = 3 · tokens · heads · head_dim"
+            }
+            Self::Gate(_) => {
+                "bytes = 3 · tokens · width (gate and up read, product written; a write is not read first); flops = 5 · tokens · width"
+            }
+            Self::Embedding(_) => {
+                "bytes = tokens · width, read as stored and written in FP32 (a write is not read first)"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

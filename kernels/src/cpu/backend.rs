@@ -7,15 +7,22 @@ use std::rc::Rc;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Hertz};
 
+use half::{bf16, f16};
+
 use super::isa::Isa;
+use super::launch::{CarrierLaunch, StoredLaunch};
 use super::rotation::{LastLevelCache, MIN_COLD, rotated};
-use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
+use super::task::{
+    AttentionTask, EmbeddingTask, GemmTask, GemvTask, PeakTask, RowTask, StreamTask,
+};
 use super::threads::Pool;
-use super::{core_clock, device, gemm, gemv, peak, stream, support};
+use super::{core_clock, device, gemm, gemv, lanes, peak, stream, support};
 use crate::backend::{
-    Backend, Cache, Description, DeviceId, Element, Fault, Kernel, Support, Task, Work,
+    AttentionSizes, Backend, Cache, Description, DeviceId, Element, EmbeddingSizes, Fault, Kernel,
+    RopeSizes, RowSizes, StoredFloat, Support, Task, Work,
 };
 use crate::measure::Clock;
+use crate::pack::minifloat::Fp8;
 
 /// A pool of pinned threads with the instruction set of their kernels.
 pub struct Cpu {
@@ -40,6 +47,50 @@ impl Cpu {
             isa: isa.unwrap_or_else(Isa::best),
             last_level_cache,
         }
+    }
+
+    /// The task of a kernel of a layer beside its products.
+    fn layer_task(&self, work: &Work, sets: u64) -> Result<Box<dyn Task>, Fault> {
+        match work.kernel {
+            Kernel::Attention(AttentionSizes { cache: stored, .. })
+            | Kernel::Embedding(EmbeddingSizes { table: stored, .. }) => match stored {
+                StoredFloat::Fp32 => self.stored_task::<f32>(work, sets),
+                StoredFloat::Fp16 => self.stored_task::<f16>(work, sets),
+                StoredFloat::Bf16 => self.stored_task::<bf16>(work, sets),
+                StoredFloat::Fp8E4m3 => self.stored_task::<Fp8>(work, sets),
+            },
+            Kernel::Norm(RowSizes { carrier, .. })
+            | Kernel::Gate(RowSizes { carrier, .. })
+            | Kernel::Rope(RopeSizes { carrier, .. }) => match carrier {
+                StoredFloat::Fp32 => self.row_task::<f32>(work, sets),
+                StoredFloat::Fp16 => self.row_task::<f16>(work, sets),
+                StoredFloat::Bf16 | StoredFloat::Fp8E4m3 => Err(Fault::Unsupported),
+            },
+            _ => Err(Fault::Unsupported),
+        }
+    }
+
+    fn stored_task<T: StoredLaunch>(&self, work: &Work, sets: u64) -> Result<Box<dyn Task>, Fault> {
+        let (pool, isa) = (Rc::clone(&self.pool), self.isa);
+        Ok(match work.kernel {
+            Kernel::Attention(sizes) => {
+                Box::new(AttentionTask::<T>::new(pool, isa, work, sizes, sets)?)
+            }
+            Kernel::Embedding(sizes) => {
+                Box::new(EmbeddingTask::<T>::new(pool, isa, work, sizes, sets)?)
+            }
+            _ => return Err(Fault::Unsupported),
+        })
+    }
+
+    fn row_task<T: CarrierLaunch>(&self, work: &Work, sets: u64) -> Result<Box<dyn Task>, Fault> {
+        let (pool, isa) = (Rc::clone(&self.pool), self.isa);
+        Ok(Box::new(match work.kernel {
+            Kernel::Norm(sizes) => RowTask::<T>::norm(pool, isa, work, sizes, sets)?,
+            Kernel::Rope(sizes) => RowTask::<T>::rope(pool, isa, work, sizes, sets)?,
+            Kernel::Gate(sizes) => RowTask::<T>::gate(pool, isa, work, sizes, sets)?,
+            _ => return Err(Fault::Unsupported),
+        }))
     }
 
     fn cache(&self) -> LastLevelCache {
@@ -77,6 +128,11 @@ impl Backend for Cpu {
             Kernel::Gemv(product) => Box::new(GemvTask::new(pool, self.isa, work, product, sets)?),
             Kernel::Gemm(product) => Box::new(GemmTask::new(pool, self.isa, work, product, sets)?),
             Kernel::Fma | Kernel::Dot => Box::new(PeakTask::new(pool, self.isa, work)),
+            Kernel::Attention(_)
+            | Kernel::Norm(_)
+            | Kernel::Rope(_)
+            | Kernel::Gate(_)
+            | Kernel::Embedding(_) => return self.layer_task(work, sets),
         })
     }
 
@@ -113,6 +169,11 @@ impl Backend for Cpu {
             Kernel::Fma => peak::fma_level(self.isa),
             Kernel::Dot => self.isa.level(),
             Kernel::Gemv(_) => gemv::level(self.isa),
+            Kernel::Attention(_)
+            | Kernel::Norm(_)
+            | Kernel::Rope(_)
+            | Kernel::Gate(_)
+            | Kernel::Embedding(_) => lanes::level(self.isa),
             Kernel::Gemm(product) if product.element == Element::Int8 => gemm::int8_level(self.isa),
             // The library selects its instruction set itself.
             Kernel::Gemm(_) => return gemm::LIBRARY.into(),

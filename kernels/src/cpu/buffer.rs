@@ -25,6 +25,8 @@ mod sealed {
     impl Plain for u64 {}
     impl Plain for f32 {}
     impl Plain for half::f16 {}
+    impl Plain for half::bf16 {}
+    impl Plain for crate::pack::minifloat::Fp8 {}
     impl Plain for f64 {}
 }
 pub(super) use sealed::Plain;

@@ -4,16 +4,16 @@
 //! Both operands are contiguous along K, as weights are stored, and their rows start at different cache sets: with a power of
 //! two between rows, packing them took most of the time.
 
-mod disjoint;
 mod int8;
+mod library;
 
-pub use disjoint::Float;
 pub(in crate::cpu) use int8::level as int8_level;
 pub use int8::{IntMatrix, MAX_K, gemm_int8};
+pub use library::Float;
 
+use super::disjoint_rows::DisjointRows;
 use super::threads::Pool;
 use crate::backend::Element;
-use disjoint::DisjointRows;
 
 /// GEMM problem size in elements that can be indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(in crate::cpu) const LIBRARY: &str = "gemm_0.19";
 pub fn gemm_float<T: Float>(pool: &mut Pool, shape: GemmDims, x: &[T], w: &[T], y: &mut [T]) {
     let pitch = pitch::<T>(shape.k);
     let y = DisjointRows::of(y);
-    pool.run(|worker| disjoint::columns(worker, shape, pitch, (x, w), &y));
+    pool.run(|worker| library::columns(worker, shape, pitch, (x, w), &y));
 }
 
 /// Distance of rows in elements: an odd number of cache lines.

@@ -15,6 +15,15 @@ pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
     }
 }
 
+/// Prefetches as many bytes as these, so many bytes further on.
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+pub(super) fn beyond<T>(these: &[T], distance: usize) {
+    for line in (0..size_of_val(these)).step_by(LINE) {
+        ask(these.as_ptr().cast::<u8>().wrapping_add(distance + line));
+    }
+}
+
 /// Prefetches the next cache line. Scales of one per row begin a new line every sixteen rows, which would stall.
 #[inline]
 pub(super) fn next_line(these: &[u8]) {

@@ -1,6 +1,6 @@
 //! Memory of a measurement: cold calls rotate over several sets of buffers, so that none is in the caches when its call begins.
 
-use super::task::{DISTINCT, PAGE};
+use super::task::{DISTINCT, DISTINCT_HEADS, PAGE};
 use crate::backend::{Cache, Kernel};
 
 /// Last-level cache that is assumed where the system does not report it [B]: larger than most.
@@ -56,7 +56,7 @@ impl LastLevelCache {
     }
 }
 
-/// Bytes of one set of buffers: the arrays of a stream, the weights of a product.
+/// Bytes of one set of buffers: the arrays of a stream, the weights of a product, a cache, a table.
 pub(super) fn rotated(kernel: &Kernel) -> u64 {
     match kernel {
         Kernel::Read { bytes } => whole_pages(*bytes),
@@ -76,6 +76,11 @@ pub(super) fn rotated(kernel: &Kernel) -> u64 {
         Kernel::Gemm(product) => {
             product.n.saturating_mul(product.k).saturating_mul(product.element.bytes())
         }
+        Kernel::Attention(it) => it.cache_bytes(),
+        // Residual, branch and output; gate, up and product.
+        Kernel::Norm(it) | Kernel::Gate(it) => it.bytes().saturating_mul(3),
+        Kernel::Rope(it) => it.bytes(),
+        Kernel::Embedding(it) => it.table_bytes(),
     }
 }
 
@@ -101,5 +106,23 @@ fn fixed(kernel: &Kernel) -> u64 {
             outputs.saturating_add(inputs)
         }
         Kernel::Gemm(product) => sides(product.m, product.n, product.k),
+        // Queries of each distinct head that a cache begins with, and the output; distinct heads as stored, and one of them in f64.
+        Kernel::Attention(it) => {
+            let heads = DISTINCT_HEADS as u64;
+            let per_element = 2 * heads * it.cache.bytes() + 16;
+            let head = it.context.saturating_mul(it.head_dim).saturating_mul(per_element);
+            it.query_elements().saturating_mul(4 * (heads + 1)).saturating_add(head)
+        }
+        Kernel::Norm(it) | Kernel::Gate(it) => few_rows(it.width),
+        Kernel::Rope(it) => few_rows(it.width())
+            .saturating_add(it.tokens.saturating_mul(it.head_dim).saturating_mul(4)),
+        Kernel::Embedding(it) => few_rows(it.width)
+            .saturating_add(it.tokens.saturating_mul(it.width).saturating_mul(4))
+            .saturating_add(it.vocab.saturating_add(it.tokens).saturating_mul(4)),
     }
+}
+
+/// Bytes of the distinct rows of an operator that streams, and of their results: at most 32 per element.
+fn few_rows(width: u64) -> u64 {
+    width.saturating_mul(DISTINCT as u64).saturating_mul(32)
 }

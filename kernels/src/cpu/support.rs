@@ -6,7 +6,7 @@ use super::gemm::ELEMENTS;
 use super::gemv::input_format;
 use super::rotation::LastLevelCache;
 use crate::backend::{
-    Element, FormatSupport, GemmShape, GemvShape, Kernel, KernelSupport, Support,
+    Element, FormatSupport, GemmShape, GemvShape, Kernel, KernelSupport, StoredFloat, Support,
 };
 use crate::pack::Layout;
 
@@ -23,6 +23,7 @@ pub fn of(cache: LastLevelCache) -> Support {
     let mut kernels: Vec<KernelSupport> = without_formats.map(plain).into();
     kernels.extend([packed(1), packed(GemvShape::MAX_TOKENS)]);
     kernels.extend(ELEMENTS.iter().copied().map(matrices));
+    kernels.extend(LAYER.map(|(key, stored)| of_layer(key, stored)));
     Support {
         kernels,
         cache_bytes: cache.0,
@@ -46,12 +47,35 @@ pub fn activations(kernel: Kernel) -> Option<&'static QuantFormat> {
     match kernel {
         Kernel::Gemv(product) => Some(input_format(product.layout)),
         Kernel::Gemm(product) => Some(product.format()),
+        Kernel::Attention(_) | Kernel::Embedding(_) => Some(StoredFloat::Fp32.format()),
+        Kernel::Norm(it) | Kernel::Gate(it) => Some(it.carrier.format()),
+        Kernel::Rope(it) => Some(it.carrier.format()),
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma
         | Kernel::Dot => None,
     }
+}
+
+/// Kernels of a layer beside its products, by key, with the formats of what they read.
+const LAYER: [(&str, &[StoredFloat]); 5] = [
+    ("attention", &StoredFloat::ALL),
+    ("norm", &StoredFloat::CARRIERS),
+    ("rope", &StoredFloat::CARRIERS),
+    ("gate", &StoredFloat::CARRIERS),
+    ("embedding", &StoredFloat::ALL),
+];
+
+/// Attention and embedding have FP32 beside what they read; the others read and write one format.
+fn of_layer(key: &'static str, stored: &[StoredFloat]) -> KernelSupport {
+    let is_carrier = stored.len() == StoredFloat::CARRIERS.len();
+    let beside = |float: StoredFloat| if is_carrier { float } else { StoredFloat::Fp32 };
+    let format = |float: &StoredFloat| FormatSupport {
+        weights: float.key(),
+        activations: beside(*float).key(),
+    };
+    KernelSupport { key, formats: stored.iter().map(format).collect() }
 }
 
 fn matrices(element: Element) -> KernelSupport {
@@ -63,8 +87,33 @@ fn matrices(element: Element) -> KernelSupport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Backend, Cache, Work};
+    use crate::backend::{
+        AttentionSizes, Backend, Cache, EmbeddingSizes, RopeSizes, RowSizes, Work,
+    };
     use crate::cpu::backend::Cpu;
+
+    /// A small problem in a format.
+    type Small = fn(StoredFloat) -> Kernel;
+
+    /// A small problem of each kernel of a layer, by key.
+    fn layer_kernels() -> [(&'static str, Small); 5] {
+        [
+            ("attention", |cache| {
+                let (batch, heads, kv_heads, head_dim, new, context) = (1, 4, 2, 8, 1, 9);
+                let sizes =
+                    AttentionSizes { cache, batch, heads, kv_heads, head_dim, new, context };
+                Kernel::Attention(sizes)
+            }),
+            ("norm", |carrier| Kernel::Norm(RowSizes { carrier, tokens: 2, width: 5 })),
+            ("rope", |carrier| {
+                Kernel::Rope(RopeSizes { carrier, tokens: 2, heads: 3, head_dim: 4 })
+            }),
+            ("gate", |carrier| Kernel::Gate(RowSizes { carrier, tokens: 2, width: 5 })),
+            ("embedding", |table| {
+                Kernel::Embedding(EmbeddingSizes { table, tokens: 2, width: 5, vocab: 9 })
+            }),
+        ]
+    }
 
     #[test]
     fn every_kernel_that_is_listed_runs_in_every_format() {
@@ -89,6 +138,15 @@ mod tests {
             for format in &kernel.formats {
                 let element = element(format.weights).unwrap();
                 runs(Kernel::Gemm(GemmShape { element, m: 2, n: 2, k: 3 }));
+            }
+        }
+        for (key, kernel) in layer_kernels() {
+            for format in support.formats(key).unwrap() {
+                let stored = StoredFloat::ALL.into_iter().find(|it| it.key() == format.weights);
+                let kernel = kernel(stored.unwrap());
+                assert_eq!(kernel.key(), key);
+                assert_eq!(activations(kernel).unwrap().key, format.activations);
+                runs(kernel);
             }
         }
         assert_eq!(support.formats("conv"), None);

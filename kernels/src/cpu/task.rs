@@ -1,12 +1,18 @@
 //! Tasks of the processor: allocated kernels with their reference results.
 
+mod attention;
+mod embedding;
 mod floats;
 mod gemm;
 mod gemv;
 mod peak;
+mod rows;
 mod stream;
 
+pub(super) use attention::{AttentionTask, DISTINCT_HEADS};
+pub(super) use embedding::EmbeddingTask;
 pub(super) use gemm::GemmTask;
 pub(super) use gemv::{DISTINCT, GemvTask};
 pub(super) use peak::PeakTask;
+pub(super) use rows::RowTask;
 pub(super) use stream::{PAGE, StreamTask};

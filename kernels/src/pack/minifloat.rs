@@ -37,6 +37,11 @@ pub const E5M2: Minifloat = Minifloat {
 pub const E2M1: Minifloat =
     Minifloat { mantissa_bits: 1, bias: 1, sign: 0x8, max: 6.0, nan: None, infinity: None };
 
+/// A code of [`E4M3`], as a KV cache or a table of embeddings holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Fp8(pub u8);
+
 impl Minifloat {
     /// The largest finite value.
     pub const fn max(self) -> f32 {

@@ -18,7 +18,7 @@ pub mod weights;
 
 pub use crate::refusal_text::{core_error, nearest_text};
 pub use basis::factors_source;
-pub use bench::{bench_flag, could_find, too_few_samples, two_runs};
+pub use bench::{bench_flag, bench_sizes, could_find, too_few_samples, two_runs};
 pub use notes::request::notes as model_request_notes;
 pub use notes::{
     analyze_notes, context_note, estimate_notes, first_token, mean_over, rate_at_context,

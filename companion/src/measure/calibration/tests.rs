@@ -51,6 +51,7 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
         flags: Vec::new(),
         stop_rule: StopRuleJson::Iterations { n: 20 },
         calls_per_window: 1,
+        sizes: std::collections::BTreeMap::new(),
         samples_s: vec![time],
         conditions: ConditionsJson::default(),
     }

@@ -216,9 +216,14 @@ fn point(value: &Value) -> Result<Point, String> {
     let shape = &value["shape"];
     let shape = match (shape["m"].as_u64(), shape["n"].as_u64(), shape["k"].as_u64()) {
         (Some(m), Some(n), Some(k)) => format!(" {m}x{n}x{k}"),
-        _ => String::new(),
+        _ => value["sizes"].as_object().map_or_else(String::new, |sizes| {
+            let mut named: Vec<String> =
+                sizes.iter().map(|(name, size)| format!(" {name}={size}")).collect();
+            named.sort();
+            named.concat()
+        }),
     };
-    // GEMV and GEMM are identified by their shape.
+    // Kernels with a shape or sizes are identified by them.
     let size = if shape.is_empty() {
         let bytes = value["bytes"].as_f64().unwrap_or(0.0);
         if bytes > 0.0 { format!(" {bytes:.0} bytes") } else { String::new() }
@@ -254,6 +259,19 @@ mod tests {
             assert_eq!(rows.len(), 1);
             assert_eq!(rows[0].1.verdict(), verdict);
         }
+    }
+
+    #[test]
+    fn points_of_other_sizes_are_other_points() {
+        let record = |context: u64| {
+            let sizes = json!({"heads": 8, "context": context});
+            let precision = json!({"weights": "fp16", "activations": "fp32"});
+            json!({"kernel": "attention", "cache": "cold", "sizes": sizes, "bytes": 1.0,
+                "precision": precision, "samples_s": [1.0]})
+        };
+        let points = parse(&json!([record(64), record(128)]).to_string()).unwrap();
+        assert_eq!(points[0].name, "attention fp16 fp32 context=64 heads=8 cold");
+        assert_ne!(points[0].name, points[1].name);
     }
 
     #[test]

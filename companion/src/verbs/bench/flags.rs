@@ -159,6 +159,43 @@ pub(super) fn whole(
     })
 }
 
+/// Whole numbers within bounds, separated by commas; `None` if the flag was not given.
+pub(super) fn counts(
+    matches: &ArgMatches,
+    name: &str,
+    (least, most): (u64, u64),
+) -> Result<Option<Vec<u64>>, Failure> {
+    // Not every verb has each of these flags.
+    let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(None) };
+    let count = |word: &str| {
+        let count = number_input::count(word).filter(|count| (least..=most).contains(count));
+        count.ok_or_else(|| {
+            let got = if word.trim().is_empty() { "an empty item" } else { word };
+            Failure::bad(format!("{name} must be a whole number from {least} to {most}; got {got}"))
+        })
+    };
+    let counts: Vec<u64> = list.split(',').map(count).collect::<Result<_, _>>()?;
+    match counts.iter().enumerate().find(|(i, count)| counts[..*i].contains(count)) {
+        Some((_, twice)) => Err(Failure::bad(format!("{name} has {twice} twice"))),
+        None => Ok(Some(counts)),
+    }
+}
+
+/// Words separated by commas, each once whatever its case; `None` if the flag was not given.
+pub(super) fn words(matches: &ArgMatches, name: &str) -> Result<Option<Vec<String>>, Failure> {
+    let Some(list) = matches.get_one::<String>(name) else { return Ok(None) };
+    let words: Vec<String> = list.split(',').map(|word| word.trim().to_owned()).collect();
+    for (i, word) in words.iter().enumerate() {
+        if word.is_empty() {
+            return Err(Failure::bad(format!("{name} has an empty item")));
+        }
+        if words[..i].iter().any(|other| other.eq_ignore_ascii_case(word)) {
+            return Err(Failure::bad(format!("{name} has {word} twice")));
+        }
+    }
+    Ok(Some(words))
+}
+
 fn number(matches: &ArgMatches, name: &str, least: f64, most: f64) -> Result<Option<f64>, Failure> {
     let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
     let value = number_input::real(text).filter(|value| (least..=most).contains(value));

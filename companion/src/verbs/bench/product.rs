@@ -10,7 +10,6 @@ use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use kernels::pack::Layout;
-use report::input::number_input;
 use serde_json::{Value, json};
 
 use super::flags::{self, Settings};
@@ -142,22 +141,11 @@ struct Lists {
 impl Lists {
     /// Reads the flags; `tokens` and `side` are the defaults.
     fn of(matches: &ArgMatches, tokens: u64, side: u64) -> Result<Self, Failure> {
-        let weights = matches.get_one::<String>("weights").map(|list| {
-            list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
-        });
-        for (i, name) in weights.iter().flatten().enumerate() {
-            if name.is_empty() {
-                return Err(Failure::bad("weights has an empty item"));
-            }
-            if weights.iter().flatten().take(i).any(|other| other.eq_ignore_ascii_case(name)) {
-                return Err(Failure::bad(format!("weights has {name} twice")));
-            }
-        }
         Ok(Self {
             m: sides(matches, "m", tokens)?,
             n: sides(matches, "n", side)?,
             k: sides(matches, "k", side)?,
-            weights,
+            weights: flags::words(matches, "weights")?,
             cache: flags::cache_of(matches),
         })
     }
@@ -203,33 +191,13 @@ impl Lists {
     }
 }
 
-/// A list item as a message quotes it.
-fn shown(word: &str) -> &str {
-    if word.trim().is_empty() { "an empty item" } else { word }
-}
-
 /// Prints a note on stderr, which may be closed.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", output::one_line(line));
 }
 
 fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failure> {
-    // Not every verb has each of these flags.
-    let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(vec![usual]) };
-    let side = |word: &str| {
-        let side = number_input::count(word).filter(|side| (1..=MOST).contains(side));
-        side.ok_or_else(|| {
-            Failure::bad(format!(
-                "{name} must be a whole number from 1 to {MOST}; got {}",
-                shown(word)
-            ))
-        })
-    };
-    let sides: Vec<u64> = list.split(',').map(side).collect::<Result<_, _>>()?;
-    match sides.iter().enumerate().find(|(i, side)| sides[..*i].contains(side)) {
-        Some((_, twice)) => Err(Failure::bad(format!("{name} has {twice} twice"))),
-        None => Ok(sides),
-    }
+    Ok(flags::counts(matches, name, (1, MOST))?.unwrap_or_else(|| vec![usual]))
 }
 
 /// The output file, and the keys of the points that it already has.
@@ -293,11 +261,7 @@ fn name(kernel: Kernel, cache: Cache) -> String {
     let (m, n, k, weights) = match kernel {
         Kernel::Gemv(GemvShape { layout, m, n, k }) => (m, n, k, layout.key()),
         Kernel::Gemm(GemmShape { element, m, n, k }) => (m, n, k, element.key()),
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot => return format!("{} {}", kernel.key(), cache.key()),
+        _ => return format!("{} {}", kernel.key(), cache.key()),
     };
     format!("{} {weights} {m} {n} {k} {}", kernel.key(), cache.key())
 }

@@ -22,6 +22,7 @@ fn median_s(client: &mut Client) -> f64 {
         what: BenchKind::Gemv,
         shapes: vec![Shape { m: 1, n: 4096, k: 4096 }],
         formats: vec!["int8".into()],
+        sizes: Vec::new(),
         backend: Some("cpu".into()),
         iterations: Some(200),
     };

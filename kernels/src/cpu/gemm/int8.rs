@@ -5,7 +5,7 @@ mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use super::disjoint::DisjointRows;
+use crate::cpu::disjoint_rows::DisjointRows;
 use crate::cpu::isa::{Isa, Level};
 use crate::cpu::threads::Pool;
 

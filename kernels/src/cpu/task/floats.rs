@@ -5,8 +5,9 @@ use half::f16;
 use super::gemv::{DISTINCT, normal, repeated, set, start};
 use crate::backend::Fault;
 use crate::compare::{Mismatch, compare_rounded};
-use crate::cpu::buffer::{Buffer, Plain};
-use crate::cpu::gemm::{Float, GemmDims, gemm_float, pitch};
+use crate::cpu::buffer::Buffer;
+use crate::cpu::gemm::{GemmDims, pitch};
+use crate::cpu::launch::{CarrierLaunch, GemmBuffers, Launch};
 use crate::cpu::threads::Pool;
 use crate::pack::{Layout, Packed};
 use crate::random::Random;
@@ -18,38 +19,21 @@ pub(super) const TOKENS: usize = 5;
 const BLOCK: usize = 512;
 
 /// Element types: FP32 and FP16.
-pub(super) trait Real: Float + Plain {
+pub(super) trait Real: CarrierLaunch {
     /// Packed layout of this element type.
     const LAYOUT: Layout;
     /// Relative rounding error of this type; 0 for FP32, whose rounding is in the tolerance of the sum.
     const ROUNDING: f64;
-    const NAN: Self;
-    fn rounded(value: f32) -> Self;
-    fn wide(self) -> f32;
 }
 
 impl Real for f32 {
     const LAYOUT: Layout = Layout::Fp32;
     const ROUNDING: f64 = 0.0;
-    const NAN: Self = Self::NAN;
-    fn rounded(value: f32) -> Self {
-        value
-    }
-    fn wide(self) -> f32 {
-        self
-    }
 }
 
 impl Real for f16 {
     const LAYOUT: Layout = Layout::Fp16;
     const ROUNDING: f64 = 1.0 / 2048.0;
-    const NAN: Self = Self::NAN;
-    fn rounded(value: f32) -> Self {
-        Self::from_f32(value)
-    }
-    fn wide(self) -> f32 {
-        self.to_f32()
-    }
 }
 
 /// Operands, result, and the expected result of every distinct token.
@@ -79,7 +63,7 @@ impl<T: Real> FloatOperands<T> {
         let GemmDims { m, n, k } = shape;
         let mut random = Random::new(seed);
         let mut draw = |rows: usize, deviation| -> Vec<T> {
-            normal(&mut random, rows * k, deviation).into_iter().map(T::rounded).collect()
+            normal(&mut random, rows * k, deviation).into_iter().map(T::nearest).collect()
         };
         let (rows, tokens) = (draw(n.min(DISTINCT), 0.02), draw(m.min(TOKENS), 1.0));
         let wide: Vec<f32> = rows.iter().map(|value| value.wide()).collect();
@@ -94,9 +78,9 @@ impl<T: Real> FloatOperands<T> {
         })
     }
 
-    pub(super) fn run(&mut self, pool: &mut Pool, shape: GemmDims, iteration: u64) {
+    pub(super) fn launch(&mut self, shape: GemmDims, iteration: u64) -> Launch<'_> {
         let which = set(iteration, self.weights.len());
-        gemm_float(pool, shape, &self.x, &self.weights[which], &mut self.y);
+        T::gemm(GemmBuffers { shape, x: &self.x, w: &self.weights[which], y: &mut self.y })
     }
 
     /// Overwrites the result with NaN, so that an unwritten value is detected.

@@ -10,8 +10,9 @@ use half::f16;
 use super::floats::{FloatOperands, TOKENS};
 use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Element, Fault, GemmShape, Task, Work};
-use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, MAX_K, gemm_int8};
+use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, MAX_K};
 use crate::cpu::isa::Isa;
+use crate::cpu::launch::{IntGemmBuffers, Launch};
 use crate::cpu::threads::Pool;
 use crate::random::Random;
 
@@ -103,12 +104,13 @@ fn cost(product: GemmShape) -> Cost {
 }
 
 impl Operands {
-    fn run(&mut self, isa: Isa, pool: &mut Pool, shape: GemmDims, iteration: u64) {
+    fn launch(&mut self, shape: GemmDims, iteration: u64) -> Launch<'_> {
         match self {
-            Self::Fp32(floats) => floats.run(pool, shape, iteration),
-            Self::Fp16(floats) => floats.run(pool, shape, iteration),
+            Self::Fp32(floats) => floats.launch(shape, iteration),
+            Self::Fp16(floats) => floats.launch(shape, iteration),
             Self::Int8 { weights, x, y, .. } => {
-                gemm_int8(isa, pool, x, &weights[set(iteration, weights.len())], y);
+                let w = &weights[set(iteration, weights.len())];
+                Launch::GemmInt8(IntGemmBuffers { x, w, y })
             }
         }
     }
@@ -140,7 +142,8 @@ impl Operands {
 
 impl Task for GemmTask {
     fn run(&mut self, iteration: u64) -> Result<(), Fault> {
-        self.operands.run(self.isa, &mut self.pool.borrow_mut(), self.shape, iteration);
+        let launch = self.operands.launch(self.shape, iteration);
+        launch.run(self.isa, &mut self.pool.borrow_mut());
         Ok(())
     }
 

@@ -9,8 +9,9 @@ use calc_core::units::Bytes;
 use crate::activation::effective_input;
 use crate::backend::{Check, Cost, Fault, GemvShape, Task, Work};
 use crate::compare::{Mismatch, compare};
-use crate::cpu::gemv::{Input, MAX_TOKENS, Matrix, Output, gemv, input_format};
+use crate::cpu::gemv::{Input, MAX_TOKENS, Matrix, Output, input_format};
 use crate::cpu::isa::Isa;
+use crate::cpu::launch::{Launch, PackedBuffers};
 use crate::cpu::threads::Pool;
 use crate::pack::Packed;
 use crate::random::Random;
@@ -131,8 +132,9 @@ impl GemvTask {
 impl Task for GemvTask {
     fn run(&mut self, iteration: u64) -> Result<(), Fault> {
         let which = set(iteration, self.matrices.len());
-        let mut pool = self.pool.borrow_mut();
-        gemv(self.isa, &mut pool, &self.matrices[which], &self.inputs, &self.output);
+        let (weights, x, y) = (&self.matrices[which], &*self.inputs, &self.output);
+        let launch = Launch::Packed(PackedBuffers { weights, x, y });
+        launch.run(self.isa, &mut self.pool.borrow_mut());
         Ok(())
     }
 

@@ -40,7 +40,7 @@ impl StreamTask {
     pub(in crate::cpu) fn new(pool: Rc<RefCell<Pool>>, isa: Isa, work: &Work, copies: u64) -> Self {
         let array = match work.kernel {
             Kernel::Read { bytes } | Kernel::Copy { bytes } | Kernel::Triad { bytes } => bytes,
-            Kernel::Fma | Kernel::Dot | Kernel::Gemv(_) | Kernel::Gemm(_) => 0,
+            _ => 0,
         };
         let array = array.div_ceil(PAGE).max(1) * PAGE;
         let seeds = (0..copies).map(|copy| work.seed.wrapping_add(copy.wrapping_mul(1000)));
@@ -52,11 +52,9 @@ impl StreamTask {
 
 fn cost(kernel: Kernel, array: u64) -> Cost {
     let (arrays, flops_per_number) = match kernel {
-        Kernel::Read { .. } | Kernel::Fma | Kernel::Dot | Kernel::Gemv(_) | Kernel::Gemm(_) => {
-            (1.0, 0.0)
-        }
         Kernel::Copy { .. } => (2.0, 0.0),
         Kernel::Triad { .. } => (3.0, 2.0),
+        _ => (1.0, 0.0),
     };
     let bytes = array as f64;
     Cost { bytes: Bytes::new(arrays * bytes), flops: Flops::new(flops_per_number * bytes / 8.0) }
@@ -65,14 +63,6 @@ fn cost(kernel: Kernel, array: u64) -> Cost {
 fn arrays(pool: &mut Pool, kernel: Kernel, array: u64, seed: u64) -> Arrays {
     let len = usize::try_from(array / 8).expect("memory for it was there a moment ago");
     match kernel {
-        Kernel::Read { .. } | Kernel::Fma | Kernel::Dot | Kernel::Gemv(_) | Kernel::Gemm(_) => {
-            let words = Buffer::<u64>::filled(pool, len, |first, part| {
-                let mut random = Random::new(seed ^ first as u64);
-                part.fill_with(|| random.bits());
-            });
-            let sum = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word));
-            Arrays::Read { words, sum }
-        }
         Kernel::Copy { .. } => Arrays::Copy {
             to: numbers(pool, len, seed),
             from: numbers(pool, len, seed.wrapping_add(1)),
@@ -82,6 +72,14 @@ fn arrays(pool: &mut Pool, kernel: Kernel, array: u64, seed: u64) -> Arrays {
             b: numbers(pool, len, seed.wrapping_add(1)),
             c: numbers(pool, len, seed.wrapping_add(2)),
         },
+        _ => {
+            let words = Buffer::<u64>::filled(pool, len, |first, part| {
+                let mut random = Random::new(seed ^ first as u64);
+                part.fill_with(|| random.bits());
+            });
+            let sum = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word));
+            Arrays::Read { words, sum }
+        }
     }
 }
 

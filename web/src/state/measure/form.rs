@@ -100,6 +100,7 @@ pub fn jobs(
         what,
         shapes: shapes.iter().copied().filter(|shape| (shape.m == 1) == is_vector).collect(),
         formats,
+        sizes: Vec::new(),
         backend: None,
         iterations: None,
     };

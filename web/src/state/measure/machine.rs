@@ -23,6 +23,7 @@ pub const fn roofs_job() -> JobSpec {
         what: BenchKind::Roofs,
         shapes: Vec::new(),
         formats: Vec::new(),
+        sizes: Vec::new(),
         backend: None,
         iterations: None,
     })

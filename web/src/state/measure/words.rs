@@ -210,6 +210,11 @@ fn bench_line(bench: &BenchSpec) -> String {
         BenchKind::Bandwidth => "bandwidth",
         BenchKind::Flops => "peaks",
         BenchKind::Roofs => "roofs",
+        BenchKind::Attention => "attention",
+        BenchKind::Norm => "add and norm",
+        BenchKind::Rope => "rotary positions",
+        BenchKind::Gate => "gated activation",
+        BenchKind::Embedding => "embedding",
     };
     let shapes = match &bench.shapes[..] {
         [] => String::new(),

@@ -1,5 +1,7 @@
 //! JSON record of `bench`: one measured point with its conditions.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,6 +21,9 @@ pub struct BenchJson {
     pub device: String,
     /// Shape of a product; `None` for other kernels.
     pub shape: Option<ProductShapeJson>,
+    /// Sizes by name, of kernels of a layer beside its products; absent for others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sizes: BTreeMap<String, u64>,
     /// Formats; `None` for kernels without any.
     pub precision: Option<BenchPrecisionJson>,
     /// `cold` or `hot`.
@@ -69,7 +74,8 @@ pub struct ProductShapeJson {
     pub k: u64,
 }
 
-/// Keys of the formats of a record.
+/// Keys of the formats of a record: of the weights, or of the KV cache, table or array that a kernel reads in their place; and of the
+/// input or output beside them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BenchPrecisionJson {
     pub weights: String,

@@ -26,7 +26,7 @@ pub fn bench(rows: &[BenchJson]) -> Document {
     let mut table = Table::new(&[
         ("kernel", Align::Left),
         ("by", Align::Left),
-        ("weights", Align::Left),
+        ("format", Align::Left),
         ("shape", Align::Left),
         ("cache", Align::Left),
         ("bytes", Align::Right),
@@ -47,7 +47,10 @@ pub fn bench(rows: &[BenchJson]) -> Document {
 
 fn cells(row: &BenchJson) -> Vec<String> {
     let weights = row.precision.as_ref().map_or(String::new(), |it| it.weights.clone());
-    let shape = row.shape.map_or(String::new(), |s| format!("{} × {} × {}", s.m, s.n, s.k));
+    let shape = match row.shape {
+        Some(s) => format!("{} × {} × {}", s.m, s.n, s.k),
+        None => words::bench_sizes(&row.sizes),
+    };
     let bytes = if row.bytes > 0.0 { n::bytes(Bytes::new(row.bytes)) } else { String::new() };
     let class = if row.kernel.contains("int8") { ComputeClass::Int8 } else { ComputeClass::Fp32 };
     vec![

@@ -38,6 +38,7 @@ pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRec
         flags: Vec::new(),
         stop_rule: std::collections::BTreeMap::new(),
         calls_per_window: 1,
+        sizes: std::collections::BTreeMap::new(),
         samples_s: Vec::new(),
         conditions: std::collections::BTreeMap::new(),
     }

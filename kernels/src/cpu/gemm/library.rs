@@ -1,39 +1,9 @@
-//! Disjoint parts of one result matrix for concurrent workers, and the call of the library `gemm`.
-#![expect(
-    unsafe_code,
-    reason = "workers write disjoint parts of one slice; the library takes pointers"
-)]
-
-use std::marker::PhantomData;
+//! The call of the library `gemm`: every worker computes its own columns of one result matrix.
+#![expect(unsafe_code, reason = "the library takes pointers")]
 
 use super::GemmDims;
+use crate::cpu::disjoint_rows::DisjointRows;
 use crate::cpu::threads::Worker;
-
-/// A matrix that workers write to, each its own rows or columns.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DisjointRows<'a, T> {
-    start: *mut T,
-    len: usize,
-    of: PhantomData<&'a mut [T]>,
-}
-
-// SAFETY: the only uses are `rows` and `columns`, which give disjoint parts to different workers.
-unsafe impl<T: Send> Sync for DisjointRows<'_, T> {}
-
-impl<'a, T> DisjointRows<'a, T> {
-    pub(super) fn of(all: &'a mut [T]) -> Self {
-        Self { start: all.as_mut_ptr(), len: all.len(), of: PhantomData }
-    }
-
-    /// This worker's share of `m` rows of `n`. A worker asks once per run.
-    pub(super) fn rows(&self, worker: Worker, m: usize, n: usize) -> &'a mut [T] {
-        assert_eq!(self.len, m * n, "rows of the slice");
-        let share = worker.share(m, 1);
-        // SAFETY: the share lies within the slice, which is borrowed for 'a; shares of different workers do not overlap, and
-        // each worker asks once.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(share.start * n), share.len() * n) }
-    }
-}
 
 /// Element types that the library multiplies.
 pub trait Float: Copy + Send + Sync + 'static {
@@ -67,7 +37,7 @@ pub(super) fn columns<T: Float>(
         return;
     }
     let fits = |len: usize, rows: usize| len == rows * pitch && pitch >= k;
-    assert!(fits(x.len(), m) && fits(w.len(), n) && y.len == m * n, "operands of this shape");
+    assert!(fits(x.len(), m) && fits(w.len(), n) && y.len() == m * n, "operands of this shape");
     let stride = |len: usize| isize::try_from(len).expect("a slice is shorter than half of memory");
     // SAFETY: the strides describe row-major X and Y and the transpose of row-major W, whose sizes are asserted above. The
     // columns lie within Y, which is borrowed; those of different workers do not overlap, and each worker asks once. The result
@@ -77,7 +47,7 @@ pub(super) fn columns<T: Float>(
             m,
             share.len(),
             k,
-            y.start.add(share.start),
+            y.start().add(share.start),
             1,
             stride(n),
             false,
