@@ -186,6 +186,38 @@ impl Mixture {
         self.differing.operators != 0
     }
 
+    /// The mixture of a tensor-parallel shard, which has whole heads of keys and values where there are fewer heads than devices: at
+    /// most that of a file whose wider formats are all in keys and values.
+    ///
+    /// ```text
+    /// ratio = 1 + (mean - 1) W / (w min(t, g))        W, w: bytes of an operator in one format, of the model and of the shard
+    /// ```
+    pub(crate) fn of_shard(
+        &self,
+        stored: (&QuantFormat, &QuantFormat),
+        (whole, shard): (&ModelArch, &ModelArch),
+        tensor: u64,
+    ) -> Self {
+        let kv_heads = whole.attention.iter().map(|group| group.n_kv_heads).min().unwrap_or(1);
+        let divided = tensor.min(kv_heads) as f64;
+        let (all, here) = (plain_bytes(stored, whole), plain_bytes(stored, shard));
+        let mut more = 1.0_f64;
+        let means = core::array::from_fn(|slot| {
+            let (mean, repeated) = (self.means[slot], all[slot] / here[slot] / divided);
+            let is_partly =
+                here[slot] < all[slot] && here[slot] * tensor as f64 > all[slot] * WHOLE;
+            if !is_partly || mean <= 1.0 || repeated <= 1.0 {
+                return mean;
+            }
+            more = more.max(repeated);
+            1.0 + (mean - 1.0) * repeated
+        });
+        let most = f64::from(self.differing.most.max(Ratios::ONE) - Ratios::ONE) * more;
+        let most = (most + f64::from(Ratios::ONE)) / f64::from(Ratios::ONE);
+        let most = if more > 1.0 { steps(most, math::ceil) } else { self.differing.most };
+        Self { means, differing: Differing { most, ..self.differing } }
+    }
+
     /// The largest mixture that some of the layers can have: all that a mean says beyond the least ratio lies in these layers, as far
     /// as the largest ratio allows.
     ///
@@ -196,7 +228,7 @@ impl Mixture {
     /// p: their share of an operator's bytes in one format.
     pub(crate) fn of_part(
         &self,
-        (weights, experts): (&QuantFormat, &QuantFormat),
+        stored: (&QuantFormat, &QuantFormat),
         part: &ModelArch,
         whole: &ModelArch,
     ) -> Self {
@@ -204,15 +236,7 @@ impl Mixture {
         if !self.differs_by_layer() {
             return *self;
         }
-        let bytes = |model: &ModelArch| {
-            let mut sums = MixedBytes::NONE;
-            model.matrices(&mut |Matrix { kind, count, rows, cols, expert, .. }| {
-                let base = if expert { experts } else { weights };
-                sums.add(kind, Bytes::ZERO, base.stored_bytes(rows, cols) * count as f64);
-            });
-            sums.0.map(|(_, base)| base)
-        };
-        let (here, all) = (bytes(part), bytes(whole));
+        let (here, all) = (plain_bytes(stored, part), plain_bytes(stored, whole));
         let [least, most] = [least, most].map(share);
         let means = core::array::from_fn(|slot| {
             let mean = self.means[slot];
@@ -245,6 +269,22 @@ impl Mixture {
         });
         sums.mixture()
     }
+}
+
+/// Factor within which a shard has its even part of an operator: tiles and scales at the ends of rows are a little more.
+const WHOLE: f64 = 1.001;
+
+/// Bytes of a model's matrices by operator, layers and experts each in one format.
+fn plain_bytes(
+    (weights, experts): (&QuantFormat, &QuantFormat),
+    model: &ModelArch,
+) -> [Bytes; SLOTS] {
+    let mut sums = MixedBytes::NONE;
+    model.matrices(&mut |Matrix { kind, count, rows, cols, expert, .. }| {
+        let base = if expert { experts } else { weights };
+        sums.add(kind, Bytes::ZERO, base.stored_bytes(rows, cols) * count as f64);
+    });
+    sums.0.map(|(_, base)| base)
 }
 
 /// Bytes by operator: as mixed, and in one format.

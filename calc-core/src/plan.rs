@@ -133,13 +133,18 @@ impl<'a> Plan<'a> {
         }
         let roofs = Roofs::new(device, mode)?;
         let engine = request.engine();
-        let precision = request
+        let mut precision = request
             .precision
             .filled(Some(engine), device, model, &roofs)
             .resolve_model(model, &roofs);
+        let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
+        if let Some(part) = &part {
+            let (stored, models) = (precision.stored(), (model, part));
+            precision.mixture =
+                precision.mixture.of_shard(stored, models, workload.parallel.tensor);
+        }
         let paths = Paths::of(&roofs, &precision)?;
         let link = device.link.filter(|_| workload.parallel.devices() > 1).map(|link| link.value);
-        let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let stages = workload.parallel.pipeline.cut(part.as_ref().unwrap_or(model), engine);
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());

@@ -357,3 +357,22 @@ fn the_links_of_a_prompt_are_those_of_all_its_chunks() {
     assert_eq!(chunks, 8);
     assert!((all / (chunk * 8.0) - 1.0).abs() < 1e-9, "{all:?} of 8 times {chunk:?}");
 }
+
+/// llama.cpp keeps the last layers on the card, and they are those with more bits.
+#[test]
+fn the_card_has_the_bytes_of_its_own_layers() {
+    let arch = &catalog::model("qwen3-235b-a22b").expect("catalog key").arch;
+    let (card, host) = (card("rtx_4090"), host((6000, 2, 192.0), None));
+    let precision = PrecisionChoice::weights(&formats::GGUF_Q4_K);
+    let asked = EstimateRequest { precision, ..request(&card, arch, &host) };
+    let mut plan = Plan::new(asked).expect("a plan");
+    let mut weights = |on_host| {
+        plan.set_placement(Placement::of_feed_forward(on_host));
+        plan.footprint().weights.get()
+    };
+    // Of the last 13 of 94 layers, 12 are in the last eighth, whose down projections are in Q6_K.
+    let found = weights(81) - weights(94);
+    let matrix = 128.0 * 1536.0 * 4096.0 / 8.0;
+    let by_hand = matrix * (13.0 * 2.0 * 4.5 + 12.0 * 6.5625 + 4.5);
+    assert!((found / by_hand - 1.0).abs() < 1e-9, "{found} {by_hand}");
+}

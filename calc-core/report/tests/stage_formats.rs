@@ -17,9 +17,14 @@ const KEPT: f64 = 16.0;
 
 /// Weights of the fullest device of a pipeline [GB], with these modules kept in 16 bits; and whether they are said to be a bound.
 fn weights_gb(kept: &[String], stages: u64) -> (f64, bool) {
+    weights_on((kept, 8), (stages, 1))
+}
+
+/// The same of a model with a number of heads of keys and values, on a number of tensor-parallel devices per stage.
+fn weights_on((kept, kv_heads): (&[String], u64), (stages, tensor): (u64, u64)) -> (f64, bool) {
     let config = json!({
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
-        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": kv_heads,
         "intermediate_size": 14_336, "vocab_size": 128_256, "tie_word_embeddings": false,
         "max_position_embeddings": 131_072, "torch_dtype": "bfloat16",
         "quantization_config": {
@@ -29,12 +34,13 @@ fn weights_gb(kept: &[String], stages: u64) -> (f64, bool) {
     .to_string();
     let read = |_: &str| Ok(config.clone());
     let files = Files::new(&read);
-    let stages = stages.to_string();
+    let (stages, tensor) = (stages.to_string(), tensor.to_string());
     let fields = Fields::from_texts([
         ("hardware", "h100"),
         ("model", "config.json"),
         ("engine", "vllm"),
         ("pipeline_parallel", stages.as_str()),
+        ("tensor_parallel", tensor.as_str()),
     ]);
     let inputs = EstimateInputs::parse(fields, &Library::with_files(&files)).expect("a request");
     let answer = inputs.estimate().expect("an estimate");
@@ -83,4 +89,28 @@ fn what_all_layers_keep_is_divided_evenly() {
     let (found, is_said) = weights_gb(&names, 4);
     assert!(!is_said);
     assert!((found / exact - 1.0).abs() < 1e-4, "{found} {exact}");
+}
+
+#[test]
+fn keys_and_values_that_devices_repeat_count_whole() {
+    for (kv_heads, layers, tensor, stages) in
+        [(1, 32, 8, 1), (1, 8, 8, 4), (8, 32, 16, 1), (8, 32, 16, 4)]
+    {
+        let kept = (0..layers).flat_map(|i| {
+            ["k_proj", "v_proj"].map(|name| format!("model.layers.{i}.self_attn.{name}"))
+        });
+        let kept: Vec<String> = kept.collect();
+        let (found, _) = weights_on((&kept, kv_heads), (stages, tensor));
+        let (plain, _) = weights_on((&[], kv_heads), (stages, tensor));
+        // One head of keys and one of values, 128 wide, on each device and in each kept layer of the fullest stage.
+        let more = (layers.min(32 / stages) * 2 * 128 * 4096) as f64 * (KEPT - QUANTIZED) / 8e9;
+        assert!(
+            found - plain >= more * (1.0 - 1e-9),
+            "{kv_heads} {tensor} {stages}: {found} {plain} {more}"
+        );
+        assert!(
+            found - plain <= more * 1.01,
+            "{kv_heads} {tensor} {stages}: {found} {plain} {more}"
+        );
+    }
 }

@@ -390,14 +390,4 @@ impl Plan<'_> {
         }
         found
     }
-
-    /// The placement without which least is missing; everything is on the host if the card holds nothing.
-    fn least_missing(&self, workload: &Workload) -> Placement {
-        let model = self.model();
-        let missing = |placement: &Placement| self.divided(workload, placement).missing().get();
-        let all = kinds(model).into_iter().flat_map(|(most, kind)| {
-            (0..=most).map(move |count| Placement { copies: false, ..kind(count, model) })
-        });
-        all.min_by(|a, b| missing(a).total_cmp(&missing(b))).unwrap_or(Placement::ON_CARD)
-    }
 }

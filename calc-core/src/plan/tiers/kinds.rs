@@ -7,12 +7,14 @@ use crate::gguf_file::is_mixed;
 use crate::mixture::Mixture;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
+use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::tiers::{
     Divisible, Host, HostMemory, Placement, feed_forward_layers, first_layers, is_feed_forward,
     share,
 };
 use crate::units::Bytes;
+use crate::workload::Workload;
 
 /// A kind of placement: the most that it puts on the host, and the placement with a number of layers there.
 pub(super) type PlacementKind = (u64, fn(u64, &ModelArch) -> Placement);
@@ -52,6 +54,18 @@ pub(super) fn split(
     }
 }
 
+impl Plan<'_> {
+    /// The placement without which least is missing; everything is on the host if the card holds nothing.
+    pub(super) fn least_missing(&self, workload: &Workload) -> Placement {
+        let model = self.model();
+        let missing = |placement: &Placement| self.divided(workload, placement).missing().get();
+        let all = kinds(model).into_iter().flat_map(|(most, kind)| {
+            (0..=most).map(move |count| Placement { copies: false, ..kind(count, model) })
+        });
+        all.min_by(|a, b| missing(a).total_cmp(&missing(b))).unwrap_or(Placement::ON_CARD)
+    }
+}
+
 /// Shares of the bytes in the first layers of a GGUF file, whose layers have different formats; empty where all are alike.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PrefixShares {
@@ -85,8 +99,8 @@ impl PrefixShares {
         let parts = (1..=feed_forward_layers(model)).map(place);
         let feed_forward = parts.map(|place| layers.get(place).map_or(Bytes::ZERO, |it| it.0));
         Self {
-            feed_forward: prefixes(feed_forward.collect()),
-            rest: prefixes(layers.iter().map(|it| it.1).collect()),
+            feed_forward: prefixes(&feed_forward.collect::<Vec<_>>()),
+            rest: prefixes(&layers.iter().map(|it| it.1).collect::<Vec<_>>()),
         }
     }
 
@@ -107,7 +121,7 @@ impl PrefixShares {
 }
 
 /// Shares of the sum in the first terms, from none to all of them.
-fn prefixes(terms: Vec<Bytes>) -> Vec<f64> {
+fn prefixes(terms: &[Bytes]) -> Vec<f64> {
     let all: Bytes = terms.iter().copied().sum();
     let sums = terms.iter().scan(Bytes::ZERO, |sum, term| {
         *sum += *term;

@@ -77,7 +77,7 @@ struct HostRatesJson {
 }
 
 impl From<HostBandwidth> for HostRatesJson {
-    fn from(HostBandwidth { implied, datasheet, sustained }: HostBandwidth) -> Self {
+    fn from(HostBandwidth { implied, datasheet, sustained, .. }: HostBandwidth) -> Self {
         Self {
             implied_byte_per_s: implied.get(),
             byte_per_s: datasheet.value.get(),
