@@ -4,6 +4,7 @@ mod diff;
 mod flags;
 mod layer;
 mod point;
+mod predicted;
 mod product;
 mod selftest;
 

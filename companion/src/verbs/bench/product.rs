@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::flags::{self, Settings};
 use super::point;
+use super::predicted::{self, Predicted};
 use crate::failure::Failure;
 use crate::files;
 use crate::files::Output;
@@ -61,8 +62,10 @@ pub(super) fn sweep() -> Command {
                 .required(true)
                 .help("Output file: JSON lines, one record per point; an interrupted sweep is continued"),
         )
+        .args(predicted::arguments())
         .after_help(
-            "Example:\n  ridgepoint bench sweep -m 1,16,512 -n 4096,14336 -k 4096 --weights fp16,int8 --out here.jsonl",
+            "Examples:\n  ridgepoint bench sweep -m 1,16,512 -n 4096,14336 -k 4096 --weights fp16,int8 --out here.jsonl\n  \
+             ridgepoint bench sweep -m 1,16 -n 4096 -k 4096 --no-measure --hardware orin_nano --out orin.jsonl",
         )
 }
 
@@ -108,24 +111,32 @@ fn measure(matches: &ArgMatches, lists: &Lists) -> Result<(), Failure> {
 
 pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
+    let predicted = Predicted::of(matches)?;
     let mut points = Lists::of(matches, 1, SIDE)?.points(kernel)?;
     let path = matches.get_one::<PathBuf>("out").map_or(Path::new(""), PathBuf::as_path);
-    let (mut file, done) = open(path, &way(&settings))?;
+    let way = predicted.as_ref().map_or_else(|| way(&settings), Predicted::way);
+    let (mut file, done) = open(path, &way)?;
     let all = points.len();
     points.retain(|(kernel, cache)| !done.contains(&name(*kernel, *cache)));
     if points.len() < all {
         say(&format!("{} of {all} points are in {} already", all - points.len(), path.display()));
     }
-    point::each(settings, &points, |record| {
+    let mut write = |record: &Value| {
         // A line is written at once, so that an interruption leaves whole lines.
-        let line = format!("{}\n", json!(record));
+        let line = format!("{record}\n");
         let written = file.write_all(line.as_bytes()).and_then(|()| match file.sync_data() {
             // A device such as /dev/null cannot be synced.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         });
         written.map_err(|error| files::unwritten(path, &error))
-    })
+    };
+    match predicted {
+        None => point::each(settings, &points, |record| write(&json!(record))),
+        Some(predicted) => {
+            points.iter().try_for_each(|(kernel, cache)| write(&predicted.record(*kernel, *cache)?))
+        }
+    }
 }
 
 /// The values of the flags; the points are all their combinations.
@@ -220,7 +231,7 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
         // Points measured with other settings would be taken for answers to this request.
         if let Some(other) = value.as_ref().and_then(way_of_record).filter(|other| other != way) {
             return Err(refused(&format!(
-                "line {} was measured with {other}, but this request has {way}; choose another name",
+                "line {} was made with {other}, but this request has {way}; choose another name",
                 index + 1
             )));
         }
@@ -250,6 +261,9 @@ fn way(settings: &Settings) -> String {
 }
 
 fn way_of_record(record: &Value) -> Option<String> {
+    if let Some(way) = predicted::way_of_record(record) {
+        return Some(way);
+    }
     let threads = record["conditions"]["threads"].as_u64()?;
     Some(match record["stop_rule"]["n"].as_u64() {
         Some(n) => format!("--threads {threads} and {n} samples"),
