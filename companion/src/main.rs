@@ -5,6 +5,7 @@ mod cli;
 mod clock;
 mod failure;
 mod files;
+mod here;
 mod hooks;
 mod interrupt;
 mod jobs;

@@ -13,7 +13,7 @@ use weights::files::{WeightFile, of_one_model, siblings};
 use weights::read::{ReadError, read};
 use weights::safetensors::Index;
 
-use crate::files;
+use crate::{files, here};
 
 /// Ends of the names of weight files.
 const GGUF: &str = ".gguf";
@@ -23,9 +23,9 @@ const INDEX: &str = "model.safetensors.index.json";
 /// Most files that a model may have.
 const MOST_FILES: usize = 4096;
 
-/// The files of the user: descriptions as text, and weight files by their headers.
+/// The files of the user: descriptions as text, weight files by their headers, and this machine.
 pub(crate) fn user_files() -> Files<'static> {
-    Files::new(&files::read).with_weights(&model)
+    Files::new(&files::read).with_weights(&model).with_here(&|| here::device_name(Path::new("/")))
 }
 
 /// Reads the model of weight files; `None` for a name that is none.

@@ -104,6 +104,18 @@ fn modes_and_formats_that_the_device_lacks_are_refused() {
 }
 
 #[test]
+fn this_machine_is_a_row_of_the_catalog_or_named() {
+    let ended = line("hardware here");
+    let names =
+        ["this machine is \"", "this board is \"", "this machine has unlike", "this system does"];
+    let is_named = names.iter().any(|name| ended.stderr.contains(name));
+    match ended.code {
+        Some(0) => assert!(ended.stdout.contains("bandwidth"), "{}", ended.stdout),
+        code => assert!(code == Some(2) && is_named, "{code:?} {}", ended.stderr),
+    }
+}
+
+#[test]
 fn missing_and_contradictory_flags_are_refused() {
     for (words, expected) in [
         ("estimate", "hardware is missing"),

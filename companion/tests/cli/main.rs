@@ -8,6 +8,7 @@ mod run;
 mod advice;
 mod bad_input;
 mod bench;
+mod bench_sweep;
 mod calibration;
 mod doctor;
 mod exit_codes;

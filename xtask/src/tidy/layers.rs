@@ -90,7 +90,7 @@ const LAYERS: &[(&str, &str)] = &[
         "companion",
         "clock failure interrupt worker::script
          files hooks measure output reason
-         keys telemetry weight_files
+         keys telemetry here weight_files
          audit jobs worker
          verbs::flags verbs::lines
          verbs::bench verbs::requests

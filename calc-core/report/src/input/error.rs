@@ -19,6 +19,10 @@ pub enum RequestError {
     Empty {
         key: &'static str,
     },
+    /// A machine that is no device of the catalog; a sentence.
+    Here {
+        reason: String,
+    },
     /// A key that this verb does not have.
     UnknownField {
         key: String,
@@ -161,6 +165,7 @@ impl fmt::Display for RequestError {
         let mut line = OneLine(f);
         match self {
             Self::Core(error) => line.write_str(&core_error(error)),
+            Self::Here { reason } => line.write_str(reason),
             Self::Missing { key: "weights" } => {
                 line.write_str("weights is missing; name a format such as fp16, q4_k_m or awq")
             }

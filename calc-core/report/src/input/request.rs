@@ -25,7 +25,7 @@ pub use cards::NamedCard;
 pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, OWN_LAYERS, Unserved};
 pub use fields::{Fields, check_count, is_count, memory_unit};
-pub use files::{Files, ReadFile, ReadWeights};
+pub use files::{Files, FindHere, ReadFile, ReadWeights};
 pub use fit::{FitChange, FitInputs, FitPlan};
 pub use host::DESKTOP_WORD;
 pub use measured::{MeasuredInputs, MeasuredRow, ReplacedField};
@@ -109,6 +109,9 @@ impl<'a> Library<'a> {
             if found.listed.is_empty() && found.names("hardware", name) {
                 return Ok(found.device.clone());
             }
+        }
+        if let Some(here) = self.files.and_then(|files| files.here(name)) {
+            return here;
         }
         match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::hf_config::Unread;
 
@@ -18,6 +19,12 @@ pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 /// program without such files does not carry their readers.
 pub type ReadWeights<'a> = &'a dyn Fn(&str, Unread) -> Result<Option<NamedModel>, RequestError>;
 
+/// Name of the device of this machine in the catalog; the error is a sentence.
+pub type FindHere<'a> = &'a dyn Fn() -> Result<String, String>;
+
+/// Name in a request of the machine that answers.
+pub(super) const HERE: &str = "here";
+
 /// Capacity of the cache; a full cache is emptied.
 const KEPT: usize = 64;
 
@@ -27,6 +34,7 @@ type Kept<T> = RefCell<BTreeMap<String, Result<T, RequestError>>>;
 pub struct Files<'a> {
     read: ReadFile<'a>,
     weights: Option<ReadWeights<'a>>,
+    here: Option<FindHere<'a>>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
     /// Models read with keys that were not understood taken as their upper bound.
@@ -46,6 +54,7 @@ impl<'a> Files<'a> {
         Self {
             read,
             weights: None,
+            here: None,
             devices: RefCell::new(BTreeMap::new()),
             models: RefCell::new(BTreeMap::new()),
             bounded_models: RefCell::new(BTreeMap::new()),
@@ -57,6 +66,21 @@ impl<'a> Files<'a> {
     #[must_use]
     pub fn with_weights(self, weights: ReadWeights<'a>) -> Self {
         Self { weights: Some(weights), ..self }
+    }
+
+    /// Adds the device of this machine, by the name `here`.
+    #[must_use]
+    pub fn with_here(self, here: FindHere<'a>) -> Self {
+        Self { here: Some(here), ..self }
+    }
+
+    /// The device of this machine; `None` for every other name, and where nobody looks for it.
+    pub(super) fn here(&self, name: &str) -> Option<Result<Cow<'static, Device>, RequestError>> {
+        let find = self.here.filter(|_| name.trim().eq_ignore_ascii_case(HERE))?;
+        Some(kept(&self.devices, HERE, || {
+            let name = find().map_err(|reason| RequestError::Here { reason })?;
+            Ok(Cow::Borrowed(catalog::device(&name)?))
+        }))
     }
 
     pub(super) fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {

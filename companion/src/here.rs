@@ -1,0 +1,218 @@
+//! This machine as `--hardware here`: the name under which its board, graphics card or processor gives itself, as Linux shows it without a
+//! driver library.
+
+use std::fs;
+use std::path::Path;
+
+use calc_core::catalog;
+use calc_core::device::{Device, DeviceClass};
+
+/// Least and largest ratio of the memory that the system has to what the row of a board has: systems keep a part for themselves.
+const MEMORY: (f64, f64) = (0.75, 1.01);
+
+/// Name of the device of the machine whose file systems lie under `root`, as the catalog knows it.
+///
+/// # Errors
+/// A machine that shows no name, several unlike cards, and a device that the catalog does not have.
+pub(crate) fn device_name(root: &Path) -> Result<String, String> {
+    let board = board(root);
+    let mut cards = cards(root);
+    cards.dedup();
+    if let Some(board) = &board
+        && let Ok(device) = catalog::device(board)
+    {
+        return fitting(root, board, device);
+    }
+    match cards.as_slice() {
+        [] => {}
+        [card] => return known(card),
+        several => {
+            return Err(format!(
+                "this machine has unlike cards: {}; name one of them",
+                several.join(", ")
+            ));
+        }
+    }
+    let processor = processor(root);
+    match (processor, board) {
+        (Some(processor), _) => known(&processor),
+        (None, Some(board)) => known(&board),
+        (None, None) => {
+            Err("this system does not show which machine it is; name the device".to_owned())
+        }
+    }
+}
+
+/// A name that the catalog has.
+fn known(name: &str) -> Result<String, String> {
+    match catalog::device(name) {
+        Ok(_) => Ok(name.to_owned()),
+        Err(_) => Err(format!(
+            "this machine is \"{name}\", and the catalog has no such device; `ridgepoint calibrate` measures it and writes a device \
+             file, which --hardware takes"
+        )),
+    }
+}
+
+/// The name of a board, if its row has about as much memory as there is.
+fn fitting(root: &Path, board: &str, device: &Device) -> Result<String, String> {
+    let installed = device.memory.value.get();
+    let found = memory(root).filter(|_| device.class == DeviceClass::UnifiedGpu);
+    match found {
+        Some(found) if !(installed * MEMORY.0..=installed * MEMORY.1).contains(&found) => {
+            Err(format!(
+                "this board is \"{board}\" with {:.1} GB of memory, and {} has {:.1} GB; name the device",
+                found / 1e9,
+                device.name,
+                installed / 1e9
+            ))
+        }
+        _ => Ok(board.to_owned()),
+    }
+}
+
+/// Model of a board by its device tree, or product of a machine by its firmware.
+fn board(root: &Path) -> Option<String> {
+    let read = |path| fs::read_to_string(root.join(path)).ok();
+    let tree =
+        read("proc/device-tree/model").map(|text| text.trim_matches(['\0', '\n']).to_owned());
+    let product = || read("sys/class/dmi/id/product_name").map(|text| text.trim().to_owned());
+    tree.or_else(product).filter(|name| !name.is_empty())
+}
+
+/// Models of the cards of NVIDIA's driver, in the order of their names.
+fn cards(root: &Path) -> Vec<String> {
+    let Ok(folders) = fs::read_dir(root.join("proc/driver/nvidia/gpus")) else { return Vec::new() };
+    let model = |folder: fs::DirEntry| {
+        let text = fs::read_to_string(folder.path().join("information")).ok()?;
+        text.lines().find_map(|line| Some(line.strip_prefix("Model:")?.trim().to_owned()))
+    };
+    let mut models: Vec<String> = folders.flatten().filter_map(model).collect();
+    models.sort();
+    models
+}
+
+/// Name of the processor.
+fn processor(root: &Path) -> Option<String> {
+    let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("model name"))?;
+    let name = name.trim_start_matches([' ', '\t', ':']);
+    // "Intel(R) Core(TM) i9-14900K CPU @ 3.20GHz"
+    let name = name.split(" CPU @").next().unwrap_or(name).trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Memory of the system [B].
+fn memory(root: &Path) -> Option<f64> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::env;
+    use std::path::PathBuf;
+    use std::process;
+
+    /// A machine as a tree of files.
+    fn machine(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = env::temp_dir().join(format!("ridgepoint-here-{}-{name}", process::id()));
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            fs::write(path, text).expect("a file");
+        }
+        root
+    }
+
+    fn found(name: &str, files: &[(&str, &str)]) -> Result<&'static str, String> {
+        let root = machine(name, files);
+        let found = device_name(&root);
+        let _ = fs::remove_dir_all(root);
+        found.map(|name| catalog::device(&name).expect("a device").catalog_key())
+    }
+
+    const CARD: &str = "proc/driver/nvidia/gpus/0000:01:00.0/information";
+    const BOARD: &str = "proc/device-tree/model";
+    const PROCESSOR: &str = "proc/cpuinfo";
+    const MEMINFO: &str = "proc/meminfo";
+
+    #[test]
+    fn a_machine_is_its_board_or_its_card_or_its_processor() {
+        let orin = "NVIDIA Jetson Orin Nano Engineering Reference Developer Kit Super\0";
+        let ryzen = "processor\t: 0\nmodel name\t: AMD Ryzen 9 7950X 16-Core Processor\n";
+        let intel = "model name\t: Intel(R) Core(TM) i9-14900K CPU @ 3.20GHz\n";
+        let card = "Model: \t\t NVIDIA GeForce RTX 4090\nIRQ:   \t\t 120\n";
+        for (name, files, key) in [
+            (
+                "orin",
+                vec![(BOARD, orin), (MEMINFO, "MemTotal:  7802848 kB\n")],
+                "jetson_orin_nano_8gb_super",
+            ),
+            (
+                "spark",
+                vec![("sys/class/dmi/id/product_name", "NVIDIA_DGX_Spark\n"), (PROCESSOR, ryzen)],
+                "gb10",
+            ),
+            (
+                "desktop",
+                vec![
+                    ("sys/class/dmi/id/product_name", "MS-7D78\n"),
+                    (CARD, card),
+                    (PROCESSOR, ryzen),
+                ],
+                "rtx_4090",
+            ),
+            (
+                "laptop",
+                vec![(CARD, "Model: NVIDIA GeForce RTX 4060 Laptop GPU\n")],
+                "rtx_4060_laptop",
+            ),
+            ("ryzen", vec![(PROCESSOR, ryzen)], "ryzen_9_7950x"),
+            ("intel", vec![(PROCESSOR, intel)], "core_i9_14900k"),
+        ] {
+            assert_eq!(found(name, &files), Ok(key), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_namesake_stands_for_no_machine() {
+        let max_q = "Model: NVIDIA GeForce RTX 2080 with Max-Q Design\n";
+        let mobile = "model name\t: Intel(R) Core(TM) i9-14900HX\n";
+        let orin = "NVIDIA Jetson Orin Nano Developer Kit\0";
+        let other = "proc/driver/nvidia/gpus/0000:02:00.0/information";
+        let two = [
+            (CARD, "Model: NVIDIA GeForce RTX 4090\n"),
+            (other, "Model: NVIDIA GeForce RTX 3090\n"),
+        ];
+        for (name, files, why) in [
+            (
+                "max-q",
+                vec![(CARD, max_q)],
+                "with Max-Q Design\", and the catalog has no such device",
+            ),
+            (
+                "mobile",
+                vec![(PROCESSOR, mobile)],
+                "i9-14900HX\", and the catalog has no such device",
+            ),
+            (
+                "small",
+                vec![(BOARD, orin), (MEMINFO, "MemTotal:  3900000 kB\n")],
+                "4.0 GB of memory, and Jetson",
+            ),
+            ("two", two.to_vec(), "unlike cards: NVIDIA GeForce RTX 3090, NVIDIA GeForce RTX 4090"),
+            ("empty", vec![(MEMINFO, "")], "does not show which machine it is"),
+            ("garbage", vec![(PROCESSOR, "model name\t: \n"), (BOARD, "\0\n")], "does not show"),
+        ] {
+            let refusal = found(name, &files).expect_err(name);
+            assert!(refusal.contains(why), "{refusal}");
+        }
+        // Two alike are one kind.
+        let card = "Model: NVIDIA GeForce RTX 4090\n";
+        assert_eq!(found("alike", &[(CARD, card), (other, card)]), Ok("rtx_4090"));
+    }
+}
