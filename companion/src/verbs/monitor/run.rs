@@ -52,14 +52,14 @@ impl Run {
             series.begin(names.into_iter()).err().map(|error| series.lost(&error))
         });
         let started = Instant::now();
-        let mut child = Command::new(name).args(arguments).spawn().map_err(|error| {
+        let child = target.start(|| Command::new(name).args(arguments).spawn());
+        let mut child = child.map_err(|error| {
             Failure::NoDevice(format!(
                 "cannot start {}: {}",
                 name.to_string_lossy(),
                 files::said(&error)
             ))
         })?;
-        target.set(Some(Pid::from_child(&child)));
         let (ended, ends) = channel::<()>();
         let (wall, status) = thread::scope(|scope| {
             let (sampler, series, lost) = (&mut sampler, &mut series, &mut lost);
@@ -127,7 +127,7 @@ fn wait(
         process::waitid(id.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
     {}
     let wall = started.elapsed();
-    target.set(None);
+    target.end();
     (wall, child.wait())
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -23,8 +24,20 @@ const PASSED: [(Signal, fn() -> SignalKind); 6] = [
 pub(super) struct Target(Arc<Mutex<Option<Pid>>>);
 
 impl Target {
-    pub(super) fn set(&self, program: Option<Pid>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = program;
+    /// Starts the program. A signal that arrives meanwhile waits, and is passed on once the program is there.
+    ///
+    /// # Errors
+    /// Those of `start`.
+    pub(super) fn start(&self, start: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
+        let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = start()?;
+        *target = Some(Pid::from_child(&child));
+        Ok(child)
+    }
+
+    /// Sends nothing to the program any more.
+    pub(super) fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Holding the lock keeps the number from being given to another process meanwhile.
@@ -79,6 +92,24 @@ fn is_foreground(stat: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+    use std::time::Duration;
+
+    #[test]
+    fn a_signal_that_arrives_during_the_start_reaches_the_program() {
+        let target = Target::default();
+        let mut child = target
+            .start(|| {
+                let child = Command::new("sleep").arg("30").spawn()?;
+                let target = target.clone();
+                thread::spawn(move || target.send(Signal::TERM));
+                thread::sleep(Duration::from_millis(50));
+                Ok(child)
+            })
+            .expect("sleep");
+        assert_eq!(child.wait().expect("it ends").signal(), Some(15));
+    }
 
     #[test]
     fn the_foreground_of_a_terminal_is_recognized() {
