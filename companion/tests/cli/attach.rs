@@ -154,6 +154,27 @@ fn a_named_file_that_is_here_is_the_model() {
 }
 
 #[test]
+fn a_request_that_ends_while_llama_cpp_is_read_counts_once() {
+    // After the slots of the second reading one request ends with 154 tokens; the slots that are asked again have the other one.
+    let url = server(|path, asked| {
+        let (one, ended) = (asked >= 5, "tokens_predicted_total 154");
+        let text = |body: &str| ok(&body.replace("tokens_predicted_total 0", ended));
+        match path {
+            "/metrics" if one => text(include_str!("../attach/llama_cpp/metrics-2.txt")),
+            "/slots" if one => ok(
+                r#"[{"id":0,"id_task":3,"is_processing":true,"n_ctx":1024,"n_prompt_tokens":168,"next_token":[{"n_decoded":155}]}]"#,
+            ),
+            _ => llama_cpp(path, asked),
+        }
+    });
+    let live = &json(&format!("attach {url}"))["live"];
+    let tokens =
+        live["token_per_s"].as_f64().expect("a rate") * live["interval_s"].as_f64().expect("s");
+    assert!((tokens - (154.0 + 155.0 - 126.0)).abs() < 1e-6, "{live}");
+    assert_eq!((&live["running_before"], &live["running"]), (&2.into(), &1.into()));
+}
+
+#[test]
 fn vllm_is_compared_at_its_batch_and_context() {
     let value = json(&format!("attach {} --hardware h100", server(vllm)));
     assert_eq!((&value["engine"], &value["version"]), (&"vllm".into(), &"0.11.0".into()));
@@ -172,7 +193,7 @@ fn vllm_is_compared_at_its_batch_and_context() {
     assert_eq!(compared["check"]["subject"]["batch"], 32);
     let notes = value["notes"].to_string();
     assert!(notes.contains("210 of 300 drafted tokens were accepted"), "{notes}");
-    assert!(notes.contains("prompts were computed between the readings"), "{notes}");
+    assert!(notes.contains("prompts were read between the two readings"), "{notes}");
     let text = answer(&format!("attach {} --hardware h100 --interval 1s", server(vllm)));
     for part in ["vLLM 0.11.0 at http://", "serves assistant", "MBU", "Possible explanations"] {
         assert!(text.contains(part), "{part}: {text}");

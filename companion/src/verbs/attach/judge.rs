@@ -171,7 +171,7 @@ pub(super) fn conditions(live: &Live) -> Vec<String> {
     }
     if let Some(rate) = live.prompt_rate.filter(|rate| *rate > 0.0) {
         notes.push(format!(
-            "prompts were computed between the readings, too ({} token/s); the rate includes their time, so decoding alone is faster",
+            "prompts were read between the two readings, too ({} token/s); the rate includes their time, so decoding alone is faster",
             n::short(rate, 3)
         ));
     }

@@ -30,14 +30,14 @@ pub(super) fn reading(metrics: Option<&Samples>, slots: Option<&Value>) -> Serve
     let mut reading = ServerReading::default();
     let counters = metrics.filter(|metrics| metrics.has_prefix("llamacpp:"));
     if counters.is_none() {
-        reading.missing.push(
+        reading.notes.push(
             "prompt rate, waiting requests: start llama-server with --metrics, which turns its counters on"
                 .to_owned(),
         );
     }
     let slots = slots.and_then(Value::as_array);
     if slots.is_none() {
-        reading.missing.push(
+        reading.notes.push(
             "context in use, tokens of running requests: start llama-server with --slots (on by default, --no-slots turns it off)"
                 .to_owned(),
         );
@@ -144,7 +144,7 @@ mod tests {
         assert!(live.notes.len() == 1 && live.notes[0].contains("--metrics"), "{live:?}");
         let both = reading(None, None);
         assert_eq!((both.generated.as_ref(), both.running), (None, None));
-        assert!(both.missing[1].contains("--slots"), "{both:?}");
+        assert!(both.notes[1].contains("--slots"), "{both:?}");
     }
 
     #[test]

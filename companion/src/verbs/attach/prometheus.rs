@@ -1,7 +1,12 @@
 //! The text format of Prometheus: samples with name, labels and value. A line that is none is passed over.
 
+use std::collections::BTreeSet;
+
 /// Largest number of samples that are kept; engines have a few thousand.
 const MOST: usize = 100_000;
+
+/// Labels of the processes that share the work of one engine: each tells the same values.
+const RANKS: [&str; 3] = ["tp_rank", "pp_rank", "moe_ep_rank"];
 
 /// A sample of a metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +19,14 @@ struct Sample {
 impl Sample {
     fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The labels without the ranks of processes.
+    fn engine(&self) -> Vec<&(String, String)> {
+        let mut labels: Vec<_> =
+            self.labels.iter().filter(|(key, _)| !RANKS.contains(&key.as_str())).collect();
+        labels.sort();
+        labels
     }
 }
 
@@ -44,16 +57,17 @@ impl Samples {
         Self::total(self.all(name).filter(|sample| sample.label(key) == Some(value)))
     }
 
+    /// The mean of a metric over all its labels, for shares; see [`Self::sum`].
+    pub(super) fn mean(&self, name: &str) -> Option<f64> {
+        let sum = self.sum(name)?;
+        Some(sum / self.all(name).count() as f64)
+    }
+
     fn total<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<f64> {
         let values: Vec<f64> = samples.map(|sample| sample.value).collect();
         let sound = values.iter().all(|value| (0.0..f64::INFINITY).contains(value));
         let sum: f64 = values.iter().sum();
         (!values.is_empty() && sound && sum.is_finite()).then_some(sum)
-    }
-
-    /// The first of these metrics that can be read.
-    pub(super) fn first(&self, names: &[&str]) -> Option<f64> {
-        names.iter().find_map(|name| self.sum(name))
     }
 
     /// The sum over the engines of a server of the value of one metric times the product of two labels of another one. An engine
@@ -73,10 +87,13 @@ impl Samples {
         Some(total)
     }
 
-    /// The samples of a metric. Of metrics with a sum and its parts by priority only the sum counts.
+    /// The samples of a metric. Of metrics with a sum and its parts by priority only the sum counts, and of processes that share the
+    /// work of one engine only the first.
     fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Sample> {
+        let mut seen = BTreeSet::new();
         self.0.iter().filter(move |sample| {
-            sample.name == name && sample.label("priority").is_none_or(str::is_empty)
+            let is_whole = sample.label("priority").is_none_or(str::is_empty);
+            sample.name == name && is_whole && seen.insert(sample.engine())
         })
     }
 }
@@ -135,13 +152,13 @@ mod tests {
 
     #[test]
     fn samples_have_labels_values_and_stamps() {
-        let text = "# HELP a A counter\n# TYPE a counter\na 3\na{b=\"c\",d=\"e \\\"f\\\\\"} 4.5 1700000000\n\na{} 1e1\nb NaN\n";
+        let text = "# HELP a A counter\n# TYPE a counter\na 3\na{b=\"c\",d=\"e \\\"f\\\\\"} 4.5 1700000000\n\na{g=\"h\"} 1e1\nb NaN\n";
         let samples = Samples::parse(text);
         assert_eq!(samples.0.len(), 4, "{samples:?}");
         assert_eq!(samples.sum("a"), Some(17.5));
         assert_eq!(samples.0[1].label("d"), Some("e \"f\\"));
         assert_eq!(samples.sum("b"), None);
-        assert_eq!(samples.first(&["missing", "b", "a"]), Some(17.5));
+        assert_eq!(samples.mean("a"), Some(17.5 / 3.0));
         assert_eq!(samples.sum_with("a", "b", "c"), Some(4.5));
         assert_eq!(samples.sum_with("a", "b", "d"), None);
         assert!(samples.has_prefix("a") && !samples.has_prefix("c"));
@@ -173,8 +190,15 @@ mod tests {
             let samples = Samples::parse(&format!("{text}\nlast 1\n"));
             assert_eq!(samples.sum("last"), Some(1.0), "{text}");
         }
-        let huge = "m{l=\"x\"} 1\n".repeat(MOST + 10);
+        let huge: String = (0..MOST + 10).map(|at| format!("m{{l=\"{at}\"}} 1\n")).collect();
         assert_eq!(Samples::parse(&huge).sum("m"), Some(MOST as f64));
+    }
+
+    #[test]
+    fn processes_of_one_engine_count_once() {
+        let text = "a{dp_rank=\"0\",tp_rank=\"0\"} 3\na{tp_rank=\"1\",dp_rank=\"0\"} 3\na{dp_rank=\"1\",tp_rank=\"2\"} 5\n";
+        let samples = Samples::parse(text);
+        assert_eq!((samples.sum("a"), samples.mean("a")), (Some(8.0), Some(4.0)));
     }
 
     #[test]

@@ -87,8 +87,8 @@ pub(super) struct ServerReading {
     /// Times between two tokens of a request.
     pub(super) token_times: Option<HistogramTotal>,
     pub(super) drafts: Option<DraftCounters>,
-    /// Why a value is missing, and the flag of the engine that turns it on.
-    pub(super) missing: Vec<String>,
+    /// Why a value is missing, with the flag of the engine that turns it on, and other remarks.
+    pub(super) notes: Vec<String>,
 }
 
 impl ServerReading {
@@ -133,7 +133,7 @@ const AT_END: &str = "the server counts the tokens of a request when the request
 impl Live {
     /// The state between two readings that lie `seconds` apart.
     pub(super) fn between(before: &ServerReading, after: &ServerReading, seconds: f64) -> Self {
-        let mut notes = after.missing.clone();
+        let mut notes = after.notes.clone();
         let [generated, prompt] = [
             generated(before.generated.as_ref(), after.generated.as_ref(), seconds),
             grown(before.prompt, after.prompt).map(|tokens| tokens.map(|tokens| tokens / seconds)),

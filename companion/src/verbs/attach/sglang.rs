@@ -1,5 +1,6 @@
 //! Answers of SGLang at `/get_model_info`, `/get_server_info` and `/metrics`.
 
+use report::number_text as n;
 use serde_json::Value;
 
 use super::prometheus::Samples;
@@ -29,7 +30,7 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
     let Some(metrics) = metrics.filter(|metrics| metrics.has_prefix("sglang:")) else {
         let why =
             "tokens and requests: start SGLang with --enable-metrics, which turns its counters on";
-        return ServerReading { missing: vec![why.to_owned()], ..ServerReading::default() };
+        return ServerReading { notes: vec![why.to_owned()], ..ServerReading::default() };
     };
     let running = metrics.sum("sglang:num_running_reqs").and_then(whole);
     // Without requests the rate may be that of the last ones.
@@ -43,12 +44,25 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
             .or_else(|| metrics.sum("sglang:prompt_tokens_total")),
         running,
         waiting: metrics.sum("sglang:num_queue_reqs").and_then(whole),
-        cached: metrics.sum("sglang:num_used_tokens"),
-        cache_usage: metrics.sum("sglang:token_usage").filter(|share| *share <= 1.0),
+        // Earlier versions tell only the tokens in the cache, those of prompts in work included.
+        cached: metrics
+            .sum("sglang:decode_sum_seq_lens")
+            .filter(|tokens| *tokens > 0.0)
+            .or_else(|| metrics.sum("sglang:num_used_tokens")),
+        cache_usage: metrics.mean("sglang:token_usage"),
         token_times: None,
         drafts: None,
-        missing: Vec::new(),
+        notes: accepted(metrics).into_iter().collect(),
     }
+}
+
+/// A note on speculative decoding, which is on where a step accepts tokens.
+fn accepted(metrics: &Samples) -> Option<String> {
+    let length = metrics.mean("sglang:spec_accept_length").filter(|length| *length > 0.0)?;
+    Some(format!(
+        "speculative decoding is on: a step gives {} tokens in the mean; --draft-tokens and --acceptance take it into account",
+        n::short(length, 3)
+    ))
 }
 
 #[cfg(test)]
@@ -78,6 +92,15 @@ mod tests {
     }
 
     #[test]
+    fn drafts_and_lengths_of_sequences_are_told() {
+        let text =
+            format!("{METRICS}sglang:decode_sum_seq_lens 8000\nsglang:spec_accept_length 2.5\n");
+        let found = reading(Some(&Samples::parse(&text)));
+        assert_eq!(found.cached, Some(8000.0));
+        assert!(found.notes[0].contains("a step gives 2.5"), "{found:?}");
+    }
+
+    #[test]
     fn parts_by_priority_do_not_count_twice() {
         let text = format!("{METRICS}sglang:num_running_reqs{{priority=\"1\"}} 9\n");
         assert_eq!(reading(Some(&Samples::parse(&text))).running, Some(16));
@@ -94,7 +117,7 @@ mod tests {
 
     #[test]
     fn without_counters_the_flag_is_named() {
-        assert!(reading(None).missing[0].contains("--enable-metrics"));
+        assert!(reading(None).notes[0].contains("--enable-metrics"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use report::output::words;
 use serde_json::{Value, json};
 
 use super::judge::{self, Judged};
-use super::reading::{Identity, Live};
+use super::reading::{Identity, Live, Server};
 use crate::output::{Answer, Rows};
 
 /// A state, with a judgment or the reason for none.
@@ -44,12 +44,18 @@ impl Shown<'_> {
     }
 
     fn document(&self) -> Document {
+        let prompts = match self.identity.server {
+            Server::LlamaCpp => "prompt tokens computed, cached ones not included",
+            Server::Vllm | Server::Sglang => {
+                "prompt tokens as the server counts them, perhaps with cached ones"
+            }
+        };
         let Identity { server, version, model, .. } = self.identity;
         let version = version.as_ref().map_or(String::new(), |version| format!(" {version}"));
         let model = model.as_ref().map_or(String::new(), |model| format!(" serves {model}"));
         let mut out = Document::default();
         out.heading(format!("{}{version} at {}{model}", server.name(), self.address));
-        out.table(live_table(self.live));
+        out.table(live_table(self.live, prompts));
         if let Ok(judged) = &self.judged {
             let mode = judged.inputs.power_mode();
             let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));
@@ -119,7 +125,7 @@ fn compared(judged: &Judged) -> Value {
     })
 }
 
-fn live_table(live: &Live) -> Table {
+fn live_table(live: &Live, prompts: &str) -> Table {
     let mut table =
         Table::new(&[("live", Align::Left), ("value", Align::Right), ("source", Align::Left)]);
     let mut row = |name: &str, value: Option<String>, source: String| {
@@ -135,7 +141,7 @@ fn live_table(live: &Live) -> Table {
             "the mean of the running ones".into(),
         );
     }
-    row("prompts", live.prompt_rate.map(tokens), "prompt tokens computed".into());
+    row("prompts", live.prompt_rate.map(tokens), prompts.into());
     let running = live.running.map(|[before, now]| {
         if before == now {
             n::count(now)

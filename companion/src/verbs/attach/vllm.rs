@@ -25,7 +25,7 @@ pub(super) fn identity(version: &Value, models: &Value) -> Identity {
 pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
     let Some(metrics) = metrics.filter(|metrics| metrics.has_prefix("vllm:")) else {
         let why = "tokens and requests: start vLLM without --disable-log-stats, which turns its counters off";
-        return ServerReading { missing: vec![why.to_owned()], ..ServerReading::default() };
+        return ServerReading { notes: vec![why.to_owned()], ..ServerReading::default() };
     };
     // Names of versions 1 and 0.
     let usage = ["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"];
@@ -33,9 +33,9 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
     let info = ["num_gpu_blocks", "block_size"];
     let cached =
         usage.iter().find_map(|name| metrics.times_labels(name, "vllm:cache_config_info", info));
-    let mut missing = Vec::new();
+    let mut notes = Vec::new();
     if cached.is_none() {
-        missing.push(
+        notes.push(
             "context in use: this vLLM does not tell the size of its KV cache; --context gives it"
                 .to_owned(),
         );
@@ -50,14 +50,13 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
         running: metrics.sum("vllm:num_requests_running").and_then(whole),
         waiting: metrics.sum("vllm:num_requests_waiting").and_then(whole),
         cached,
-        // The share of one engine; of several it would be a sum.
-        cache_usage: metrics.first(&usage).filter(|share| *share <= 1.0),
+        cache_usage: usage.iter().find_map(|name| metrics.mean(name)),
         token_times: times.iter().find_map(total),
         drafts: metrics
             .sum("vllm:spec_decode_num_draft_tokens_total")
             .zip(metrics.sum("vllm:spec_decode_num_accepted_tokens_total"))
             .map(|(drafted, accepted)| DraftCounters { drafted, accepted }),
-        missing,
+        notes,
     }
 }
 
@@ -102,7 +101,7 @@ mod tests {
         for metrics in [None, Some(Samples::parse("python_info 1\n"))] {
             let found = reading(metrics.as_ref());
             assert_eq!(found.generated, None);
-            assert!(found.missing[0].contains("--disable-log-stats"), "{found:?}");
+            assert!(found.notes[0].contains("--disable-log-stats"), "{found:?}");
         }
     }
 
