@@ -206,6 +206,17 @@ fn vllm_is_compared_at_its_batch_and_context() {
 }
 
 #[test]
+fn vllm_with_a_key_still_tells_its_counters() {
+    let url = server(|path, asked| match path {
+        "/v1/models" => http("401 Unauthorized", r#"{"error":"Unauthorized"}"#),
+        _ => vllm(path, asked.saturating_sub(1)),
+    });
+    let value = json(&format!("attach {url} --hardware h100 --model llama-3.1-8b"));
+    assert_eq!((&value["engine"], &value["model"]["name"]), (&"vllm".into(), &Value::Null));
+    assert_eq!(value["compared"]["batch"], 32);
+}
+
+#[test]
 fn sglang_tells_its_split() {
     let value = json(&format!("attach {} --hardware h100", server(sglang)));
     assert_eq!((&value["engine"], &value["tensor_parallel"]), (&"sglang".into(), &2.into()));

@@ -318,6 +318,35 @@ mod tests {
     }
 
     #[test]
+    fn explanations_that_the_server_rules_out_are_left_out() {
+        let served = identity("assistant", "meta-llama/Llama-3.1-8B-Instruct", None);
+        let given = fields(&[("hardware", "rtx_4090")]);
+        let mut comparison = Comparison::new(given, &served, &Library::CATALOGS).expect("flags");
+        // Half the expected rate: that of one of the two requests.
+        let mut live = live(54.8, 2, Some(208.0));
+        let judged = comparison.judge(&live, &Library::CATALOGS).expect("judged");
+        let is_ruled_out = |found: &Explanation| {
+            matches!(found, Explanation::OneOf { .. } | Explanation::Engine { .. })
+        };
+        let all = judged.inputs.check().expect("an answer").explanations;
+        assert!(all.iter().any(is_ruled_out), "{all:?}");
+        let left = judged.answer.explanations;
+        assert!(!left.is_empty() && !left.iter().any(is_ruled_out), "{left:?}");
+        let format = calc_core::catalog::format("fp16").expect("a format");
+        let time = calc_core::units::Seconds::new(1.0);
+        let expected = judged.answer.expected;
+        let span = calc_core::plan::Span { ideal: time, expected };
+        let format = Explanation::Format { format, activations: None, bits: 16.0, span };
+        let shortest =
+            calc_core::check::Drafts { draft_tokens: 1, acceptance: 0.5, tokens_per_round: 1.5 };
+        let drafts = Explanation::Drafts { shortest, easiest: None };
+        assert!(comparison.is_open(&format, &live) && comparison.is_open(&drafts, &live));
+        comparison.is_served_file = true;
+        live.counts_drafts = true;
+        assert!(!comparison.is_open(&format, &live) && !comparison.is_open(&drafts, &live));
+    }
+
+    #[test]
     fn wrong_flags_are_refused_before_a_reading() {
         let served = identity("assistant", "meta-llama/Llama-3.1-8B-Instruct", None);
         for given in [

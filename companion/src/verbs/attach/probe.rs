@@ -80,7 +80,8 @@ fn identity(client: &Client, shown: &str) -> Result<Identity, String> {
     let get =
         |path: &str| -> Result<Value, String> { Ok(json(&client.get(path)?).unwrap_or_default()) };
     let answered = client.get("/v1/models")?;
-    if let Some(why) = refusal(&answered) {
+    // With a key for its models, vLLM still tells its counters.
+    if let Some(why) = refusal(&answered).filter(|_| !asks_for_key(&answered)) {
         return Err(format!("{shown}: {why}"));
     }
     let models = json(&answered).unwrap_or_default();
@@ -103,11 +104,16 @@ fn identity(client: &Client, shown: &str) -> Result<Identity, String> {
     if metrics.text().is_some_and(|text| Samples::parse(text).has_prefix("vllm:")) {
         return Ok(vllm::identity(&get("/version")?, &models));
     }
-    let why = refusal(&client.get("/props")?).unwrap_or_else(|| {
+    let refused = refusal(&answered).or(refusal(&client.get("/props")?));
+    let why = refused.unwrap_or_else(|| {
         "something answers, but neither llama-server nor vLLM nor SGLang: /props, /version and /get_model_info are not theirs"
             .to_owned()
     });
     Err(format!("{shown}: {why}"))
+}
+
+const fn asks_for_key(answer: &HttpAnswer) -> bool {
+    matches!(answer.status, 401 | 403)
 }
 
 /// Why a server that may be an engine does not answer now.
