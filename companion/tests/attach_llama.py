@@ -92,6 +92,8 @@ def serve(path, has_metrics):
     params.model.path = path
     params.n_ctx, params.n_parallel, params.port, params.warmup = 4096, 2, 0, False
     params.hostnames = ["127.0.0.1"]
+    # Threads of llama.cpp wait in loops: two of them crawl where another program has one of the two cores.
+    params.cpuparams.n_threads = 1
     params.endpoint_metrics, params.endpoint_slots = has_metrics, True
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
