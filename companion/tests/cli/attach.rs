@@ -264,7 +264,8 @@ fn servers_that_fail_get_a_sentence() {
     drop(refused);
     let cases: Vec<(String, &str)> = vec![
         (free, "nothing answers at this port"),
-        ("http://no-such-host.invalid:8080".into(), "the host is not known here"),
+        // A label of 64 letters is refused before anybody on the network is asked.
+        (format!("http://{}:8080", "a".repeat(64)), "the host is not known here"),
         (server(|_, _| ok("<html>hello</html>")), "neither llama-server nor vLLM nor SGLang"),
         (server(|_, _| not_found()), "neither llama-server nor vLLM nor SGLang"),
         (server(|_, _| b"SSH-2.0-OpenSSH_9.6\r\n".to_vec()), "the answer is not HTTP"),
