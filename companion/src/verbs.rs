@@ -3,6 +3,7 @@
 
 mod analyze;
 pub(crate) mod api;
+mod attach;
 mod bench;
 mod calibrate;
 mod catalog;
@@ -49,6 +50,7 @@ pub(crate) fn commands() -> Vec<Command> {
         bench::command(),
         telemetry::command(),
         monitor::command(),
+        attach::command(),
         check::command(),
         plot::command(),
     ]
@@ -60,6 +62,7 @@ pub(crate) fn listen_for_interrupts(verb: &str, matches: &ArgMatches) {
         // Its program decides what an interrupt means.
         "monitor" => {}
         "telemetry" if telemetry::is_endless(matches) => interrupt::exits_with(0),
+        "attach" if attach::is_endless(matches) => interrupt::exits_with(0),
         _ => interrupt::exits_with(interrupt::INTERRUPTED),
     }
 }
@@ -84,6 +87,7 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "bench" => bench::run(matches),
         "telemetry" => telemetry::run(matches),
         "monitor" => monitor::run(matches),
+        "attach" => attach::run(matches),
         "check" => check::run(matches),
         "plot" => plot::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other}"),

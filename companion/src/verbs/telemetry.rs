@@ -23,7 +23,7 @@ const INTERVALS: Range = Range { least: SPAN, most: Duration::from_hours(1) };
 /// The usual interval.
 const USUAL: Duration = Duration::from_secs(1);
 /// Erases a terminal and puts the cursor at its top.
-const ERASE: &str = "\x1b[H\x1b[2J";
+pub(super) const ERASE: &str = "\x1b[H\x1b[2J";
 
 pub(super) fn command() -> Command {
     let watch = Arg::new("watch").long("watch").action(ArgAction::SetTrue).help(

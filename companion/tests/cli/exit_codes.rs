@@ -57,6 +57,8 @@ fn every_verb_ends_with_its_published_code() {
         ("bench flops --backend cuda".into(), 3),
         ("monitor -- no-such-program".into(), 3),
         ("monitor --interval 1ms -- true".into(), 2),
+        ("attach http://127.0.0.1:1".into(), 1),
+        ("attach https://127.0.0.1:1".into(), 2),
         ("telemetry -o jsonl".into(), 0),
         ("telemetry --interval 1s".into(), 2),
         ("calibrate --from no-such-file".into(), 2),

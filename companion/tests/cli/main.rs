@@ -6,6 +6,7 @@ mod binary;
 mod run;
 
 mod advice;
+mod attach;
 mod bad_input;
 mod bench;
 mod bench_sweep;

@@ -23,6 +23,11 @@ fn store(folder: &Folder, name: &str, written: &Written) -> String {
     path
 }
 
+/// Writes a small GGUF file and returns its path.
+pub(crate) fn small_gguf(folder: &Folder) -> String {
+    store(folder, "small.gguf", &small_llama().write())
+}
+
 fn json_of(words: &str) -> Value {
     serde_json::from_str(&answer(&format!("{words} -o json"))).expect("JSON")
 }

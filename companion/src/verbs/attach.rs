@@ -1,0 +1,187 @@
+//! `attach`: reads a running llama.cpp server, vLLM or SGLang over HTTP, and compares its rate with the model.
+
+mod http;
+mod judge;
+mod llama_cpp;
+mod probe;
+mod prometheus;
+mod reading;
+mod sglang;
+mod shown;
+mod vllm;
+
+use std::io::{self, IsTerminal};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use report::input::request::Library;
+use serde_json::{Map, Value};
+
+use super::flags;
+use super::interval::{self, Range};
+use super::telemetry::ERASE;
+use crate::clock::Clock;
+use crate::failure::Failure;
+use crate::output::{self, Form};
+use crate::weight_files;
+use http::ServerUrl;
+use judge::Comparison;
+use probe::Probe;
+use reading::{Live, ServerReading};
+use shown::Shown;
+
+const INTERVALS: Range = Range { least: Duration::from_millis(200), most: Duration::from_hours(1) };
+/// The usual interval.
+const USUAL: Duration = Duration::from_secs(2);
+
+/// Flags of the model and the device; batch and context are those of the server.
+const COMPARED: &[&str] = &[
+    "hardware",
+    "power_mode",
+    "memory_gb",
+    "model",
+    "model_upper_bound",
+    "weights",
+    "activations",
+    "kv",
+    "embedding",
+    "experts",
+    "weight_gb",
+    "weight_bits",
+    "streamed_gb",
+    "language_model_only",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "expert_parallel",
+    "link",
+    "host",
+    "host_memory_gb",
+    "host_link",
+    "ssd_gb_s",
+    "reserve_gb",
+    "draft_tokens",
+    "acceptance",
+    "draft_model",
+    "engine",
+    "calibration",
+];
+
+pub(super) fn command() -> Command {
+    let url = Arg::new("url")
+        .value_name("URL")
+        .value_hint(ValueHint::Url)
+        .required(true)
+        .help("ServerUrl of the server: http:// with host and port");
+    let watch = Arg::new("watch").long("watch").action(ArgAction::SetTrue).help(
+        "Read again and again until Ctrl-C, which ends it with exit code 0; forms: table, jsonl",
+    );
+    let context = Arg::new("context")
+        .long("context")
+        .value_name("NUMBER")
+        .value_hint(ValueHint::Other)
+        .allow_negative_numbers(true)
+        .help("Cached tokens of each request; default: as the server tells");
+    let command = Command::new("attach")
+        .about("Read a running llama.cpp server, vLLM or SGLang, and compare its rate with the model")
+        .args([
+            url,
+            watch,
+            interval::argument("Time between two readings, 200ms to 1h; default 2s"),
+            context,
+        ])
+        .after_help(
+            "Only GET is sent, to the given host. llama-server needs --metrics, SGLang --enable-metrics. The model is by default the \
+             one that the server names, if its file can be read here or the catalog has it.\n\n\
+             Examples:\n  ridgepoint attach http://127.0.0.1:8080\n  \
+             ridgepoint attach http://127.0.0.1:8000 --hardware h100 --model llama-3.1-8b --watch -o jsonl",
+        );
+    flags::add(command, COMPARED).arg(output::argument())
+}
+
+/// Whether these flags read until Ctrl-C.
+pub(super) fn is_endless(matches: &ArgMatches) -> bool {
+    matches.get_flag("watch")
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let form = Form::of(matches);
+    if is_endless(matches) && !matches!(form, Form::Table | Form::Jsonl) {
+        return Err(Failure::bad("--watch writes a table or, with -o jsonl, a line per reading"));
+    }
+    let interval = interval::of(matches, USUAL, INTERVALS)?;
+    let url = matches.get_one::<String>("url").map(String::as_str).unwrap_or_default();
+    let address = ServerUrl::parse(url).map_err(Failure::bad)?;
+    let files = weight_files::user_files();
+    let library = Library::with_files(&files);
+    let session = Session::open(address, given(matches), &library)?;
+    let erases = is_endless(matches) && form == Form::Table && io::stdout().is_terminal();
+    let mut before = session.probe.read()?;
+    loop {
+        thread::sleep(interval);
+        let after = session.probe.read()?;
+        let text = session.text(&before, &after, &library, form);
+        before = after;
+        let text = match (form, erases) {
+            (Form::Table, true) => format!("{ERASE}{text}"),
+            // Tables in a file stand apart.
+            (Form::Table, false) if is_endless(matches) => format!("{text}\n"),
+            _ => text,
+        };
+        output::print(&text)?;
+        if !is_endless(matches) {
+            return Ok(());
+        }
+    }
+}
+
+/// The fields that the user gave.
+fn given(matches: &ArgMatches) -> Map<String, Value> {
+    let mut fields = flags::fields(matches, COMPARED);
+    if let Some(context) = matches.get_one::<String>("context") {
+        fields.insert("context".into(), Value::String(context.clone()));
+    }
+    fields
+}
+
+/// A server, and the model that it is compared with.
+#[derive(Debug)]
+struct Session {
+    shown: String,
+    probe: Probe,
+    comparison: Comparison,
+}
+
+impl Session {
+    fn open(
+        address: ServerUrl,
+        given: Map<String, Value>,
+        library: &Library<'_>,
+    ) -> Result<Self, Failure> {
+        let shown = address.to_string();
+        let probe = Probe::open(address)?;
+        let comparison = Comparison::new(given, &probe.identity, library)?;
+        Ok(Self { shown, probe, comparison })
+    }
+
+    fn text(
+        &self,
+        (before, start): &(ServerReading, Instant),
+        (after, end): &(ServerReading, Instant),
+        library: &Library<'_>,
+        form: Form,
+    ) -> String {
+        let live = Live::between(before, after, (*end - *start).as_secs_f64());
+        let judged = self.comparison.judge(&live, library);
+        Shown {
+            address: &self.shown,
+            at_ms: Clock::default().now(),
+            identity: &self.probe.identity,
+            live: &live,
+            judged,
+            notes: &self.comparison.notes,
+        }
+        .answer()
+        .text(form)
+    }
+}

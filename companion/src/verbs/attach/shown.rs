@@ -1,0 +1,186 @@
+//! The answer of `attach` as a document and as JSON.
+
+use calc_core::units::{Seconds, TokensPerSec};
+use report::number_text as n;
+use report::output::json::SCHEMA;
+use report::output::json::check::CheckJson;
+use report::output::summary::{self, Document};
+use report::output::table::{Align, Table};
+use report::output::words;
+use serde_json::{Value, json};
+
+use super::judge::{self, Judged};
+use super::reading::{Identity, Live, Server};
+use crate::output::{Answer, Rows};
+
+/// A state, with a judgment or the reason for none.
+#[derive(Debug)]
+pub(super) struct Shown<'a> {
+    pub(super) address: &'a str,
+    pub(super) at_ms: u64,
+    pub(super) identity: &'a Identity,
+    pub(super) live: &'a Live,
+    pub(super) judged: Result<Judged, String>,
+    /// Notes on the model and the flags.
+    pub(super) notes: &'a [String],
+}
+
+impl Shown<'_> {
+    pub(super) fn answer(&self) -> Answer {
+        Answer { document: self.document(), value: self.value(), rows: Rows::One }
+    }
+
+    fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.live.notes.clone();
+        notes.extend(self.notes.iter().cloned());
+        match &self.judged {
+            Err(why) => notes.push(why.clone()),
+            Ok(judged) => {
+                notes.extend(judge::conditions(self.live));
+                notes.extend(words::check::notes(&judged.inputs, &judged.answer));
+            }
+        }
+        notes
+    }
+
+    fn document(&self) -> Document {
+        let prompts = match self.identity.server {
+            Server::LlamaCpp => "prompt tokens computed, cached ones not included",
+            Server::Vllm | Server::Sglang => {
+                "prompt tokens as the server counts them, perhaps with cached ones"
+            }
+        };
+        let Identity { server, version, model, .. } = self.identity;
+        let version = version.as_ref().map_or(String::new(), |version| format!(" {version}"));
+        let model = model.as_ref().map_or(String::new(), |model| format!(" serves {model}"));
+        let mut out = Document::default();
+        out.heading(format!("{}{version} at {}{model}", server.name(), self.address));
+        out.table(live_table(self.live, prompts));
+        if let Ok(judged) = &self.judged {
+            let mode = judged.inputs.power_mode();
+            let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));
+            let subject = summary::checked(&judged.inputs);
+            out.heading(format!("{subject} on {}{mode}", judged.inputs.hardware_name()));
+            out.line(words::check::sentence(&judged.answer));
+            out.table(rates(judged));
+            out.heading("Possible explanations");
+            for explanation in words::check::explanations(&judged.answer) {
+                out.line(explanation);
+            }
+        }
+        out.notes(self.all_notes());
+        out
+    }
+
+    fn value(&self) -> Value {
+        let Identity { server, version, model, path, parameters, tensor_parallel } = self.identity;
+        let live = self.live;
+        json!({
+            "schema": SCHEMA,
+            "at_ms": self.at_ms,
+            "url": self.address,
+            "engine": server.engine().key(),
+            "version": version,
+            "model": { "name": model, "path": path, "parameters": parameters },
+            "tensor_parallel": tensor_parallel,
+            "live": {
+                "interval_s": live.seconds,
+                "token_per_s": live.rate,
+                "basis": live.basis,
+                "prompt_token_per_s": live.prompt_rate,
+                "running": live.running.map(|[_, now]| now),
+                "running_before": live.running.map(|[before, _]| before),
+                "waiting": live.waiting,
+                "context_token": live.context,
+                "kv_cache_usage_ratio": live.cache_usage,
+                "time_between_tokens_s": live.token_time,
+                "drafted_token": live.drafts.map(|drafts| drafts.drafted),
+                "accepted_token": live.drafts.map(|drafts| drafts.accepted),
+            },
+            "compared": self.judged.as_ref().ok().map(compared),
+            "notes": self.all_notes(),
+        })
+    }
+}
+
+/// Rate of a batch at a time per token.
+fn rate(batch: u64, time: Seconds) -> TokensPerSec {
+    TokensPerSec::new(batch as f64 / time.get())
+}
+
+fn compared(judged: &Judged) -> Value {
+    let (batch, answer) = (judged.batch, &judged.answer);
+    let of = |time| rate(batch, time).get();
+    json!({
+        "batch": batch,
+        "context": judged.context,
+        "expected_token_per_s": of(answer.expected.time),
+        "expected_low_token_per_s": of(answer.expected.high),
+        "expected_high_token_per_s": of(answer.expected.low),
+        "ideal_token_per_s": of(answer.ideal),
+        "of_expected": answer.expected.time / answer.time,
+        "of_ideal": answer.ideal / answer.time,
+        "mbu": judged.mbu,
+        "check": CheckJson::new(&judged.inputs, answer),
+    })
+}
+
+fn live_table(live: &Live, prompts: &str) -> Table {
+    let mut table =
+        Table::new(&[("live", Align::Left), ("value", Align::Right), ("source", Align::Left)]);
+    let mut row = |name: &str, value: Option<String>, source: String| {
+        table.push(vec![name.into(), value.unwrap_or_else(|| n::NO_NUMBER.into()), source]);
+    };
+    let tokens = |rate: f64| n::token_rate(TokensPerSec::new(rate));
+    let seconds = n::time(Seconds::new(live.seconds));
+    row("generated", live.rate.map(tokens), format!("{}, {seconds} apart", live.basis));
+    if let (Some(rate), Some(batch @ 2..)) = (live.rate, live.batch()) {
+        row(
+            "each request",
+            Some(tokens(rate / batch as f64)),
+            "the mean of the running ones".into(),
+        );
+    }
+    row("prompts", live.prompt_rate.map(tokens), prompts.into());
+    let running = live.running.map(|[before, now]| {
+        if before == now {
+            n::count(now)
+        } else {
+            format!("{}, then {}", n::count(before), n::count(now))
+        }
+    });
+    row("requests running", running, "at both readings".into());
+    row("requests waiting", live.waiting.map(n::count), "at the second".into());
+    let context = live.context.map(|context| format!("{} tokens", n::short(context.round(), 8)));
+    row("context in use", context, "the mean of the running requests".into());
+    row("KV cache in use", live.cache_usage.map(n::percent), "of what the server allotted".into());
+    if let Some(time) = live.token_time {
+        let time = n::time(Seconds::new(time));
+        row("between two tokens", Some(time), "of a request, the mean between the readings".into());
+    }
+    table
+}
+
+fn rates(judged: &Judged) -> Table {
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("rate", Align::Right),
+        ("a step", Align::Right),
+        ("live is", Align::Right),
+    ]);
+    let (batch, answer) = (judged.batch, &judged.answer);
+    let mut row = |name: &str, time: Seconds, share: Option<f64>| {
+        let share = share.map_or(String::new(), n::ratio);
+        table.push(vec![name.into(), n::token_rate(rate(batch, time)), n::time(time), share]);
+    };
+    let expected = answer.expected;
+    row("live", answer.time, None);
+    row("expected", expected.time, Some(expected.time / answer.time));
+    row("expected, from", expected.high, Some(expected.high / answer.time));
+    row("expected, to", expected.low, Some(expected.low / answer.time));
+    row("ideal", answer.ideal, Some(answer.ideal / answer.time));
+    if let Some(mbu) = judged.mbu {
+        table.push(vec!["MBU".into(), n::percent(mbu)]);
+    }
+    table
+}
