@@ -65,7 +65,7 @@ pub const fn resource(resource: Resource) -> &'static str {
         Resource::HostCompute => "host compute",
         Resource::HostLink => "host link",
         Resource::HostSsd => "SSD",
-        Resource::Launch => "launch time",
+        Resource::Launch => "launch",
         Resource::Links => "link",
     }
 }
