@@ -370,7 +370,7 @@ fn the_card_has_the_bytes_of_its_own_layers() {
         plan.set_placement(Placement::of_feed_forward(on_host));
         plan.footprint().weights.get()
     };
-    // Of the last 13 of 94 layers, 12 are in the last eighth, whose down projections are in Q6_K.
+    // The card keeps 13 of 94 layers. 12 of them are in the last eighth, whose down projections are in Q6_K.
     let found = weights(81) - weights(94);
     let matrix = 128.0 * 1536.0 * 4096.0 / 8.0;
     let by_hand = matrix * (13.0 * 2.0 * 4.5 + 12.0 * 6.5625 + 4.5);

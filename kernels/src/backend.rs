@@ -86,6 +86,20 @@ impl Check {
         };
         if badness(&other) > badness(&self) { other } else { self }
     }
+
+    /// The worst error of `count` runs.
+    ///
+    /// # Errors
+    /// The first run that fails.
+    pub fn worst_of(
+        tolerance: f64,
+        count: u64,
+        mut error: impl FnMut(u64) -> Result<f64, Fault>,
+    ) -> Result<Self, Fault> {
+        (0..count).try_fold(Self { worst_error: 0.0, tolerance }, |worst, run| {
+            Ok(worst.worse(Self { worst_error: error(run)?, tolerance }))
+        })
+    }
 }
 
 /// Reasons why a backend refuses or fails.

@@ -20,7 +20,7 @@ fn weights_gb(kept: &[String], stages: u64) -> (f64, bool) {
     weights_on((kept, 8), (stages, 1))
 }
 
-/// The same of a model with a number of heads of keys and values, on a number of tensor-parallel devices per stage.
+/// [`weights_gb`] with `kv_heads` heads of keys and values, on `tensor` devices per stage that share each layer.
 fn weights_on((kept, kv_heads): (&[String], u64), (stages, tensor): (u64, u64)) -> (f64, bool) {
     let config = json!({
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
@@ -48,7 +48,7 @@ fn weights_on((kept, kv_heads): (&[String], u64), (stages, tensor): (u64, u64)) 
     (answer.memory.weights.get() / 1e9, is_said)
 }
 
-/// The same counted by hand: `kept` are the layers that are in 16 bits as a whole.
+/// Weights of the fullest device [GB], summed layer by layer; the layers in `kept` are in 16 bits.
 fn by_hand(kept: &[u64], stages: u64) -> f64 {
     let mut start = 0;
     let counts = stage_layers(Engine::Vllm, 32, stages);

@@ -35,11 +35,11 @@ pub struct AttentionBuffers<'a, T> {
     pub queries: &'a [f32],
     /// batch × kv_heads × room × head_dim, of which the first `context` tokens are read.
     pub keys: &'a [T],
-    /// As the keys.
+    /// batch × kv_heads × room × head_dim, of which the first `context` tokens are read.
     pub values: &'a [T],
     /// Tokens that a head of the cache has room for; at least the context.
     pub room: usize,
-    /// As the queries.
+    /// batch × new × heads × head_dim.
     pub output: &'a mut [f32],
     /// Memory that was made for the shape of the problem.
     pub scratch: &'a mut AttentionScratch,

@@ -39,7 +39,7 @@ impl Bounded {
         self.tolerances.push(tolerance + f64::from(f32::MIN_POSITIVE));
     }
 
-    /// The same values where the kernel rounds its results to FP16.
+    /// Widens the tolerances by the rounding of a kernel whose results are FP16.
     #[must_use]
     pub fn rounded_to_half(mut self) -> Self {
         for (value, tolerance) in self.values.iter().zip(&mut self.tolerances) {

@@ -69,9 +69,9 @@ impl Plan<'_> {
 /// Shares of the bytes in the first layers of a GGUF file, whose layers have different formats; empty where all are alike.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PrefixShares {
-    /// Of routed experts, or MLPs, by the number of layers that have them.
+    /// Share of the routed experts, or MLPs, in the first layers that have them, by the number of these layers.
     feed_forward: Vec<f64>,
-    /// Of the other weights, by the number of layers.
+    /// Share of the other weights in the first layers, by the number of layers.
     rest: Vec<f64>,
 }
 

@@ -224,14 +224,11 @@ impl<T: StoredLaunch> Task for AttentionTask<T> {
 
     /// The error is relative to the rounding bound, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
-        let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for iteration in 0..self.caches.len() as u64 {
+        Check::worst_of(1.0, self.caches.len() as u64, |iteration| {
             self.output.fill(f32::NAN);
             self.run(iteration)?;
-            let worst_error = self.error(iteration);
-            check = check.worse(Check { worst_error, tolerance: 1.0 });
-        }
-        Ok(check)
+            Ok(self.error(iteration))
+        })
     }
 
     fn cost(&self) -> Cost {

@@ -139,13 +139,11 @@ impl<T: StoredLaunch> Task for EmbeddingTask<T> {
 
     /// Numbers are widened, which is exact.
     fn check(&mut self) -> Result<Check, Fault> {
-        let mut check = Check { worst_error: 0.0, tolerance: 0.0 };
-        for iteration in 0..2 * self.tables.len() as u64 {
+        Check::worst_of(0.0, 2 * self.tables.len() as u64, |iteration| {
             self.output.fill(f32::NAN);
             self.run(iteration)?;
-            check = check.worse(Check { worst_error: self.error(iteration), tolerance: 0.0 });
-        }
-        Ok(check)
+            Ok(self.error(iteration))
+        })
     }
 
     fn cost(&self) -> Cost {

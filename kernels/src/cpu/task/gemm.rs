@@ -152,14 +152,11 @@ impl Task for GemmTask {
     }
 
     fn check(&mut self) -> Result<Check, Fault> {
-        let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for iteration in 0..self.copies {
+        Check::worst_of(1.0, self.copies, |iteration| {
             self.operands.poison();
             self.run(iteration)?;
-            let worst_error = self.operands.error(self.shape.n, iteration);
-            check = check.worse(Check { worst_error, tolerance: 1.0 });
-        }
-        Ok(check)
+            Ok(self.operands.error(self.shape.n, iteration))
+        })
     }
 
     fn cost(&self) -> Cost {

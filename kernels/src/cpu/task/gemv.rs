@@ -144,18 +144,15 @@ impl Task for GemvTask {
 
     /// The error is relative to the rounding bound, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
-        let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for iteration in 0..self.matrices.len() as u64 {
+        Check::worst_of(1.0, self.matrices.len() as u64, |iteration| {
             self.output.clear();
             self.run(iteration)?;
-            let worst_error = match compare(&self.output.to_vec(), &self.expected(iteration)) {
+            Ok(match compare(&self.output.to_vec(), &self.expected(iteration)) {
                 Ok(None) => 0.0,
                 Ok(Some(worst)) | Err(Mismatch::Element(worst)) => worst.error / worst.tolerance,
                 Err(Mismatch::Length { .. }) => f64::INFINITY,
-            };
-            check = check.worse(Check { worst_error, tolerance: 1.0 });
-        }
-        Ok(check)
+            })
+        })
     }
 
     fn cost(&self) -> Cost {

@@ -56,7 +56,7 @@ impl<T: Stored> DistinctRows<T> {
         Self { width, first: draw(), second: draw() }
     }
 
-    /// Which of the distinct rows row `row` of a copy is.
+    /// Index of the distinct row that row `row` of a copy repeats.
     const fn which(copy: u64, row: usize) -> usize {
         (row + start(copy, DISTINCT)) % DISTINCT
     }
@@ -130,7 +130,7 @@ impl<T: CarrierLaunch> RowTask<T> {
     /// Gated activation.
     ///
     /// # Errors
-    /// As [`RowTask::norm`].
+    /// Sizes that no kernel has, or that do not fit an address space.
     pub(in crate::cpu) fn gate(
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
@@ -152,7 +152,7 @@ impl<T: CarrierLaunch> RowTask<T> {
     /// Rotary positions.
     ///
     /// # Errors
-    /// As [`RowTask::norm`].
+    /// Sizes that no kernel has, or that do not fit an address space.
     pub(in crate::cpu) fn rope(
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
@@ -295,14 +295,12 @@ impl<T: CarrierLaunch> Task for RowTask<T> {
 
     /// The error is relative to the rounding bound, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
-        let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for copy in 0..self.copies() {
-            self.restore(copy);
-            self.run(copy as u64)?;
-            let worst_error = self.error(copy);
-            check = check.worse(Check { worst_error, tolerance: 1.0 });
-        }
-        Ok(check)
+        Check::worst_of(1.0, self.copies() as u64, |copy| {
+            let which = usize::try_from(copy).expect("fewer copies than addresses");
+            self.restore(which);
+            self.run(copy)?;
+            Ok(self.error(which))
+        })
     }
 
     fn cost(&self) -> Cost {
