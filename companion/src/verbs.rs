@@ -24,6 +24,7 @@ mod sweep;
 mod telemetry;
 mod tiling;
 mod validate;
+mod watch;
 
 use clap::{ArgMatches, Command};
 
@@ -61,8 +62,7 @@ pub(crate) fn listen_for_interrupts(verb: &str, matches: &ArgMatches) {
     match verb {
         // Its program decides what an interrupt means.
         "monitor" => {}
-        "telemetry" if telemetry::is_endless(matches) => interrupt::exits_with(0),
-        "attach" if attach::is_endless(matches) => interrupt::exits_with(0),
+        "telemetry" | "attach" if watch::is_endless(matches) => interrupt::exits_with(0),
         _ => interrupt::exits_with(interrupt::INTERRUPTED),
     }
 }

@@ -14,13 +14,13 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use clap::{Arg, ArgMatches, Command, ValueHint};
 use report::input::request::Library;
 use serde_json::{Map, Value};
 
-use super::flags;
 use super::interval::{self, Range};
 use super::telemetry::ERASE;
+use super::{flags, watch};
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::output::{self, Form};
@@ -35,47 +35,31 @@ const INTERVALS: Range = Range { least: Duration::from_millis(200), most: Durati
 /// The usual interval.
 const USUAL: Duration = Duration::from_secs(2);
 
-/// Flags of the model and the device; batch and context are those of the server.
-const COMPARED: &[&str] = &[
-    "hardware",
-    "power_mode",
-    "memory_gb",
-    "model",
-    "model_upper_bound",
-    "weights",
-    "activations",
-    "kv",
-    "embedding",
-    "experts",
-    "weight_gb",
-    "weight_bits",
-    "streamed_gb",
-    "language_model_only",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "expert_parallel",
-    "link",
-    "host",
-    "host_memory_gb",
-    "host_link",
-    "ssd_gb_s",
-    "reserve_gb",
-    "draft_tokens",
-    "acceptance",
-    "draft_model",
-    "engine",
-    "calibration",
+/// Fields of `estimate` that the server tells, or that no running server has.
+const TOLD: [&str; 10] = [
+    "memory_limit_gb",
+    "batch",
+    "prompt",
+    "image",
+    "image_tokens",
+    "cached_prefix",
+    "inner_chunk",
+    "context",
+    "new_tokens",
+    "static_batch",
 ];
+
+/// Fields of the model and the device.
+fn compared() -> Vec<&'static str> {
+    flags::ESTIMATE.iter().copied().filter(|key| !TOLD.contains(key)).collect()
+}
 
 pub(super) fn command() -> Command {
     let url = Arg::new("url")
         .value_name("URL")
         .value_hint(ValueHint::Url)
         .required(true)
-        .help("ServerUrl of the server: http:// with host and port");
-    let watch = Arg::new("watch").long("watch").action(ArgAction::SetTrue).help(
-        "Read again and again until Ctrl-C, which ends it with exit code 0; forms: table, jsonl",
-    );
+        .help("Address of the server: http:// with host and port");
     let context = Arg::new("context")
         .long("context")
         .value_name("NUMBER")
@@ -86,7 +70,7 @@ pub(super) fn command() -> Command {
         .about("Read a running llama.cpp server, vLLM or SGLang, and compare its rate with the model")
         .args([
             url,
-            watch,
+            watch::argument(),
             interval::argument("Time between two readings, 200ms to 1h; default 2s"),
             context,
         ])
@@ -96,26 +80,18 @@ pub(super) fn command() -> Command {
              Examples:\n  ridgepoint attach http://127.0.0.1:8080\n  \
              ridgepoint attach http://127.0.0.1:8000 --hardware h100 --model llama-3.1-8b --watch -o jsonl",
         );
-    flags::add(command, COMPARED).arg(output::argument())
-}
-
-/// Whether these flags read until Ctrl-C.
-pub(super) fn is_endless(matches: &ArgMatches) -> bool {
-    matches.get_flag("watch")
+    flags::add(command, &compared()).arg(output::argument())
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let form = Form::of(matches);
-    if is_endless(matches) && !matches!(form, Form::Table | Form::Jsonl) {
-        return Err(Failure::bad("--watch writes a table or, with -o jsonl, a line per reading"));
-    }
+    let form = watch::form(matches)?;
     let interval = interval::of(matches, USUAL, INTERVALS)?;
     let url = matches.get_one::<String>("url").map(String::as_str).unwrap_or_default();
     let address = ServerUrl::parse(url).map_err(Failure::bad)?;
     let files = weight_files::user_files();
     let library = Library::with_files(&files);
     let session = Session::open(address, given(matches), &library)?;
-    let erases = is_endless(matches) && form == Form::Table && io::stdout().is_terminal();
+    let erases = watch::is_endless(matches) && form == Form::Table && io::stdout().is_terminal();
     let mut before = session.probe.read()?;
     loop {
         thread::sleep(interval);
@@ -125,11 +101,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         let text = match (form, erases) {
             (Form::Table, true) => format!("{ERASE}{text}"),
             // Tables in a file stand apart.
-            (Form::Table, false) if is_endless(matches) => format!("{text}\n"),
+            (Form::Table, false) if watch::is_endless(matches) => format!("{text}\n"),
             _ => text,
         };
         output::print(&text)?;
-        if !is_endless(matches) {
+        if !watch::is_endless(matches) {
             return Ok(());
         }
     }
@@ -137,7 +113,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 /// The fields that the user gave.
 fn given(matches: &ArgMatches) -> Map<String, Value> {
-    let mut fields = flags::fields(matches, COMPARED);
+    let mut fields = flags::fields(matches, &compared());
     if let Some(context) = matches.get_one::<String>("context") {
         fields.insert("context".into(), Value::String(context.clone()));
     }

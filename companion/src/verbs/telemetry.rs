@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use calc_core::units::{Bytes, Hertz, Watts};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use report::number_text as n;
 use report::output::json::SCHEMA;
 use report::output::summary::Document;
@@ -13,6 +13,7 @@ use report::output::table::{Align, Table};
 use serde_json::{Value, json};
 
 use super::interval::{self, Range};
+use super::watch;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, Rows};
@@ -26,13 +27,10 @@ const USUAL: Duration = Duration::from_secs(1);
 pub(super) const ERASE: &str = "\x1b[H\x1b[2J";
 
 pub(super) fn command() -> Command {
-    let watch = Arg::new("watch").long("watch").action(ArgAction::SetTrue).help(
-        "Read again and again until Ctrl-C, which ends it with exit code 0; forms: table, jsonl",
-    );
     Command::new("telemetry")
         .about("What the sensors of this machine show: load, memory, clock, temperature, power, each with its source")
         .args([
-            watch,
+            watch::argument(),
             interval::argument("Time between two readings, 200ms to 1h; default 1s")
                 .requires("watch"),
             output::argument(),
@@ -43,22 +41,14 @@ pub(super) fn command() -> Command {
         )
 }
 
-/// Whether these flags read until Ctrl-C.
-pub(super) fn is_endless(matches: &ArgMatches) -> bool {
-    matches.get_flag("watch")
-}
-
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let form = Form::of(matches);
-    if is_endless(matches) && !matches!(form, Form::Table | Form::Jsonl) {
-        return Err(Failure::bad("--watch writes a table or, with -o jsonl, a line per reading"));
-    }
+    let form = watch::form(matches)?;
     let interval = interval::of(matches, USUAL, INTERVALS)?;
     let reader = SensorReader::new(Clock::default());
     // Load and power are differences of two readings.
     reader.sensed();
     thread::sleep(SPAN);
-    if !is_endless(matches) {
+    if !watch::is_endless(matches) {
         return answer(&reader.sensed()).print(form);
     }
     let erases = form == Form::Table && io::stdout().is_terminal();
