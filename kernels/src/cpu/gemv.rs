@@ -149,13 +149,36 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &[Input], y: &Output
     assert_eq!(y.0.len(), weights.rows * x.len(), "one element per row and token");
     let kernels = RowKernels::of(isa);
     let factor = (weights.layout.spec().sum_factor)(weights.tensor_scale);
+    let (fours, rest) = x.as_chunks::<4>();
+    let (twos, ones) = rest.as_chunks::<2>();
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
             prefetch::next_line(row.scales);
-            kernels.products(weights.layout, row, x, |token, sum| {
-                y.set(token * weights.rows + r, sum * factor * row_scale(weights.layout, row));
-            });
+            let set = |token: usize, sum: f32| {
+                y.set(token * weights.rows + r, sum * factor * row_scale(weights.layout, &row));
+            };
+            // The loops below cost a single token several percent of its time where rows are short.
+            if let [x] = x {
+                let [sum] = (kernels.one)(weights.layout, &row, [x]);
+                set(0, sum);
+                continue;
+            }
+            let mut tokens = 0..;
+            let mut set_next = |sum| set(tokens.next().unwrap_or_default(), sum);
+            for four in fours {
+                (kernels.four)(weights.layout, &row, four.each_ref())
+                    .into_iter()
+                    .for_each(&mut set_next);
+            }
+            for two in twos {
+                (kernels.two)(weights.layout, &row, two.each_ref())
+                    .into_iter()
+                    .for_each(&mut set_next);
+            }
+            for one in ones {
+                (kernels.one)(weights.layout, &row, [one]).into_iter().for_each(&mut set_next);
+            }
         }
     });
 }
@@ -173,7 +196,7 @@ pub(in crate::cpu) fn input_format(layout: Layout) -> &'static QuantFormat {
 ///
 /// Rows are computed one after the other. Interleaving four rows is as fast from caches and half as fast from memory, because
 /// the hardware prefetcher loses the streams.
-type RowKernel<const M: usize> = fn(Layout, RowRef<'_>, [&Input; M]) -> [f32; M];
+type RowKernel<const M: usize> = fn(Layout, &RowRef<'_>, [&Input; M]) -> [f32; M];
 
 /// Row kernels of an instruction set. Four tokens fit into the registers beside the weights.
 struct RowKernels {
@@ -196,34 +219,6 @@ impl RowKernels {
             _ => Self { one: portable::row, two: portable::row, four: portable::row },
         }
     }
-
-    /// The dot products of a row with all inputs, by index.
-    fn products(
-        &self,
-        layout: Layout,
-        row: RowRef<'_>,
-        x: &[Input],
-        mut take: impl FnMut(usize, f32),
-    ) {
-        let mut token = 0;
-        let mut take_all = |sums: &[f32]| {
-            for sum in sums {
-                take(token, *sum);
-                token += 1;
-            }
-        };
-        let (fours, rest) = x.as_chunks::<4>();
-        for four in fours {
-            take_all(&(self.four)(layout, row, four.each_ref()));
-        }
-        let (twos, rest) = rest.as_chunks::<2>();
-        for two in twos {
-            take_all(&(self.two)(layout, row, two.each_ref()));
-        }
-        for one in rest {
-            take_all(&(self.one)(layout, row, [one]));
-        }
-    }
 }
 
 /// Instruction set of the kernel that runs on a processor with `isa`. Without VNNI in 512 bits it is AVX2.
@@ -235,7 +230,7 @@ pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     }
 }
 
-fn row_scale(layout: Layout, row: RowRef<'_>) -> f32 {
+fn row_scale(layout: Layout, row: &RowRef<'_>) -> f32 {
     match row.scales.first_chunk() {
         Some(bytes) if layout.spec().row_scale_bytes > 0 => f32::from_le_bytes(*bytes),
         _ => 1.0,

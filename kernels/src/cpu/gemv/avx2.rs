@@ -29,7 +29,7 @@ const WIDTH: usize = 8;
 /// Dot products of a row with M inputs, of floats in A accumulators each.
 pub(super) fn row<const M: usize, const A: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&Input; M],
 ) -> [f32; M] {
     // SAFETY: the parent module calls this only with an `Isa` of this level or wider, so the processor has the features.
@@ -39,7 +39,7 @@ pub(super) fn row<const M: usize, const A: usize>(
 #[target_feature(enable = "avx2,fma,f16c")]
 fn row_vectors<const M: usize, const A: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&Input; M],
 ) -> [f32; M] {
     match layout.code_kind() {
@@ -52,7 +52,7 @@ fn row_vectors<const M: usize, const A: usize>(
 #[target_feature(enable = "avx2,fma,f16c")]
 fn floats<const M: usize, const A: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&[Floats]; M],
 ) -> [f32; M] {
     let mut sums = [[_mm256_setzero_ps(); A]; M];
@@ -191,7 +191,7 @@ fn add_f16<const M: usize, const A: usize>(
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M]) -> [f32; M] {
+fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M]) -> [f32; M] {
     let mut sums = [[_mm256_setzero_ps(); 2]; M];
     match layout {
         Layout::Int8 => walk::<64, 0, 0, _, M>(row, x, |chunk, x| {
@@ -240,7 +240,7 @@ fn dot_bytes(codes: __m256i, x: &Bytes, half: usize) -> __m256 {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn nibbles<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Nibbles]; M]) -> [f32; M] {
+fn nibbles<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Nibbles]; M]) -> [f32; M] {
     let mut sums = [[_mm256_setzero_ps(); 2]; M];
     let table = _mm256_broadcastsi128_si256(load_half(&E2M1_TABLE));
     let places =

@@ -24,13 +24,13 @@ use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
 /// Dot products of a row with M inputs.
-pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+pub(super) fn row<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn row_vectors<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+fn row_vectors<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     match layout.code_kind() {
         CodeKind::Floats => floats(layout, row, x.map(Input::floats)),
         CodeKind::Bytes => bytes(layout, row, x.map(Input::bytes)),
@@ -39,7 +39,7 @@ fn row_vectors<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) 
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn floats<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Floats]; M]) -> [f32; M] {
+fn floats<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Floats]; M]) -> [f32; M] {
     let mut sums = [[_mm512_setzero_ps(); 4]; M];
     match layout {
         Layout::Fp32 => walk::<256, 0, 0, _, M>(row, x, |chunk, x| {
@@ -165,7 +165,7 @@ fn add_f16<const M: usize>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M]) -> [f32; M] {
+fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M]) -> [f32; M] {
     let mut sums = [[_mm512_setzero_ps(); 4]; M];
     match layout {
         Layout::Int8 => walk::<128, 0, 0, _, M>(row, x.map(pairs), |chunk, x| {
@@ -220,7 +220,7 @@ fn dot_bytes(unsigned: __m512i, x: &Bytes) -> __m512 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn nibbles<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Nibbles]; M]) -> [f32; M] {
+fn nibbles<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Nibbles]; M]) -> [f32; M] {
     let mut sums = [_mm512_setzero_ps(); M];
     let quarters = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     let eighths = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);

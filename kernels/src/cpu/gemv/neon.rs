@@ -30,13 +30,13 @@ const WIDTH: usize = 4;
 type Sums = [float32x4_t; 4];
 
 /// Dot products of a row with M inputs.
-pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+pub(super) fn row<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn row_vectors<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+fn row_vectors<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     let mut sums = [[vdupq_n_f32(0.0); 4]; M];
     match layout.code_kind() {
         CodeKind::Floats => floats(layout, row, x.map(Input::floats), &mut sums),
@@ -53,7 +53,7 @@ fn row_vectors<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) 
 #[target_feature(enable = "neon,dotprod")]
 fn floats<const M: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&[Floats]; M],
     sums: &mut [Sums; M],
 ) {
@@ -159,7 +159,7 @@ fn dot_nf4(weights: &[float32x4_t; 8], x: &[Floats; 2], quarter: usize) -> float
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M], sums: &mut [Sums; M]) {
+fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sums: &mut [Sums; M]) {
     match layout {
         Layout::Int8 => walk::<64, 0, 0, _, M>(row, x, |chunk, x| {
             for quarter in 0..4 {
@@ -205,7 +205,7 @@ fn dot_bytes(codes: int8x16_t, x: &Bytes, quarter: usize) -> float32x4_t {
 #[target_feature(enable = "neon,dotprod")]
 fn nibbles<const M: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&[Nibbles]; M],
     sums: &mut [Sums; M],
 ) {

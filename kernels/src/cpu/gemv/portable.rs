@@ -18,7 +18,7 @@ pub(super) const UNSIGNED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 type Sums = [f32; LANES];
 
 /// Dot products of a row with M inputs.
-pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M]) -> [f32; M] {
+pub(super) fn row<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&Input; M]) -> [f32; M] {
     let mut sums = [[0.0; LANES]; M];
     match layout.code_kind() {
         CodeKind::Floats => floats(layout, row, x.map(Input::floats), &mut sums),
@@ -30,7 +30,7 @@ pub(super) fn row<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&Input; M
 
 fn floats<const M: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&[Floats]; M],
     sums: &mut [Sums; M],
 ) {
@@ -65,7 +65,7 @@ fn floats<const M: usize>(
     }
 }
 
-fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M], sums: &mut [Sums; M]) {
+fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sums: &mut [Sums; M]) {
     match layout {
         Layout::Int8 => walk::<64, 0, 0, _, M>(row, x, |Chunk { codes: c, .. }, x| {
             add_bytes(sums, c, x, [1.0; 2]);
@@ -86,7 +86,7 @@ fn bytes<const M: usize>(layout: Layout, row: RowRef<'_>, x: [&[Bytes]; M], sums
 
 fn nibbles<const M: usize>(
     layout: Layout,
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     x: [&[Nibbles]; M],
     sums: &mut [Sums; M],
 ) {

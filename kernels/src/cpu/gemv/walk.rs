@@ -21,7 +21,7 @@ pub(super) struct Chunk<'a, const C: usize, const S: usize, const Z: usize> {
 )]
 #[inline(always)]
 pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X, const M: usize>(
-    row: RowRef<'_>,
+    row: &RowRef<'_>,
     inputs: [&[X]; M],
     mut step: impl FnMut(Chunk<'_, C, S, Z>, [&X; M]),
 ) {
@@ -64,7 +64,7 @@ mod tests {
         let codes: Vec<u8> = (1..=10).collect();
         let row = RowRef { codes: &codes, scales: &[7, 8, 9], zeros: &[] };
         let mut seen = Vec::new();
-        walk::<4, 1, 0, _, _>(row, [&['a', 'b', 'c'], &['x', 'y', 'z']], |chunk, [a, b]| {
+        walk::<4, 1, 0, _, _>(&row, [&['a', 'b', 'c'], &['x', 'y', 'z']], |chunk, [a, b]| {
             seen.push((*chunk.codes, chunk.scales[0], *a, *b));
         });
         let expected = [
