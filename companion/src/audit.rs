@@ -48,6 +48,10 @@ pub(crate) enum Action {
     /// A token was made.
     NewToken,
     RevokeKeys,
+    /// A key got more scopes.
+    GrantScopes,
+    /// A key lost scopes.
+    WithdrawScopes,
     /// Another message of a session.
     Session,
     /// An HTTP request.

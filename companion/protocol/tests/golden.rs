@@ -233,6 +233,7 @@ fn abilities() -> Abilities {
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
         off: vec![ScopeOff { scope: Scope::Bench, start: "without `--read-only`".into() }],
+        grants: Vec::new(),
     }
 }
 
@@ -262,9 +263,12 @@ fn hello() -> Hello {
 fn says() -> Vec<(&'static str, ServerMessage)> {
     let able = Hello { can: Some(Box::new(abilities())), ..hello() };
     let scopes = vec![Scope::Read, Scope::Bench];
+    let granting = Abilities { grants: scopes.clone(), ..abilities() };
+    let granting = Hello { can: Some(Box::new(granting)), ..hello() };
     vec![
         ("hello", ServerMessage::Hello(hello())),
         ("hello_abilities", ServerMessage::Hello(able)),
+        ("hello_grants", ServerMessage::Hello(granting)),
         (
             "identified",
             ServerMessage::Identified(Identified {

@@ -47,6 +47,13 @@ pub(crate) enum Bound {
     Unix { listener: unix::UnixListener, path: PathBuf },
 }
 
+impl Bound {
+    /// True if other machines reach it.
+    pub(crate) const fn is_on_network(&self) -> bool {
+        matches!(self, Self::Tcp { is_local: false, .. })
+    }
+}
+
 /// A listener of the asynchronous runtime.
 #[derive(Debug)]
 pub(super) enum Listener {

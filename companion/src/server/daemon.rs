@@ -20,6 +20,7 @@ use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
+use crate::scopes::Restriction;
 use crate::telemetry::SensorReader;
 
 /// Largest number of concurrent calculations.
@@ -35,8 +36,8 @@ pub(crate) struct Config {
     pub(crate) hosts: Vec<String>,
     /// Allowed origins beside its own.
     pub(crate) origins: Vec<String>,
-    /// Sessions may start jobs.
-    pub(crate) bench: bool,
+    /// Scopes that sessions do not have.
+    pub(crate) restriction: Restriction,
     pub(crate) hooks: Hooks,
     pub(crate) clock: Clock,
 }
@@ -47,7 +48,7 @@ pub(super) struct Daemon {
     pub(super) site: Site,
     pub(super) hosts: Vec<String>,
     pub(super) origins: Vec<String>,
-    pub(super) bench: bool,
+    pub(super) restriction: Restriction,
     pub(super) server: Hex<16>,
     pub(super) epoch: Hex<8>,
     /// Name of the processor.
@@ -89,11 +90,11 @@ impl Daemon {
             site: config.site,
             hosts: config.hosts,
             origins: config.origins,
-            bench: config.bench,
+            restriction: config.restriction,
             server: keys.book().server,
             epoch: Hex(random()),
             machine: kernels::devices::all(None).swap_remove(0).name,
-            abilities: abilities(config.bench),
+            abilities: abilities(config.restriction),
             keys,
             throttle: Mutex::default(),
             pace: Mutex::default(),

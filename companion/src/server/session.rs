@@ -52,7 +52,7 @@ pub(super) async fn run(
     sink: &mut Sink,
     stream: &mut Stream,
 ) -> Close {
-    let (key, (id, welcome)) = (session.key, welcome);
+    let (key, granted, (id, welcome)) = (session.key, session.granted.clone(), welcome);
     let talk = async {
         match say(sink, Some(id), welcome).await {
             Ok(()) => Running::new(daemon, session, place, sink).attend(stream).await,
@@ -62,18 +62,26 @@ pub(super) async fn run(
     let mut ending = daemon.ending.subscribe();
     tokio::select! {
         close = talk => close,
-        () = revoked(daemon, key) => Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
+        close = key_changed(daemon, key, &granted) => close,
         () = place.to_leave() => Close::saying(close::RATE, Reason::SessionsFull),
         () = ended(&mut ending) => Close::saying(close::DRAINING, Reason::Draining),
     }
 }
 
-/// Waits until the key is no longer there.
-async fn revoked(daemon: &Daemon, key: KeyId) {
+/// Waits until the key is no longer there, or has other scopes than when the session began. The next session proves the key again and has
+/// the new ones; every page reconnects by itself.
+async fn key_changed(daemon: &Daemon, key: KeyId, granted: &[Scope]) -> Close {
     let mut changes = daemon.keys.changes();
-    while daemon.keys.book().paired(key).is_some() {
+    loop {
+        match daemon.keys.book().paired(key) {
+            None => return Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
+            Some(known) if known.scopes != granted => {
+                return Close::saying(close::SCOPES, Reason::ScopesChanged);
+            }
+            Some(_) => {}
+        }
         if changes.changed().await.is_err() {
-            return;
+            return Close::saying(close::DRAINING, Reason::Draining);
         }
     }
 }
@@ -269,7 +277,10 @@ impl<'a> Running<'a> {
         if self.session.scopes.contains(&needed) {
             return Ok(());
         }
-        Err(Reason::ScopeLacking.with(&[&needed.key()]))
+        Err(match self.daemon.restriction.off(needed) {
+            Some(start) => Reason::ScopeOff.with(&[&needed.key(), &start]),
+            None => Reason::ScopeLacking.with(&[&needed.key(), &self.session.key, &needed.key()]),
+        })
     }
 
     async fn subscribe(&mut self, job: JobId, after: u64) -> Result<ServerMessage, Fault> {

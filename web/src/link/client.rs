@@ -6,8 +6,9 @@ use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
-use super::connection::{Action, Connection, DaemonSession, Event, State, TOO_LARGE};
+use super::connection::{Action, Connection, Event, State, TOO_LARGE};
 use super::jobs::{EventOutcome, Job, JobList};
+use super::session::DaemonSession;
 
 /// Telemetry rate, in readings per second.
 const HZ: f64 = 1.0;

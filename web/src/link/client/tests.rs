@@ -6,7 +6,7 @@ use protocol::job::{CalibrateSpec, JobEvent, LaterSpec, NumberedEvent, ToldSpec}
 use protocol::server::Accepted;
 
 use super::*;
-use crate::link::connection::DaemonSession;
+use crate::link::session::DaemonSession;
 use crate::link::jobs::ResultUse;
 
 const REQUEST: RequestId = Hex([3; 16]);

@@ -213,7 +213,7 @@ mod tests {
     use protocol::telemetry::Reading;
 
     use super::*;
-    use crate::link::connection::DaemonSession;
+    use crate::link::session::DaemonSession;
     use crate::link::jobs::{JobList, ResultUse};
     use crate::state::files::{Opened, open};
     use crate::state::measure::answer::tests::bare;

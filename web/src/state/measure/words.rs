@@ -2,11 +2,13 @@
 
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
+use protocol::scope::Scope;
 use report::number_text;
 
 use crate::link::address;
 use crate::link::client::Client;
 use crate::link::connection::State;
+use crate::link::session::DaemonSession;
 use crate::link::jobs::Job;
 
 /// A state of the connection in words.
@@ -47,17 +49,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
             plain("Connecting", &format!("Asking {address}.{asks}"))
         }
         State::Connected(session) => {
-            let (may, commands) = match (session.may_measure(), session.start_to_measure()) {
-                (true, _) => (String::new(), Vec::new()),
-                (false, Some(start)) => (
-                    format!(" This session may look, and start nothing; start the daemon {start} for more."),
-                    Vec::new(),
-                ),
-                (false, None) => (
-                    " This session may look, and start nothing; pair again for more.".to_owned(),
-                    pair(),
-                ),
-            };
+            let (may, commands) = permission(session);
             ConnectionText {
                 title: "Connected",
                 text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&session.machine), session.version),
@@ -95,6 +87,19 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
     }
 }
 
+/// What a session may do, and the command that lets it do more.
+fn permission(session: &DaemonSession) -> (String, Vec<String>) {
+    if session.may_measure() {
+        return (" This session may look and measure.".to_owned(), Vec::new());
+    }
+    let (more, commands) = match (session.start_to_measure(), session.command_for(Scope::Bench)) {
+        (Some(start), _) => (format!("start the daemon {start} for more."), Vec::new()),
+        (None, Some(command)) => ("this command lets it measure, too:".to_owned(), vec![command]),
+        (None, None) => ("pair again for more.".to_owned(), vec!["ridgepoint pair".to_owned()]),
+    };
+    (format!(" This session may look, and start nothing; {more}"), commands)
+}
+
 fn on_machine(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("{name}, at ") }
 }
@@ -103,7 +108,7 @@ fn on_machine(name: &str) -> String {
 pub fn why_not(client: &Client) -> String {
     let reason = match &client.connection.state {
         State::Connected(session) if !session.may_measure() => {
-            "This session may only look; pair again with the command above."
+            "This session may only look; its state above says how it may measure."
         }
         State::Connected(_) if client.is_starting() => {
             "The daemon has not confirmed the last order yet."
@@ -284,10 +289,9 @@ mod tests {
     use std::sync::Arc;
 
     use protocol::ability::{Abilities, ScopeOff};
-    use protocol::scope::Scope;
+    use protocol::hex::Hex;
 
     use super::*;
-    use crate::link::connection::DaemonSession;
 
     const OWN: &str = "pages.test";
     const ORIGIN: &str = "https://pages.test";
@@ -307,7 +311,14 @@ mod tests {
             let can = Some(Arc::new(Abilities { off, ..Abilities::default() }));
             State::Connected(DaemonSession { can, ..session })
         };
-        let cases: [(State, &str, &str); 12] = [
+        let granting = || {
+            let session = DaemonSession::simulated(vec![Scope::Read], "1.2.3", "a processor");
+            let can = Abilities { grants: vec![Scope::Bench], ..Abilities::default() };
+            let key = Some(Hex([1; 8]));
+            State::Connected(DaemonSession { key, can: Some(Arc::new(can)), ..session })
+        };
+        let cases: [(State, &str, &str); 13] = [
+            (granting(), "Connected", "ridgepoint keys grant 0101010101010101 --scope bench"),
             (read_only(), "Connected", "without `--read-only`"),
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
@@ -341,7 +352,7 @@ mod tests {
         let mut client = Client::default();
         assert!(why_not(&client).contains("Connect"));
         for (scopes, reason) in
-            [(vec![Scope::Read], "pair again"), (vec![Scope::Read, Scope::Bench], "")]
+            [(vec![Scope::Read], "only look"), (vec![Scope::Read, Scope::Bench], "")]
         {
             let session = DaemonSession::simulated(scopes, "", "");
             client.connection.state = State::Connected(session);
