@@ -7,6 +7,7 @@ mod journal;
 mod limits;
 mod memory;
 pub(crate) mod message;
+pub(crate) mod predicted;
 mod queue;
 mod store;
 mod tables;

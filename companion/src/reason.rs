@@ -71,6 +71,7 @@ reasons! {
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
     NoName: BadInput, "{} is not a valid name";
     PointsFull: BadInput, "{} points; a job has at most {}";
+    TimeShort: BadInput, "{} points take about {} s, and a job may take {} s; at most {} points fit, or more with fewer iterations";
     ShapeNeeded: BadInput, "{} needs at least one shape";
     ShapeUnneeded: BadInput, "{} has no shape";
     SizesNeeded: BadInput, "{} needs sizes by name";
