@@ -1,7 +1,7 @@
 //! The state that every request and session shares.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use protocol::ability::Abilities;
@@ -57,6 +57,8 @@ pub(super) struct Daemon {
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
     pub(super) pace: Mutex<Pace>,
+    /// Keys whose actions have lines of their own in the audit log.
+    lines: Mutex<Pace>,
     pub(super) places: Places,
     pub(super) computing: Arc<Semaphore>,
     pub(super) jobs: Arc<Jobs>,
@@ -97,7 +99,8 @@ impl Daemon {
             abilities: abilities(config.restriction),
             keys,
             throttle: Mutex::default(),
-            pace: Mutex::default(),
+            pace: Mutex::new(Pace::of_sessions()),
+            lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
@@ -110,6 +113,20 @@ impl Daemon {
             hooks,
             ending: watch::Sender::new(false),
         })
+    }
+
+    /// Writes an action that a key is about to do, given its order; false if that failed. From a key with very many actions the first of
+    /// an interval is written, and those after it as one line with their number, so that no key pushes the lines of others out.
+    pub(super) fn write_action(&self, who: &Who, action: Action, order: &str) -> bool {
+        let now = Instant::now();
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = if who.key.is_none_or(|key| lines.takes(key, now)) {
+            Some(Entry::done(who.clone(), action, order))
+        } else {
+            self.tally.allowed(now, who, action)
+        };
+        drop(lines);
+        entry.map_or_else(|| !self.notes.is_failing(), |entry| self.notes.write(&entry))
     }
 
     /// Counts a session that a key opened; the first in an interval is written to the audit log.

@@ -167,7 +167,7 @@ fn identify(
         .filter(|key| key.is_fresh(now))
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
-    if !pace(daemon).opens(key.id, Instant::now()) {
+    if !pace(daemon).takes(key.id, Instant::now()) {
         return Err(Reason::SessionsTooFast.fault());
     }
     use_key(daemon, key.id);

@@ -23,7 +23,7 @@ use super::daemon::Daemon;
 use super::fair::Place;
 use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
-use crate::audit::{Action, Entry};
+use crate::audit::Action;
 use crate::keys::KeyId;
 use crate::reason::Reason;
 
@@ -221,12 +221,11 @@ impl<'a> Running<'a> {
             }
             ClientMessage::CancelJob { job } => {
                 if self.daemon.jobs.cancel(job).await? {
-                    let who = self.session.who.clone();
-                    let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
-                    let notes = self.daemon.notes.clone();
+                    let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
                     // The job stays canceled even if the audit log cannot be written.
-                    let written = tokio::task::spawn_blocking(move || notes.write(&entry));
-                    let _ = written.await;
+                    let write =
+                        move || daemon.write_action(&who, Action::CancelJob, &job.0.to_string());
+                    let _ = tokio::task::spawn_blocking(write).await;
                 }
                 Ok(ServerMessage::Ok)
             }
@@ -250,8 +249,8 @@ impl<'a> Running<'a> {
 
     /// Writes the start of a job, given its order, to the audit log; returns whether that succeeded.
     fn logged_start(&self) -> impl FnOnce(&str) -> bool + Send + use<> {
-        let (who, notes) = (self.session.who.clone(), self.daemon.notes.clone());
-        move |spec| notes.write(&Entry::done(who, Action::StartJob, spec))
+        let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
+        move |spec| daemon.write_action(&who, Action::StartJob, spec)
     }
 
     /// Counts a refusal for the audit log.
