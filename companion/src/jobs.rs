@@ -17,3 +17,4 @@ pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
 pub(crate) use store::Store;
+pub(crate) use tables::Listed;

@@ -24,6 +24,7 @@ use super::fair::Place;
 use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
 use crate::audit::Action;
+use crate::jobs::Listed;
 use crate::keys::KeyId;
 use crate::reason::Reason;
 
@@ -230,8 +231,10 @@ impl<'a> Running<'a> {
                 Ok(ServerMessage::Ok)
             }
             ClientMessage::ListJobs { limit, before } => {
-                let (jobs, more) = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
-                Ok(ServerMessage::Jobs { jobs, more })
+                let listed = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
+                let Listed { jobs, more, passed_over } = listed;
+                let passed_over = u32::try_from(passed_over.len()).unwrap_or(u32::MAX);
+                Ok(ServerMessage::Jobs { jobs, more, passed_over })
             }
             ClientMessage::SubscribeJob { job, after } => self.subscribe(job, after).await,
             ClientMessage::UnsubscribeJob { job } => {

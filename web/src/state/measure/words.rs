@@ -8,8 +8,8 @@ use report::number_text;
 use crate::link::address;
 use crate::link::client::Client;
 use crate::link::connection::State;
-use crate::link::session::DaemonSession;
 use crate::link::jobs::Job;
+use crate::link::session::DaemonSession;
 
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -280,6 +280,15 @@ pub fn end(job: &Job) -> String {
     format!("{} {}{fault}.{cut}", job_name(job), state(job.summary.state))
 }
 
+/// Jobs that the daemon cannot read, in a sentence; empty if there are none.
+pub fn passed_over(count: u32) -> String {
+    match count {
+        0 => String::new(),
+        1 => "One more job cannot be read; the daemon's messages name it.".to_owned(),
+        _ => format!("{count} more jobs cannot be read; the daemon's messages name them."),
+    }
+}
+
 fn job_name(job: &Job) -> String {
     format!("Job {}, {},", job.summary.job.0, self::job(&job.summary.spec))
 }
@@ -359,6 +368,16 @@ mod tests {
             assert!(why_not(&client).contains(reason), "{}", why_not(&client));
         }
         assert_eq!(why_not(&client), "");
+    }
+
+    #[test]
+    fn jobs_that_cannot_be_read_are_counted() {
+        for (count, said) in [(0, ""), (1, "One more job cannot"), (12, "12 more jobs cannot")] {
+            assert!(
+                passed_over(count).starts_with(said)
+                    && passed_over(count).is_empty() == (count == 0)
+            );
+        }
     }
 
     #[test]
