@@ -300,6 +300,10 @@ fn peers_of_the_network_only_look() {
     let daemon = Daemon::start(&on_the_network());
     let (mut client, _) = daemon.paired();
     assert_eq!(client.scopes, [Scope::Read]);
+    // The terminal and the hello name the way in which other machines measure.
+    assert!(daemon.said().contains("`ssh -L 8000:localhost:8000 HOST`"), "{}", daemon.said());
+    let off = &client.hello.can.as_ref().expect("abilities").off;
+    assert!(off.iter().any(|off| off.start.contains("`ssh -L`")), "{off:?}");
     let job = ClientMessage::CancelJob { job: protocol::job::JobId(1) };
     assert_eq!(client.fault(job), FaultCode::Forbidden);
     assert!(matches!(
