@@ -92,7 +92,7 @@ const LAYERS: &[(&str, &str)] = &[
          files hooks measure output reason
          keys telemetry here weight_files
          audit jobs worker
-         verbs::flags verbs::lines
+         verbs::answer_keys verbs::flags verbs::lines
          verbs::bench verbs::requests
          verbs::merge verbs::recommend
          verbs::api
