@@ -265,14 +265,13 @@ fn hello() -> Hello {
 }
 
 fn says() -> Vec<(&'static str, ServerMessage)> {
-    let able = Hello { can: Some(Box::new(abilities())), ..hello() };
     let scopes = vec![Scope::Read, Scope::Bench];
+    let able = |can| ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() });
     let granting = Abilities { grants: scopes.clone(), ..abilities() };
-    let granting = Hello { can: Some(Box::new(granting)), ..hello() };
     vec![
         ("hello", ServerMessage::Hello(hello())),
-        ("hello_abilities", ServerMessage::Hello(able)),
-        ("hello_grants", ServerMessage::Hello(granting)),
+        ("hello_abilities", able(abilities())),
+        ("hello_grants", able(granting)),
         (
             "identified",
             ServerMessage::Identified(Identified {

@@ -34,16 +34,8 @@ pub(crate) struct Logged {
 impl Logged {
     /// True for an allowed action with a lasting effect.
     pub(crate) fn changes(&self) -> bool {
-        let lasts = [
-            "new_code",
-            "pair",
-            "start_job",
-            "cancel_job",
-            "new_token",
-            "revoke_keys",
-            "grant_scopes",
-            "withdraw_scopes",
-        ];
+        let lasts = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
+        let lasts = [&lasts[..], &["grant_scopes", "withdraw_scopes"]].concat();
         self.decision == "allowed" && lasts.contains(&self.action.as_str())
     }
 }

@@ -2,14 +2,13 @@
 
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
-use protocol::scope::Scope;
 use report::number_text;
 
+use super::permission;
 use crate::link::address;
 use crate::link::client::Client;
 use crate::link::connection::State;
 use crate::link::jobs::Job;
-use crate::link::session::DaemonSession;
 
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
             plain("Connecting", &format!("Asking {address}.{asks}"))
         }
         State::Connected(session) => {
-            let (may, commands) = permission(session);
+            let (may, commands) = permission::said(session);
             ConnectionText {
                 title: "Connected",
                 text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&session.machine), session.version),
@@ -85,19 +84,6 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
         }
         State::Refused(why) => plain("Refused", why),
     }
-}
-
-/// What a session may do, and the command that lets it do more.
-fn permission(session: &DaemonSession) -> (String, Vec<String>) {
-    if session.may_measure() {
-        return (" This session may look and measure.".to_owned(), Vec::new());
-    }
-    let (more, commands) = match (session.start_to_measure(), session.command_for(Scope::Bench)) {
-        (Some(start), _) => (format!("start the daemon {start} for more."), Vec::new()),
-        (None, Some(command)) => ("this command lets it measure, too:".to_owned(), vec![command]),
-        (None, None) => ("pair again for more.".to_owned(), vec!["ridgepoint pair".to_owned()]),
-    };
-    (format!(" This session may look, and start nothing; {more}"), commands)
 }
 
 fn on_machine(name: &str) -> String {
@@ -298,9 +284,10 @@ mod tests {
     use std::sync::Arc;
 
     use protocol::ability::{Abilities, ScopeOff};
-    use protocol::hex::Hex;
+    use protocol::scope::Scope;
 
     use super::*;
+    use crate::link::session::DaemonSession;
 
     const OWN: &str = "pages.test";
     const ORIGIN: &str = "https://pages.test";
@@ -320,14 +307,7 @@ mod tests {
             let can = Some(Arc::new(Abilities { off, ..Abilities::default() }));
             State::Connected(DaemonSession { can, ..session })
         };
-        let granting = || {
-            let session = DaemonSession::simulated(vec![Scope::Read], "1.2.3", "a processor");
-            let can = Abilities { grants: vec![Scope::Bench], ..Abilities::default() };
-            let key = Some(Hex([1; 8]));
-            State::Connected(DaemonSession { key, can: Some(Arc::new(can)), ..session })
-        };
-        let cases: [(State, &str, &str); 13] = [
-            (granting(), "Connected", "ridgepoint keys grant 0101010101010101 --scope bench"),
+        let cases: [(State, &str, &str); 12] = [
             (read_only(), "Connected", "without `--read-only`"),
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
