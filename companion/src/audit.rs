@@ -25,6 +25,9 @@ pub(crate) use verify::{Chain, verify};
 const FILE: u64 = 16 << 20;
 /// Number of older files that are kept.
 const KEPT: u32 = 4;
+/// Largest size of all files, in bytes.
+#[cfg(test)]
+pub(crate) const MOST_BYTES: u64 = (1 + KEPT as u64) * FILE;
 /// Longest wait for the lock. Whoever holds it writes one line.
 const WAIT: Duration = Duration::from_secs(2);
 /// Longest line, in bytes: an origin has at most 256, all other fields are short.
@@ -48,6 +51,10 @@ pub(crate) enum Action {
     /// A token was made.
     NewToken,
     RevokeKeys,
+    /// A key got more scopes.
+    GrantScopes,
+    /// A key lost scopes.
+    WithdrawScopes,
     /// Another message of a session.
     Session,
     /// An HTTP request.

@@ -14,6 +14,7 @@ mod mcp;
 mod measure;
 mod output;
 mod reason;
+mod scopes;
 mod server;
 mod telemetry;
 mod verbs;

@@ -48,6 +48,7 @@ reasons! {
 
     // The end of a session.
     KeyRevoked: Unauthenticated, "this key was revoked; pair again with `ridgepoint pair`";
+    ScopesChanged: Unauthenticated, "the scopes of this key were changed; connect again";
     Draining: Draining, "the daemon is shutting down; start it again and reconnect";
     Flood: Rate, "too many messages";
     Strikes: Malformed, "too many malformed messages";
@@ -57,7 +58,8 @@ reasons! {
     TooFast: Rate, "more than {} messages per second";
     NoMessage: Malformed, "malformed message: {}";
     Proved: BadInput, "this session is authenticated already";
-    ScopeLacking: Forbidden, "this session lacks the scope `{}`; pair again with `ridgepoint pair --scope {}`";
+    ScopeLacking: Forbidden, "this session lacks the scope `{}`; `ridgepoint keys grant {} --scope {}` adds it to the key";
+    ScopeOff: Forbidden, "no session of this daemon has the scope `{}`; start it {}";
     SubscriptionsFull: Rate, "a session may subscribe to at most {} jobs";
     NoJob: NotFound, "there is no job {}";
     NotCut: Conflict, "job {} is {}; only a canceled or an interrupted job can be continued";
@@ -69,6 +71,7 @@ reasons! {
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
     NoName: BadInput, "{} is not a valid name";
     PointsFull: BadInput, "{} points; a job has at most {}";
+    TimeShort: BadInput, "{} points take about {} s, and a job may take {} s; at most {} points fit, or more with fewer iterations";
     ShapeNeeded: BadInput, "{} needs at least one shape";
     ShapeUnneeded: BadInput, "{} has no shape";
     SizesNeeded: BadInput, "{} needs sizes by name";
@@ -201,7 +204,8 @@ mod tests {
     fn details_fill_their_places() {
         let said = |reason: Reason, details: &[&dyn Display]| reason.with(details).message;
         assert_eq!(said(Reason::OutOfRange, &[&"m", &0, &1, &9]), "m is 0; it must be from 1 to 9");
-        assert!(said(Reason::ScopeLacking, &[&"bench"]).ends_with("--scope bench`"));
+        let lacking = said(Reason::ScopeLacking, &[&"bench", &"01", &"bench"]);
+        assert!(lacking.contains("`ridgepoint keys grant 01 --scope bench`"), "{lacking}");
         assert_eq!(Reason::QueueFull.fault().retry_after_ms, Some(1000));
     }
 

@@ -2,6 +2,7 @@
 //! answers REST requests with some of them (`api`).
 
 mod analyze;
+pub(crate) mod answer_keys;
 pub(crate) mod api;
 mod attach;
 mod bench;

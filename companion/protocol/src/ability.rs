@@ -23,6 +23,9 @@ pub struct Abilities {
     /// Scopes that none of its sessions has.
     #[serde(default, deserialize_with = "known_items")]
     pub off: Vec<ScopeOff>,
+    /// Scopes that `ridgepoint keys grant` adds to a key; none where it has no such verb.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
+    pub grants: Vec<Scope>,
 }
 
 /// A device with its kernels.
@@ -72,6 +75,7 @@ impl Abilities {
             devices: [DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }].into(),
             jobs: owned(&["bench", "calibrate"]),
             off: Vec::new(),
+            grants: Vec::new(),
         }
     }
 

@@ -16,6 +16,8 @@ codes! {
     UNAUTHENTICATED = 4401, "unauthenticated";
     /// Revoked key, or an origin that is not allowed.
     FORBIDDEN = 4403, "forbidden";
+    /// The scopes of the key were changed; the next session has them.
+    SCOPES = 4405, "scopes";
     /// The client reads too slowly; it resumes by event number.
     SLOW = 4408, "slow";
     /// No common protocol version.

@@ -44,6 +44,9 @@ pub enum ServerMessage {
         /// Older jobs were asked for and did not fit into this answer.
         #[serde(default, skip_serializing_if = "is_false")]
         more: bool,
+        /// Jobs among these and before them that the daemon cannot read, and passes over.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        passed_over: u32,
     },
     /// One event of a job that the client subscribed to.
     Event(NumberedEvent),
@@ -71,6 +74,11 @@ pub enum ServerMessage {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The daemon's introduction.

@@ -221,6 +221,10 @@ fn event(event: JobEvent) -> ServerMessage {
     ServerMessage::Event(NumberedEvent { job: JobId(7), seq: 42, at_ms: 1_790_000_000_000, event })
 }
 
+fn jobs(more: bool, passed_over: u32) -> ServerMessage {
+    ServerMessage::Jobs { jobs: vec![summary()], more, passed_over }
+}
+
 fn abilities() -> Abilities {
     Abilities {
         devices: vec![DeviceAbility {
@@ -233,6 +237,7 @@ fn abilities() -> Abilities {
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
         off: vec![ScopeOff { scope: Scope::Bench, start: "without `--read-only`".into() }],
+        grants: Vec::new(),
     }
 }
 
@@ -260,11 +265,13 @@ fn hello() -> Hello {
 }
 
 fn says() -> Vec<(&'static str, ServerMessage)> {
-    let able = Hello { can: Some(Box::new(abilities())), ..hello() };
     let scopes = vec![Scope::Read, Scope::Bench];
+    let able = |can| ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() });
+    let granting = Abilities { grants: scopes.clone(), ..abilities() };
     vec![
         ("hello", ServerMessage::Hello(hello())),
-        ("hello_abilities", ServerMessage::Hello(able)),
+        ("hello_abilities", able(abilities())),
+        ("hello_grants", able(granting)),
         (
             "identified",
             ServerMessage::Identified(Identified {
@@ -297,8 +304,9 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
             }),
         ),
         ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
-        ("jobs", ServerMessage::Jobs { jobs: vec![summary()], more: false }),
-        ("jobs_more", ServerMessage::Jobs { jobs: vec![summary()], more: true }),
+        ("jobs", jobs(false, 0)),
+        ("jobs_more", jobs(true, 0)),
+        ("jobs_passed_over", jobs(false, 2)),
         ("event_queued", event(JobEvent::Queued)),
         ("event_started", event(JobEvent::Started { predicted_s: Some(2.5) })),
         (
@@ -503,7 +511,8 @@ fn jobs_of_later_versions_spoil_no_list() {
         job(3, r#"{"kind":"calibrate"}"#, "done"),
     ];
     let text = format!(r#"{{"say":{{"type":"jobs","jobs":[{}]}}}}"#, jobs.join(","));
-    let ServerMessage::Jobs { jobs, more } = serde_json::from_str::<Say>(&text).unwrap().say else {
+    let ServerMessage::Jobs { jobs, more, .. } = serde_json::from_str::<Say>(&text).unwrap().say
+    else {
         panic!("no list")
     };
     let numbers: Vec<u64> = jobs.iter().map(|job| job.job.0).collect();

@@ -1,7 +1,9 @@
 //! `keys`: lists, creates and revokes the keys of the daemon.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use protocol::hex::Hex;
+use protocol::scope::Scope;
 use report::output::summary::Document;
 use report::output::table::{Align, Table};
 use serde_json::json;
@@ -13,6 +15,7 @@ use crate::failure::Failure;
 use crate::keys::{Book, Key, KeyKind, MAX_KEYS, MAX_NAME};
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::scopes::{GRANTED, names, with_read};
 
 pub(super) fn command() -> Command {
     let list = Command::new("list").about("List all keys").arg(output::argument());
@@ -26,21 +29,33 @@ pub(super) fn command() -> Command {
                 .help("Purpose of the token"),
         )
         .arg(pair::scopes());
-    let revoke =
-        Command::new("revoke").about("Revoke a key; its sessions end within a second").arg(
-            Arg::new("key")
-                .value_name("KEY")
+    let key = |help: &'static str| Arg::new("key").value_name("KEY").required(true).help(help);
+    let one = || key("Key number from `keys list`");
+    let revoke = Command::new("revoke")
+        .about("Revoke a key; its sessions end within a second")
+        .arg(key("Key number from `keys list`, or `all`"));
+    let grant = Command::new("grant")
+        .about("Add scopes to a key; its pages reconnect with them within a second")
+        .arg(one())
+        .arg(pair::scopes().required(true).help("Scope to add"));
+    let taken = GRANTED.into_iter().filter(|scope| *scope != Scope::Read).map(Scope::key);
+    let withdraw = Command::new("withdraw")
+        .about("Take scopes from a key; its sessions lose them within a second")
+        .arg(one())
+        .arg(
+            pair::scopes()
                 .required(true)
-                .help("Key number from `keys list`, or `all`"),
+                .value_parser(PossibleValuesParser::new(taken))
+                .help("Scope to take; a key without read would be of no use: revoke it"),
         );
     Command::new("keys")
-        .about("List, create and revoke the keys of the daemon")
+        .about("List, create and revoke the keys of the daemon, and change their scopes")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([list, new, revoke].map(|command| command.arg(state::argument())))
+        .subcommands([list, new, grant, withdraw, revoke].map(|command| command.arg(state::argument())))
         .after_help(
             "Examples:\n  ridgepoint keys list\n  ridgepoint keys new --name prometheus --scope read\n  \
-             ridgepoint keys revoke 0123456789abcdef",
+             ridgepoint keys grant 0123456789abcdef --scope bench\n  ridgepoint keys revoke 0123456789abcdef",
         )
 }
 
@@ -49,6 +64,16 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("list", matches)) => list(matches),
         Some(("new", matches)) => new(matches),
         Some(("revoke", matches)) => revoke(matches),
+        Some(("grant", matches)) => {
+            let with = |had: &[Scope], named: &[Scope]| with_read(&[had, named].concat());
+            change_scopes(matches, Action::GrantScopes, with)
+        }
+        Some(("withdraw", matches)) => {
+            let without = |had: &[Scope], named: &[Scope]| {
+                with_read(&had.iter().copied().filter(|it| !named.contains(it)).collect::<Vec<_>>())
+            };
+            change_scopes(matches, Action::WithdrawScopes, without)
+        }
         other => unreachable!("clap lets only known verbs through, not {other:?}"),
     }
 }
@@ -66,7 +91,7 @@ fn list(matches: &ArgMatches) -> Result<(), Failure> {
         ("name", Align::Left),
     ]);
     for key in &keys {
-        let (name, scopes) = (key.label.clone(), scopes(key).join(","));
+        let (name, scopes) = (key.label.clone(), names(&key.scopes));
         table.push(vec![key.id.to_string(), kind(key).into(), scopes, ago(now, key.used_ms), name]);
     }
     let mut document = Document::default();
@@ -74,16 +99,12 @@ fn list(matches: &ArgMatches) -> Result<(), Failure> {
     document.table(table);
     let row = |key: &Key| {
         json!({
-            "key": key.id, "kind": kind(key), "scopes": scopes(key), "name": key.label,
+            "key": key.id, "kind": kind(key), "scopes": key.scopes, "name": key.label,
             "created_ms": key.created_ms, "used_ms": key.used_ms,
         })
     };
     let value = keys.iter().map(row).collect();
     Answer { document, value, rows: Rows::List }.print(Form::of(matches))
-}
-
-fn scopes(key: &Key) -> Vec<&'static str> {
-    key.scopes.iter().map(|scope| scope.key()).collect()
 }
 
 const fn kind(key: &Key) -> &'static str {
@@ -124,13 +145,45 @@ fn new(matches: &ArgMatches) -> Result<(), Failure> {
     output::print(&format!("{token}\n"))
 }
 
+/// Gives a key the scopes that follow from those that it has and those that were named.
+fn change_scopes(
+    matches: &ArgMatches,
+    action: Action,
+    changed: impl Fn(&[Scope], &[Scope]) -> Vec<Scope>,
+) -> Result<(), Failure> {
+    let given = given(matches);
+    let key = Hex::parse(given).ok_or_else(|| no_number(given))?;
+    let unknown = || Failure::bad(format!("there is no key {given}"));
+    let (named, now) = (pair::named(matches), Clock::default().now());
+    let folder = state::folder(matches)?;
+    let keys = state::keys(&folder)?;
+    let book = keys.read()?;
+    book.as_ref().and_then(|book| book.fresh(key, now)).ok_or_else(unknown)?;
+    // Before it is done, as everything that grants a right.
+    state::log_on(&folder, Some(key), action, &names(&named))?;
+    let scopes = keys.change(|book| {
+        let scopes = changed(&book.fresh(key, now)?.scopes, &named);
+        book.set_scopes(key, &scopes);
+        Some(scopes)
+    })?;
+    let scopes = scopes.ok_or_else(unknown)?;
+    pair::say_off(&folder, &scopes);
+    output::print(&format!("{given}: {}\n", names(&scopes)))
+}
+
+fn given(matches: &ArgMatches) -> &str {
+    matches.get_one::<String>("key").map(String::as_str).unwrap_or_default()
+}
+
+fn no_number(given: &str) -> Failure {
+    Failure::bad(format!("`{given}` is not a key number; `ridgepoint keys list` shows them"))
+}
+
 fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
-    let given = matches.get_one::<String>("key").map(String::as_str).unwrap_or_default();
+    let given = given(matches);
     let wanted = Hex::parse(given);
     if wanted.is_none() && given != "all" {
-        return Err(Failure::bad(format!(
-            "`{given}` is not a key number; `ridgepoint keys list` shows them"
-        )));
+        return Err(no_number(given));
     }
     let drop = |book: &mut Book| {
         let before = book.keys.len();

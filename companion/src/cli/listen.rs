@@ -104,10 +104,22 @@ fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     }
     if !ip.is_loopback() && !matches.get_flag("lan-plaintext") {
         return Err(Failure::bad(format!(
-            "{given} can be reached from other machines, unencrypted; use `ssh -L 8000:localhost:8000 HOST`, or add --lan-plaintext"
+            "{given} can be reached from other machines, unencrypted; use {}, or add --lan-plaintext",
+            tunnel()
         )));
     }
+    if !ip.is_loopback() {
+        eprintln!(
+            "other machines can read here, unencrypted, and start nothing; to measure from one, start without --listen, and use {} there",
+            tunnel()
+        );
+    }
     Ok(address)
+}
+
+/// The command that brings a usual daemon to the browser of another machine.
+fn tunnel() -> String {
+    format!("`ssh -L {PORT}:localhost:{PORT} HOST`")
 }
 
 /// Both loopback addresses, at the same port. A machine without IPv6 has one.

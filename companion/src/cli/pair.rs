@@ -1,6 +1,9 @@
 //! `pair`: prints another link for a running daemon.
 
+use std::path::Path;
+
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use protocol::ability::ScopeOff;
 use protocol::scope::Scope;
 
 use super::link::{hosted_link, link};
@@ -10,6 +13,7 @@ use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::hooks::Hooks;
 use crate::output;
+use crate::scopes::{GRANTED, USUAL, names, with_read};
 
 pub(super) fn command() -> Command {
     Command::new("pair")
@@ -25,20 +29,29 @@ pub(super) fn scopes() -> Arg {
         .value_name("SCOPE")
         .action(ArgAction::Append)
         .value_delimiter(',')
-        .value_parser([Scope::Read.key(), Scope::Bench.key()])
-        .help("Scope of the key: read, or bench, which includes read; default: both")
+        .value_parser(GRANTED.map(Scope::key))
+        .help(format!(
+            "Scope of the key; every other one includes read; default: {}",
+            names(&USUAL)
+        ))
 }
 
-/// The scopes that the user named, by default both. `bench` includes `read`, which is the only way to get results.
+/// The scopes that the user named, or the usual ones.
 pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
-    let Some(named) = matches.get_many::<String>("scope") else {
-        return vec![Scope::Read, Scope::Bench];
-    };
+    let Some(named) = matches.get_many::<String>("scope") else { return USUAL.to_vec() };
     let named: Vec<&str> = named.map(String::as_str).collect();
-    let is_named = |scope: Scope| named.contains(&scope.key());
-    let granted =
-        |scope: &Scope| is_named(*scope) || (*scope == Scope::Read && is_named(Scope::Bench));
-    Scope::ALL.into_iter().filter(granted).collect()
+    let scopes: Vec<Scope> =
+        Scope::ALL.into_iter().filter(|scope| named.contains(&scope.key())).collect();
+    with_read(&scopes)
+}
+
+/// Says which of these scopes no session of the running daemon has, and how it is started so that they have them.
+pub(super) fn say_off(state: &Path, scopes: &[Scope]) {
+    for ScopeOff { scope, start } in state::off(state) {
+        if scopes.contains(&scope) {
+            eprintln!("no session of this daemon has the scope {}; start it {start}", scope.key());
+        }
+    }
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -54,8 +67,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let clock = Clock::turned_by(hooks.clock());
     let scopes = named(matches);
     let keys = state::keys(&state)?;
-    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
-    state::log(&state, Action::NewCode, &granted.join(","))?;
+    say_off(&state, &scopes);
+    state::log(&state, Action::NewCode, &names(&scopes))?;
     let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     let hosted = hosted_link(&address, &code).map(|link| format!("{link}\n")).unwrap_or_default();
     output::print(&format!("{}\n{hosted}", link(&address, &code)))

@@ -14,9 +14,10 @@ use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::files;
 use crate::hooks::Hooks;
+use crate::scopes::{Restriction, USUAL, names};
 use crate::server::embedded::PAGE;
 use crate::server::static_files::Site;
-use crate::server::{self, Config};
+use crate::server::{self, Bound, Config};
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
@@ -56,20 +57,20 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     // Last, so that a start that fails leaves no socket behind.
     let (bound, address) = listen::bind(matches)?;
     let clock = Clock::turned_by(hooks.clock());
-    let scopes = if matches.get_flag("read-only") {
-        vec![Scope::Read]
-    } else {
-        vec![Scope::Read, Scope::Bench]
+    let restriction = Restriction {
+        read_only: matches.get_flag("read-only"),
+        on_network: bound.iter().any(Bound::is_on_network),
     };
-    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
-    state::log(&state, Action::NewCode, &granted.join(","))?;
+    let scopes = if restriction.read_only { vec![Scope::Read] } else { USUAL.to_vec() };
+    state::log(&state, Action::NewCode, &names(&scopes))?;
     let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     state::put(&state, "address", &address.own)?;
+    state::put_off(&state, &restriction.all_off())?;
     let config = Config {
         site: site.clone(),
         hosts: address.hosts.clone(),
         origins,
-        bench: !matches.get_flag("read-only"),
+        restriction,
         state: state.clone(),
         hooks,
         clock,

@@ -6,12 +6,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, ValueHint, value_parser};
+use protocol::ability::ScopeOff;
 
 use crate::audit::{Action, Entry, Log, Who};
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::files;
-use crate::keys::{KeyFile, KeyFileError};
+use crate::keys::{KeyFile, KeyFileError, KeyId};
+
+/// File of the scopes that no session of the daemon has.
+const OFF: &str = "scopes-off";
 
 pub(super) fn argument() -> Arg {
     Arg::new("state")
@@ -41,7 +45,17 @@ pub(super) fn keys(folder: &Path) -> Result<KeyFile, Failure> {
 
 /// Writes an action of the user at the terminal into the audit log.
 pub(super) fn log(folder: &Path, action: Action, args: &str) -> Result<(), Failure> {
-    let entry = Entry::done(Who::terminal(), action, args);
+    log_on(folder, None, action, args)
+}
+
+/// Writes an action on a key into the audit log.
+pub(super) fn log_on(
+    folder: &Path,
+    key: Option<KeyId>,
+    action: Action,
+    args: &str,
+) -> Result<(), Failure> {
+    let entry = Entry::done(Who { key, ..Who::terminal() }, action, args);
     Log::of(folder, Clock::default()).add(&entry, true).map_err(|error| {
         Failure::Failed(format!("the audit log cannot be used: {}", files::said(&error)))
     })
@@ -98,6 +112,18 @@ pub(super) fn put(folder: &Path, name: &str, text: &str) -> Result<(), Failure> 
 pub(super) fn address(folder: &Path) -> Option<String> {
     let text = fs::read_to_string(folder.join("address")).ok()?;
     Some(text.trim().to_owned())
+}
+
+/// Notes which scopes no session of this daemon has.
+pub(super) fn put_off(folder: &Path, off: &[ScopeOff]) -> Result<(), Failure> {
+    let text = serde_json::to_string(off).expect("scopes have text keys");
+    put(folder, OFF, &text)
+}
+
+/// The scopes that no session of the running daemon has; none if no daemon runs.
+pub(super) fn off(folder: &Path) -> Vec<ScopeOff> {
+    let text = fs::read_to_string(folder.join(OFF)).ok().filter(|_| is_running(folder));
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {

@@ -7,7 +7,7 @@ use protocol::job::JobSpec;
 use protocol::limits::LIMITS;
 use report::input::request::RequestError;
 
-use super::memory;
+use super::{memory, predicted};
 use crate::hooks::Hooks;
 use crate::measure::layers;
 use crate::reason::Reason;
@@ -35,6 +35,7 @@ pub(crate) fn is_possible(spec: &JobSpec) -> Result<(), Fault> {
 }
 
 fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
+    // Before they are made one by one below, with the formats that stand for none.
     if bench.points() > POINTS {
         return Err(Reason::PointsFull.with(&[&bench.points(), &POINTS]));
     }
@@ -61,7 +62,11 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
     }
-    Ok(())
+    let points = memory::points(bench, 0).len();
+    if points > POINTS {
+        return Err(Reason::PointsFull.with(&[&points, &POINTS]));
+    }
+    predicted::has_time(bench, points)
 }
 
 /// Refuses sizes that no kernel has, and an order that lacks them.
@@ -150,7 +155,8 @@ mod tests {
     fn orders_that_cannot_be_measured_are_refused_with_a_reason() {
         assert_eq!(is_possible(&JobSpec::Bench(gemv())), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
-        let cases: [(&str, BenchSpec); 9] = [
+        let all_formats = vec![shape; POINTS / 8];
+        let cases: [(&str, BenchSpec); 11] = [
             ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
             (
                 "n is 2147483648",
@@ -163,6 +169,14 @@ mod tests {
             ("at least one shape", BenchSpec { shapes: vec![], ..gemv() }),
             ("has no shape", BenchSpec { what: BenchKind::Flops, ..gemv() }),
             ("4097 points", BenchSpec { shapes: vec![shape; POINTS + 1], ..gemv() }),
+            (
+                "points; a job has at most 4096",
+                BenchSpec { shapes: all_formats, formats: vec![], ..gemv() },
+            ),
+            (
+                "at most 208 points fit",
+                BenchSpec { shapes: vec![shape; 209], iterations: Some(ITERATIONS), ..gemv() },
+            ),
             ("unknown format", BenchSpec { formats: vec!["int9".into()], ..gemv() }),
             ("iterations is 0", BenchSpec { iterations: Some(0), ..gemv() }),
             ("backend is not a valid name", BenchSpec { backend: Some("../x".into()), ..gemv() }),

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Delay of a timer above which the daemon was stopped: by a signal, with its container, or by a machine without any time left.
 const STOPPED: Duration = Duration::from_secs(1);
 /// Longest time of a benchmark: the largest sweep takes a quarter of it.
-const BENCH: Duration = Duration::from_secs(LIMITS.job_s as u64);
+pub(super) const BENCH: Duration = Duration::from_secs(LIMITS.job_s as u64);
 /// Longest time of a calibration.
 const CALIBRATION: Duration = Duration::from_hours(1);
 /// Longest time of a job that predicts none.
@@ -226,15 +226,6 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Duration of a point as workers predict it, in s.
-    const POINT_S: u64 = 5;
-
-    #[test]
-    fn the_largest_sweep_is_within_the_limit_of_its_kind() {
-        let longest = BENCH.as_secs();
-        assert!(4 * POINT_S * u64::from(LIMITS.points) <= longest, "{longest} s");
-    }
 
     #[test]
     fn progress_goes_on_as_long_as_the_job_in_a_limited_number_of_events() {

@@ -67,7 +67,8 @@ pub(super) fn needed(spec: &JobSpec) -> u64 {
     kernels.into_iter().map(bytes).max().unwrap_or(0)
 }
 
-fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
+/// The kernels of the points, one each; of kinds without shapes and sizes the one that needs the most memory.
+pub(super) fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
     match bench.what {
         BenchKind::Bandwidth => vec![Kernel::Triad { bytes: cold }],
         BenchKind::Roofs => vec![Kernel::Read { bytes: cold }],

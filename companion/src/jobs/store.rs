@@ -162,21 +162,17 @@ impl Store {
         .await
     }
 
-    /// Jobs before one, the latest first, and whether more were asked for than fit into a message. Those that cannot be read are passed
-    /// over, which the daemon's messages say once.
-    pub(crate) async fn list(
-        &self,
-        limit: u32,
-        before: Option<JobId>,
-    ) -> Result<(Vec<JobSummary>, bool), Fault> {
+    /// Jobs before one, in an answer that is not longer than a message. About those that cannot be read the daemon's messages say
+    /// it once, too.
+    pub(crate) async fn list(&self, limit: u32, before: Option<JobId>) -> Result<Listed, Fault> {
         self.ask(move |keeper| {
             let bytes = LIMITS.message_bytes as usize;
             let found = tables::list(&keeper.db, limit, before, bytes);
-            let Listed { jobs, more, passed_over } = found.map_err(|error| unreadable(&error))?;
-            for job in passed_over {
-                keeper.say_unreadable(job);
+            let listed = found.map_err(|error| unreadable(&error))?;
+            for job in &listed.passed_over {
+                keeper.say_unreadable(*job);
             }
-            Ok((jobs, more))
+            Ok(listed)
         })
         .await
     }

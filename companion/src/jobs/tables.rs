@@ -288,13 +288,13 @@ const SUMMARY_BYTES: usize = 256;
 
 /// A part of the list of jobs.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     /// The latest first.
-    pub(super) jobs: Vec<JobSummary>,
+    pub(crate) jobs: Vec<JobSummary>,
     /// True if some were left out because the list would have too many bytes.
-    pub(super) more: bool,
+    pub(crate) more: bool,
     /// Jobs that cannot be read.
-    pub(super) passed_over: Vec<i64>,
+    pub(crate) passed_over: Vec<i64>,
 }
 
 /// The latest jobs before one that can be read, in at most `bytes` bytes. One job is always in it.

@@ -168,6 +168,18 @@ impl Book {
         self.keys.iter().find(|key| key.id == name && key.kind == KeyKind::Paired)
     }
 
+    /// The key with this id, unless it was unused for too long.
+    pub(crate) fn fresh(&self, id: KeyId, now: Millis) -> Option<&Key> {
+        self.keys.iter().find(|key| key.id == id && key.is_fresh(now))
+    }
+
+    /// Gives a key these scopes.
+    pub(crate) fn set_scopes(&mut self, id: KeyId, scopes: &[Scope]) {
+        for key in self.keys.iter_mut().filter(|key| key.id == id) {
+            key.scopes = scopes.to_vec();
+        }
+    }
+
     /// Turns a proved code into a key; a wrong proof counts against every unused code.
     pub(crate) fn pair(
         &mut self,

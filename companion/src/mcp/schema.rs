@@ -4,19 +4,14 @@
 use report::input::request::is_count;
 use serde_json::{Map, Value, json};
 
-use super::tool::{AnswerKey, Argument, Arguments, Tool};
+use super::tool::{Argument, Arguments, Tool};
+use crate::verbs::answer_keys::{
+    self, AnswerKey, FLAG, FLAG_OR_NULL, HARDWARE, LIST, NOTES, NUMBER, NUMBER_OR_NULL, OBJECT,
+    OBJECT_OR_NULL, SCHEMA, TEXT, TEXT_OR_NULL, object, typed,
+};
 use crate::verbs::api;
 
-const OBJECT: &[&str] = &["object"];
 const COUNT: &[&str] = &["integer"];
-const LIST: &[&str] = &["array"];
-const NUMBER: &[&str] = &["number"];
-const TEXT: &[&str] = &["string"];
-const FLAG: &[&str] = &["boolean"];
-const OBJECT_OR_NULL: &[&str] = &["object", "null"];
-const NUMBER_OR_NULL: &[&str] = &["number", "null"];
-const FLAG_OR_NULL: &[&str] = &["boolean", "null"];
-const TEXT_OR_NULL: &[&str] = &["string", "null"];
 
 /// Keys of every answer.
 const COMMON: &[AnswerKey] = &[
@@ -29,105 +24,25 @@ const COMMON: &[AnswerKey] = &[
     ("link_lacks", LIST, "Arguments that the page does not have, so that the link leaves them out"),
 ];
 
-const SCHEMA: AnswerKey = ("schema", NUMBER, "Version of the published JSON");
-const HARDWARE: AnswerKey = ("hardware", OBJECT, "Device: key, name, power_mode");
-const NOTES: AnswerKey =
-    ("notes", LIST, "What was assumed, or left open by the request, one sentence each");
 const LEFT_OUT: AnswerKey = ("left_out", NUMBER, "Rows that the limit left out");
 
-pub(super) const MODEL: &[AnswerKey] = &[
-    SCHEMA,
-    ("key", TEXT, "Key of the catalog, or name of the file"),
-    ("name", TEXT, "Name"),
-    ("parameters", OBJECT, "Number of parameters, with provenance"),
-    ("active_parameters", OBJECT, "Parameters that a token uses, with provenance"),
-    ("geometry", OBJECT, "Fields of the config.json, each with provenance"),
-    ("stored_weights", OBJECT, "Format in which the catalog's model is published, with provenance"),
-    ("stored_as", TEXT, "Format of the weights that the name means"),
-    ("source", TEXT, "Source of the geometry"),
+/// The keys of a model, and what its name means.
+pub(super) const MODEL: &[&[AnswerKey]] = &[
+    answer_keys::MODEL.always,
+    &[("stored_as", TEXT, "Format of the weights that the name means")],
 ];
 
-pub(super) const DEVICES: &[AnswerKey] = &[
+pub(super) const DEVICES: &[&[AnswerKey]] = &[&[
     SCHEMA,
     ("devices", LIST, "Devices; values have an origin, and a single device has all of them"),
     LEFT_OUT,
-];
+]];
 
-pub(super) const ESTIMATE: &[AnswerKey] = &[
-    SCHEMA,
-    HARDWARE,
-    ("model", OBJECT, "Model: key, parameters, active_parameters, basis"),
-    ("precision", OBJECT, "Format of each role, and the compute class"),
-    ("workload", OBJECT, "Batch, tokens and split over devices, defaults included"),
-    (
-        "prefill",
-        OBJECT,
-        "The step of the prompt: flops, bytes, ideal_s, expected{time_s,low_s,high_s,basis}, bound, mfu, mbu",
-    ),
-    ("decode", OBJECT, "The step of a token at the stated context: the same"),
-    ("first_token", OBJECT, "Chunks of the prompt behind ttft_s"),
-    ("ttft_s", NUMBER_OR_NULL, "Expected time to first token [s]"),
-    ("tpot_s", NUMBER_OR_NULL, "Expected time per output token at the stated context [s]"),
-    ("generation_s", NUMBER_OR_NULL, "Expected time of the tokens after the first [s]"),
-    ("end_to_end_s", NUMBER_OR_NULL, "Expected time of the whole answer [s]"),
-    (
-        "throughput_token_per_s",
-        NUMBER_OR_NULL,
-        "Expected rate over the batch at the stated context [token/s]; that over all new tokens is mean.throughput_token_per_s",
-    ),
-    (
-        "mean",
-        OBJECT_OR_NULL,
-        "Means per output token over all new tokens: tpot{time_s,low_s,high_s,basis}, ideal_s, throughput_token_per_s, joule_per_token",
-    ),
-    (
-        "expected",
-        OBJECT_OR_NULL,
-        "Intervals of ttft, tpot, generation and end_to_end: time_s, low_s, high_s, basis",
-    ),
-    ("factors", OBJECT, "Engine and measurements behind the expected times"),
-    ("memory", OBJECT, "Bytes on one device by role, total, usable, fits"),
-    ("energy", OBJECT, "Energy per token and power, with basis"),
-    NOTES,
-];
+pub(super) const ESTIMATE: &[&[AnswerKey]] = &[answer_keys::ESTIMATE.always];
 
-/// Keys of a ranking of schemes, or of devices for hardware `any`.
-pub(super) const RECOMMEND: &[AnswerKey] = &[
-    SCHEMA,
-    ("workload", OBJECT, "Model or product, and tokens"),
-    ("goal", OBJECT, "Objective, phase and bounds"),
-    NOTES,
-    LEFT_OUT,
-];
+pub(super) const RECOMMEND: &[&[AnswerKey]] = &[answer_keys::RECOMMEND.always, &[LEFT_OUT]];
 
-/// Keys of a ranking of schemes only.
-const RANKING: &[AnswerKey] = &[
-    HARDWARE,
-    (
-        "link_unknown",
-        FLAG,
-        "Whether all times leave out the link between the devices, which nobody published",
-    ),
-    ("baseline", OBJECT, "The same in 16 bits"),
-    ("best", OBJECT, "Best schemes of prefill and of decode"),
-    ("first_by", TEXT_OR_NULL, "What put the first scheme first"),
-    (
-        "ranked",
-        LIST,
-        "Schemes, the best first: speedup, ttft and tpot with intervals, memory_bytes, quality, largest batch and context, commands; behind a host memory_bytes is that of card and host, with card_memory_bytes, host_memory_bytes and placement",
-    ),
-    ("dropped", LIST, "Schemes that are left out, each with its reason"),
-    ("memory_steps", LIST, "Schemes that no other beats in memory and quality"),
-];
-
-/// Keys of a ranking of devices only.
-const RANKED_DEVICES: &[AnswerKey] = &[(
-    "devices",
-    LIST,
-    "Devices that meet the bounds, the smallest first, each with its first scheme",
-)];
-
-pub(super) const CHECK: &[AnswerKey] = &[
+pub(super) const CHECK: &[&[AnswerKey]] = &[&[
     SCHEMA,
     HARDWARE,
     ("subject", OBJECT, "What the claimed time is of"),
@@ -145,18 +60,18 @@ pub(super) const CHECK: &[AnswerKey] = &[
     ("fits", FLAG_OR_NULL, "Whether the model fits; null for an operator or an unknown memory"),
     ("explanations", LIST, "What could explain the time: kind, text and numbers"),
     NOTES,
-];
+]];
 
-pub(super) const COMPARE: &[AnswerKey] = &[
+pub(super) const COMPARE: &[&[AnswerKey]] = &[&[
     SCHEMA,
     (
         "scenarios",
         LIST,
         "The answer of `estimate` for each scenario, without its phases, and the scheme that is the scenario",
     ),
-];
+]];
 
-pub(super) const FIT: &[AnswerKey] = &[
+pub(super) const FIT: &[&[AnswerKey]] = &[&[
     SCHEMA,
     HARDWARE,
     ("model", TEXT, "Key of the model"),
@@ -179,9 +94,9 @@ pub(super) const FIT: &[AnswerKey] = &[
     ("devices", LIST, "Where nothing fits: the smallest devices with room"),
     ("least_memory_bytes", NUMBER_OR_NULL, "Where nothing fits: memory of the smallest scheme"),
     LEFT_OUT,
-];
+]];
 
-pub(super) const EXPLAIN: &[AnswerKey] = &[
+pub(super) const EXPLAIN: &[&[AnswerKey]] = &[&[
     SCHEMA,
     HARDWARE,
     (
@@ -189,31 +104,14 @@ pub(super) const EXPLAIN: &[AnswerKey] = &[
         LIST,
         "Formulas: title, formula, values, origin, source, and the page that explains it",
     ),
-];
+]];
 
 /// Keys that only some answers of a tool have.
 fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
     match tool.name {
-        "recommend" => [RANKING, RANKED_DEVICES].concat(),
-        "estimate" => vec![
-            (
-                "host",
-                OBJECT,
-                "Machine around the card: bandwidth, installed and usable memory [byte], link, SSD",
-            ),
-            (
-                "placement",
-                OBJECT,
-                "What lies on the host, and the options of llama.cpp that put it there",
-            ),
-            ("cards", LIST, "Unlike cards that share the model: layers, memory, time of each"),
-            ("cards_options", LIST, "Options of the engine that put the layers on these cards"),
-            (
-                "fits_with",
-                LIST,
-                "Changes after which a model that does not fit does, with the rate then",
-            ),
-        ],
+        "recommend" => answer_keys::RECOMMEND.sometimes.concat(),
+        "estimate" => answer_keys::ESTIMATE.sometimes.concat(),
+        "resolve_model" => answer_keys::MODEL.sometimes.concat(),
         "explain" => {
             vec![("cards", LIST, "Unlike cards that share the model: layers, memory, time of each")]
         }
@@ -222,18 +120,6 @@ fn sometimes(tool: &Tool) -> Vec<AnswerKey> {
             OBJECT,
             "Bandwidth of the host's memory: implied by the claim, of its modules, and sustained",
         )],
-        "resolve_model" => vec![
-            ("hf_id", TEXT, "Repository on Hugging Face"),
-            ("other_names", LIST, "Other releases with this geometry"),
-            ("family", TEXT, "Family"),
-            ("architecture", TEXT, "Class in transformers"),
-            ("release_year", OBJECT, "Year of release, with provenance"),
-            ("official_parameters", OBJECT, "Number that its makers state, with provenance"),
-            ("stored_experts", OBJECT, "Format of the experts, with provenance"),
-            ("assumed", LIST, "Fields that a file leaves out, with what is assumed"),
-            ("remarks", LIST, "What of a file is left out or rounded"),
-            ("notes", TEXT, "Notes"),
-        ],
         _ => Vec::new(),
     }
 }
@@ -305,21 +191,11 @@ fn scenarios() -> Map<String, Value> {
     all
 }
 
-/// The schema of a tool's answer. Answers may grow, so further keys are allowed.
+/// The schema of a tool's answer.
 fn output(tool: &Tool) -> Value {
-    let always = COMMON.iter().chain(tool.data);
-    let required: Vec<&str> = always.clone().map(|(key, ..)| *key).collect();
-    let all = always.copied().chain(sometimes(tool));
-    let properties: Map<String, Value> =
-        all.map(|(key, types, content)| (key.to_owned(), typed(types, content))).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
-}
-
-fn typed(types: &[&str], description: &str) -> Value {
-    match types {
-        [one] => json!({ "type": one, "description": description }),
-        several => json!({ "type": several, "description": description }),
-    }
+    let always: Vec<&AnswerKey> =
+        COMMON.iter().chain(tool.data.iter().copied().flatten()).collect();
+    object(always.iter().copied(), &sometimes(tool))
 }
 
 #[cfg(test)]

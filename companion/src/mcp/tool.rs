@@ -4,10 +4,8 @@ use report::input::request::Library;
 
 use super::answers::ToolAnswer;
 use crate::failure::Failure;
+use crate::verbs::answer_keys::AnswerKey;
 use crate::verbs::api::Given;
-
-/// A key of an answer: its name, its types and its content.
-pub(super) type AnswerKey = (&'static str, &'static [&'static str], &'static str);
 
 /// A question that a program may ask.
 #[derive(Debug)]
@@ -20,7 +18,7 @@ pub(super) struct Tool {
     /// Arguments without which the tool refuses.
     pub(super) required: &'static [&'static str],
     /// Keys of the answer, beside those of every answer.
-    pub(super) data: &'static [AnswerKey],
+    pub(super) data: &'static [&'static [AnswerKey]],
     pub(super) answer: fn(Given, &Library<'_>) -> Result<ToolAnswer, Failure>,
 }
 

@@ -1,19 +1,19 @@
 //! The abilities of this daemon, as its hello tells them.
 
 use kernels::cpu::gemm::ELEMENTS;
-use protocol::ability::{Abilities, DeviceAbility, KernelAbility, ScopeOff};
+use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
-use protocol::scope::Scope;
 
 use super::layers;
+use crate::scopes::{GRANTED, Restriction};
 
-/// The abilities of a daemon that may start measurements, or that was started with `--read-only`.
-pub(crate) fn abilities(may_measure: bool) -> Abilities {
-    let off = ScopeOff { scope: Scope::Bench, start: "without `--read-only`".to_owned() };
+/// The abilities of a daemon with this restriction of its scopes.
+pub(crate) fn abilities(restriction: Restriction) -> Abilities {
     Abilities {
         devices: vec![processor()],
         jobs: ["bench", "calibrate"].map(str::to_owned).into(),
-        off: if may_measure { Vec::new() } else { vec![off] },
+        off: restriction.all_off(),
+        grants: GRANTED.to_vec(),
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn every_format_that_is_told_has_a_kernel() {
-        let told = abilities(true);
+        let told = abilities(Restriction::default());
         for (kind, products) in [(BenchKind::Gemv, 1), (BenchKind::Gemm, 17)] {
             let formats = told.formats(kind);
             assert!(!formats.is_empty());
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_job_is_told() {
-        let told = abilities(true).jobs;
+        let told = abilities(Restriction::default()).jobs;
         for spec in [
             JobSpec::Calibrate(CalibrateSpec { backend: None }),
             serde_json::from_str(r#"{"kind":"bench","what":"flops"}"#).unwrap(),
@@ -81,12 +81,5 @@ mod tests {
             assert_eq!(serde_json::to_value(&spec).unwrap()["kind"], kind);
             assert!(told.iter().any(|told| told == kind));
         }
-    }
-
-    #[test]
-    fn a_scope_that_is_off_comes_with_what_turns_it_on() {
-        assert_eq!(abilities(true).off, []);
-        let off = abilities(false).off;
-        assert!(off[0].scope == Scope::Bench && off[0].start.contains("--read-only"));
     }
 }

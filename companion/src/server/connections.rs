@@ -1,5 +1,5 @@
 //! Connections: a limited number, with a time limit for request heads. At the limit, the peer with the most connections gives up the
-//! one that has been idle for the longest time. Sockets of sessions do not count, so a flood of connections ends no session.
+//! one that has been idle for the longest time; one that has just come and asked nothing yet has a moment for that. Sockets of sessions do not count, so a flood of connections ends no session.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,6 +23,7 @@ use super::daemon::Daemon;
 use super::fair::{Place, Rule, Table};
 use super::guard;
 use super::peer::{Group, Peer};
+use super::places::{SHELTER, SHELTERED};
 
 /// Largest number of open connections.
 const CONNECTIONS: usize = 128;
@@ -35,7 +36,8 @@ pub(super) type Connections = Arc<Table<Group>>;
 
 /// No connection yet.
 pub(super) fn none() -> Connections {
-    Table::new(Rule { most: CONNECTIONS, grace: Duration::ZERO, only_larger: false })
+    let (sheltered, shelter) = (SHELTERED, SHELTER);
+    Table::new(Rule { most: CONNECTIONS, sheltered, shelter, only_larger: false })
 }
 
 /// An address or path that is bound, before the daemon listens there.
@@ -45,6 +47,13 @@ pub(crate) enum Bound {
     Tcp { listener: net::TcpListener, is_local: bool },
     /// A path, which is removed at the end.
     Unix { listener: unix::UnixListener, path: PathBuf },
+}
+
+impl Bound {
+    /// True if other machines reach it.
+    pub(crate) const fn is_on_network(&self) -> bool {
+        matches!(self, Self::Tcp { is_local: false, .. })
+    }
 }
 
 /// A listener of the asynchronous runtime.

@@ -1,7 +1,7 @@
 //! The state that every request and session shares.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use protocol::ability::Abilities;
@@ -20,6 +20,7 @@ use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
+use crate::scopes::Restriction;
 use crate::telemetry::SensorReader;
 
 /// Largest number of concurrent calculations.
@@ -35,8 +36,8 @@ pub(crate) struct Config {
     pub(crate) hosts: Vec<String>,
     /// Allowed origins beside its own.
     pub(crate) origins: Vec<String>,
-    /// Sessions may start jobs.
-    pub(crate) bench: bool,
+    /// Scopes that sessions do not have.
+    pub(crate) restriction: Restriction,
     pub(crate) hooks: Hooks,
     pub(crate) clock: Clock,
 }
@@ -47,7 +48,7 @@ pub(super) struct Daemon {
     pub(super) site: Site,
     pub(super) hosts: Vec<String>,
     pub(super) origins: Vec<String>,
-    pub(super) bench: bool,
+    pub(super) restriction: Restriction,
     pub(super) server: Hex<16>,
     pub(super) epoch: Hex<8>,
     /// Name of the processor.
@@ -56,6 +57,8 @@ pub(super) struct Daemon {
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
     pub(super) pace: Mutex<Pace>,
+    /// Keys whose actions have lines of their own in the audit log.
+    lines: Mutex<Pace>,
     pub(super) places: Places,
     pub(super) computing: Arc<Semaphore>,
     pub(super) jobs: Arc<Jobs>,
@@ -89,14 +92,15 @@ impl Daemon {
             site: config.site,
             hosts: config.hosts,
             origins: config.origins,
-            bench: config.bench,
+            restriction: config.restriction,
             server: keys.book().server,
             epoch: Hex(random()),
             machine: kernels::devices::all(None).swap_remove(0).name,
-            abilities: abilities(config.bench),
+            abilities: abilities(config.restriction),
             keys,
             throttle: Mutex::default(),
-            pace: Mutex::default(),
+            pace: Mutex::new(Pace::of_sessions()),
+            lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
@@ -109,6 +113,20 @@ impl Daemon {
             hooks,
             ending: watch::Sender::new(false),
         })
+    }
+
+    /// Writes an action that a key is about to do, given its order; false if that failed. From a key with very many actions the first of
+    /// an interval is written, and those after it as one line with their number, so that no key pushes the lines of others out.
+    pub(super) fn write_action(&self, who: &Who, action: Action, order: &str) -> bool {
+        let now = Instant::now();
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = if who.key.is_none_or(|key| lines.takes(key, now)) {
+            Some(Entry::done(who.clone(), action, order))
+        } else {
+            self.tally.allowed(now, who, action)
+        };
+        drop(lines);
+        entry.map_or_else(|| !self.notes.is_failing(), |entry| self.notes.write(&entry))
     }
 
     /// Counts a session that a key opened; the first in an interval is written to the audit log.

@@ -1,5 +1,6 @@
 //! Places that are few: who gives way to a newcomer. The group with the most places gives one up, and in it whoever has waited longest
-//! for nothing.
+//! for nothing. Some of those who have just come have a moment in which they need not, so that a crowd that comes again and again
+//! leaves others the time to say who they are.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,8 +14,10 @@ use tokio::sync::Notify;
 pub(super) struct Rule {
     /// Number of places.
     pub(super) most: usize,
-    /// Time that everybody has before giving way.
-    pub(super) grace: Duration,
+    /// Places whose holders need not give way for a moment after they came.
+    pub(super) sheltered: usize,
+    /// Length of that moment, which also ends with their first request.
+    pub(super) shelter: Duration,
     /// Only a group that has more places than the newcomer's would have gives one up.
     pub(super) only_larger: bool,
 }
@@ -39,6 +42,8 @@ struct Held<G> {
     busy: u32,
     /// The last sign of life.
     since: Instant,
+    /// The end of the moment in which it need not give way.
+    sheltered_until: Option<Instant>,
     leave: Arc<Notify>,
 }
 
@@ -74,11 +79,25 @@ impl<G: Ord + Copy> Table<G> {
         }
         open.last += 1;
         let (number, leave) = (open.last, Arc::new(Notify::new()));
-        let held = Held { group, busy: 0, since: now, leave: Arc::clone(&leave) };
+        let sheltered_until = shelter(&open.held, self.rule, now);
+        let (busy, since, gone) = (0, now, Arc::clone(&leave));
+        let held = Held { group, busy, since, sheltered_until, leave: gone };
         open.held.insert(number, held);
         drop(open);
         Some((Place { table: Arc::clone(self), number, leave }, is_full))
     }
+}
+
+impl<G> Held<G> {
+    fn is_sheltered(&self, now: Instant) -> bool {
+        self.sheltered_until.is_some_and(|end| now < end)
+    }
+}
+
+/// The end of a newcomer's moment, unless too many have theirs.
+fn shelter<G>(held: &BTreeMap<u64, Held<G>>, rule: Rule, now: Instant) -> Option<Instant> {
+    let sheltered = held.values().filter(|place| place.is_sheltered(now)).count();
+    (sheltered < rule.sheltered).then(|| now + rule.shelter)
 }
 
 /// The place that is given up for a newcomer of a group.
@@ -94,7 +113,7 @@ fn gives_way<G: Ord + Copy>(
     }
     let own = sizes[&newcomer];
     held.iter()
-        .filter(|(_, place)| now.saturating_duration_since(place.since) >= rule.grace)
+        .filter(|(_, place)| !place.is_sheltered(now))
         .filter(|(_, place)| !rule.only_larger || sizes[&place.group] > own)
         .min_by_key(|(_, place)| (Reverse(sizes[&place.group]), place.busy > 0, place.since))
         .map(|(number, _)| *number)
@@ -113,7 +132,10 @@ impl<G: Ord + Copy> Place<G> {
 
     /// A request begins.
     pub(super) fn begin(&self) {
-        self.change(|held| held.busy += 1);
+        self.change(|held| {
+            held.busy += 1;
+            held.sheltered_until = None;
+        });
     }
 
     /// A request was answered.
@@ -139,7 +161,7 @@ impl<G: Ord + Copy> Drop for Place<G> {
 mod tests {
     use super::*;
 
-    const ALL: Rule = Rule { most: 4, grace: Duration::ZERO, only_larger: false };
+    const ALL: Rule = Rule { most: 4, sheltered: 0, shelter: Duration::ZERO, only_larger: false };
 
     /// Places by group, requests that are being answered, and seconds since the last sign of life.
     fn held(places: &[(char, u32, u64)], now: Instant) -> BTreeMap<u64, Held<char>> {
@@ -147,6 +169,7 @@ mod tests {
             group: *group,
             busy: *busy,
             since: now.checked_sub(Duration::from_secs(*age)).unwrap(),
+            sheltered_until: None,
             leave: Arc::default(),
         };
         (1..).zip(places.iter().map(place)).collect()
@@ -171,13 +194,46 @@ mod tests {
     }
 
     #[test]
-    fn grace_and_share_protect_who_has_a_place() {
+    fn some_newcomers_need_not_give_way_for_a_moment() {
         let now = Instant::now() + Duration::from_hours(1);
-        let young = Rule { grace: Duration::from_secs(5), ..ALL };
-        let places = held(&[('a', 0, 4), ('a', 0, 5), ('a', 0, 3)], now);
-        assert_eq!(gives_way(&places, 'a', young, now), Some(2));
-        let places = held(&[('a', 0, 4), ('a', 0, 3)], now);
-        assert_eq!(gives_way(&places, 'b', young, now), None);
+        let rule = Rule { sheltered: 2, shelter: Duration::from_secs(5), ..ALL };
+        let mut places = held(&[('a', 0, 1), ('a', 0, 3)], now);
+        let end = shelter(&places, rule, now);
+        assert_eq!(end, Some(now + rule.shelter));
+        for number in [1, 2] {
+            places.get_mut(&number).unwrap().sheltered_until = end;
+        }
+        assert_eq!(shelter(&places, rule, now), None, "the third has to give way");
+        assert_eq!(gives_way(&places, 'a', rule, now), None);
+        places
+            .extend(held(&[('a', 0, 9), ('b', 0, 99)], now).into_iter().map(|(n, it)| (n + 2, it)));
+        assert_eq!(gives_way(&places, 'a', rule, now), Some(3), "however long others are silent");
+        let later = now + rule.shelter;
+        assert!(shelter(&places, rule, later).is_some());
+        assert_eq!(gives_way(&places, 'b', rule, later), Some(3));
+        places.remove(&3);
+        assert_eq!(gives_way(&places, 'a', rule, later), Some(2), "its moment is over");
+    }
+
+    #[test]
+    fn a_request_ends_the_moment() {
+        let rule = Rule { most: 2, sheltered: 2, shelter: Duration::from_hours(1), ..ALL };
+        let table = Table::new(rule);
+        let first = table.enter('a').unwrap().0;
+        let second = table.enter('a').unwrap().0;
+        assert!(table.enter('a').is_none(), "both have just come");
+        second.begin();
+        second.end();
+        let (third, evicted) = table.enter('a').unwrap();
+        assert!(evicted);
+        drop(second);
+        assert_eq!(table.taken(), 2, "the second had left already");
+        drop((first, third));
+    }
+
+    #[test]
+    fn share_protects_who_has_a_place() {
+        let now = Instant::now() + Duration::from_hours(1);
         let share = Rule { only_larger: true, ..ALL };
         for (groups, newcomer, gives) in [
             ("aaaa", 'a', None),

@@ -38,6 +38,9 @@ pub(super) struct Session {
     pub(super) key: KeyId,
     /// For the audit log.
     pub(super) who: Who,
+    /// Scopes of the key when the session began.
+    pub(super) granted: Vec<Scope>,
+    /// Scopes of the session.
     pub(super) scopes: Vec<Scope>,
 }
 
@@ -164,7 +167,7 @@ fn identify(
         .filter(|key| key.is_fresh(now))
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
-    if !pace(daemon).opens(key.id, Instant::now()) {
+    if !pace(daemon).takes(key.id, Instant::now()) {
         return Err(Reason::SessionsTooFast.fault());
     }
     use_key(daemon, key.id);
@@ -236,13 +239,12 @@ async fn pair(
 /// The scopes that the key, the daemon's flags and the kind of connection all allow. Over a plain network that is at most
 /// `read`.
 fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key, who: Who) -> Session {
-    let permitted = |scope: &Scope| match scope {
-        Scope::Read => true,
-        Scope::Bench => daemon.bench && admitted.peer.is_local(),
-        Scope::Files | Scope::Power => false,
+    let permitted = |scope: &Scope| {
+        let is_near = *scope == Scope::Read || admitted.peer.is_local();
+        is_near && daemon.restriction.off(*scope).is_none()
     };
     let scopes = key.scopes.iter().copied().filter(permitted).collect();
-    Session { key: key.id, who, scopes }
+    Session { key: key.id, who, granted: key.scopes.clone(), scopes }
 }
 
 fn number() -> u64 {

@@ -11,10 +11,13 @@ use super::peer::Group;
 use crate::keys::KeyId;
 
 const SESSIONS: usize = LIMITS.sessions as usize;
-/// Largest number of sockets that have not sent anything yet.
-const STRANGERS: usize = 32;
-/// Time that a page has for its proof, however many others come after it: two ways through `ssh -L` around the world.
-const GRACE: Duration = Duration::from_millis(400);
+/// Largest number of sockets that have not sent anything yet. A newcomer always has a place, and keeps it while fewer than two thirds of
+/// so many come after it.
+const STRANGERS: usize = 96;
+/// Newcomers that keep their place for [`SHELTER`], however many come after them.
+pub(super) const SHELTERED: usize = 32;
+/// Time for a request on a new connection, and for a proof on a new socket: two ways through `ssh -L` around the world.
+pub(super) const SHELTER: Duration = Duration::from_millis(400);
 /// Largest number of refused proofs that wait for their answer.
 const REFUSED: usize = 32;
 
@@ -29,13 +32,23 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn new() -> Self {
         Self {
-            strangers: Table::new(Rule { most: STRANGERS, grace: GRACE, only_larger: false }),
-            sessions: Table::new(Rule { most: SESSIONS, grace: Duration::ZERO, only_larger: true }),
+            strangers: Table::new(Rule {
+                most: STRANGERS,
+                sheltered: SHELTERED,
+                shelter: SHELTER,
+                only_larger: false,
+            }),
+            sessions: Table::new(Rule {
+                most: SESSIONS,
+                sheltered: 0,
+                shelter: Duration::ZERO,
+                only_larger: true,
+            }),
             refused: Arc::new(Semaphore::new(REFUSED)),
         }
     }
 
-    /// A place until the first message. One that has been silent for a while gives way.
+    /// A place until the first message. The one that has been silent for the longest time gives way.
     pub(super) fn stranger(&self, group: Group) -> Option<Place<Group>> {
         self.strangers.enter(group).map(|(place, _evicted)| place)
     }

@@ -23,7 +23,8 @@ use super::daemon::Daemon;
 use super::fair::Place;
 use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
-use crate::audit::{Action, Entry};
+use crate::audit::Action;
+use crate::jobs::Listed;
 use crate::keys::KeyId;
 use crate::reason::Reason;
 
@@ -52,7 +53,7 @@ pub(super) async fn run(
     sink: &mut Sink,
     stream: &mut Stream,
 ) -> Close {
-    let (key, (id, welcome)) = (session.key, welcome);
+    let (key, granted, (id, welcome)) = (session.key, session.granted.clone(), welcome);
     let talk = async {
         match say(sink, Some(id), welcome).await {
             Ok(()) => Running::new(daemon, session, place, sink).attend(stream).await,
@@ -62,18 +63,26 @@ pub(super) async fn run(
     let mut ending = daemon.ending.subscribe();
     tokio::select! {
         close = talk => close,
-        () = revoked(daemon, key) => Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
+        close = key_changed(daemon, key, &granted) => close,
         () = place.to_leave() => Close::saying(close::RATE, Reason::SessionsFull),
         () = ended(&mut ending) => Close::saying(close::DRAINING, Reason::Draining),
     }
 }
 
-/// Waits until the key is no longer there.
-async fn revoked(daemon: &Daemon, key: KeyId) {
+/// Waits until the key is no longer there, or has other scopes than when the session began. The next session proves the key again and has
+/// the new ones; every page reconnects by itself.
+async fn key_changed(daemon: &Daemon, key: KeyId, granted: &[Scope]) -> Close {
     let mut changes = daemon.keys.changes();
-    while daemon.keys.book().paired(key).is_some() {
+    loop {
+        match daemon.keys.book().paired(key) {
+            None => return Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
+            Some(known) if known.scopes != granted => {
+                return Close::saying(close::SCOPES, Reason::ScopesChanged);
+            }
+            Some(_) => {}
+        }
         if changes.changed().await.is_err() {
-            return;
+            return Close::saying(close::DRAINING, Reason::Draining);
         }
     }
 }
@@ -213,18 +222,19 @@ impl<'a> Running<'a> {
             }
             ClientMessage::CancelJob { job } => {
                 if self.daemon.jobs.cancel(job).await? {
-                    let who = self.session.who.clone();
-                    let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
-                    let notes = self.daemon.notes.clone();
+                    let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
                     // The job stays canceled even if the audit log cannot be written.
-                    let written = tokio::task::spawn_blocking(move || notes.write(&entry));
-                    let _ = written.await;
+                    let write =
+                        move || daemon.write_action(&who, Action::CancelJob, &job.0.to_string());
+                    let _ = tokio::task::spawn_blocking(write).await;
                 }
                 Ok(ServerMessage::Ok)
             }
             ClientMessage::ListJobs { limit, before } => {
-                let (jobs, more) = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
-                Ok(ServerMessage::Jobs { jobs, more })
+                let listed = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
+                let Listed { jobs, more, passed_over } = listed;
+                let passed_over = u32::try_from(passed_over.len()).unwrap_or(u32::MAX);
+                Ok(ServerMessage::Jobs { jobs, more, passed_over })
             }
             ClientMessage::SubscribeJob { job, after } => self.subscribe(job, after).await,
             ClientMessage::UnsubscribeJob { job } => {
@@ -242,8 +252,8 @@ impl<'a> Running<'a> {
 
     /// Writes the start of a job, given its order, to the audit log; returns whether that succeeded.
     fn logged_start(&self) -> impl FnOnce(&str) -> bool + Send + use<> {
-        let (who, notes) = (self.session.who.clone(), self.daemon.notes.clone());
-        move |spec| notes.write(&Entry::done(who, Action::StartJob, spec))
+        let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
+        move |spec| daemon.write_action(&who, Action::StartJob, spec)
     }
 
     /// Counts a refusal for the audit log.
@@ -269,7 +279,10 @@ impl<'a> Running<'a> {
         if self.session.scopes.contains(&needed) {
             return Ok(());
         }
-        Err(Reason::ScopeLacking.with(&[&needed.key()]))
+        Err(match self.daemon.restriction.off(needed) {
+            Some(start) => Reason::ScopeOff.with(&[&needed.key(), &start]),
+            None => Reason::ScopeLacking.with(&[&needed.key(), &self.session.key, &needed.key()]),
+        })
     }
 
     async fn subscribe(&mut self, job: JobId, after: u64) -> Result<ServerMessage, Fault> {

@@ -1,5 +1,5 @@
 //! Slows down guessing: after ten failures within a minute the answer to a wrong proof is delayed, longer each time, and it is told to
-//! come back later. Also limits how often a key opens sessions.
+//! come back later. Also limits how often a key opens sessions, and how many lines of the audit log it has for itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -38,25 +38,45 @@ impl Throttle {
     }
 }
 
-/// Sessions that a key may open at once before the sustained rate applies: all of a daemon, as after its restart, and some more.
-const PACE_BURST: f64 = 100.0;
-/// Sessions that a key may open per second, sustained.
-const PACE_PER_S: f64 = 50.0;
+/// Sessions of a key: all of a daemon at once, as after its restart, and some more.
+const SESSIONS: Rate = Rate { burst: 100.0, per_s: 50.0 };
+/// Lines of a key in the audit log: more at once than a person starts in an hour, and few enough that a key that starts and cancels
+/// without a pause needs weeks to push the lines of others out.
+const LINES: Rate = Rate { burst: 120.0, per_s: 1.0 / 60.0 };
 
-/// How often each key opened a session lately.
-#[derive(Debug, Default)]
+/// How often something may be done: so often at once, then so often per second.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    burst: f64,
+    per_s: f64,
+}
+
+/// How often each key did something lately.
+#[derive(Debug)]
 pub(super) struct Pace {
+    rate: Rate,
     keys: BTreeMap<KeyId, (f64, Instant)>,
 }
 
 impl Pace {
-    /// Counts a session of a key; false if the key opened too many.
-    pub(super) fn opens(&mut self, key: KeyId, now: Instant) -> bool {
+    /// The sessions that a key may open.
+    pub(super) const fn of_sessions() -> Self {
+        Self { rate: SESSIONS, keys: BTreeMap::new() }
+    }
+
+    /// The actions of a key that have a line of their own in the audit log.
+    pub(super) const fn of_lines() -> Self {
+        Self { rate: LINES, keys: BTreeMap::new() }
+    }
+
+    /// Counts one of a key; false if the key had too many.
+    pub(super) fn takes(&mut self, key: KeyId, now: Instant) -> bool {
+        let Rate { burst, per_s } = self.rate;
         let refilled = |left: f64, last: Instant| {
-            (left + now.saturating_duration_since(last).as_secs_f64() * PACE_PER_S).min(PACE_BURST)
+            (left + now.saturating_duration_since(last).as_secs_f64() * per_s).min(burst)
         };
-        self.keys.retain(|_, (left, last)| refilled(*left, *last) < PACE_BURST);
-        let (left, last) = self.keys.entry(key).or_insert((PACE_BURST, now));
+        self.keys.retain(|_, (left, last)| refilled(*left, *last) < burst);
+        let (left, last) = self.keys.entry(key).or_insert((burst, now));
         *left = refilled(*left, *last);
         *last = now;
         let may = *left >= 1.0;
@@ -75,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_key_opens_a_limited_number_of_sessions_and_no_other_key_pays() {
-        let (mut pace, start) = (Pace::default(), Instant::now());
-        let opened = |pace: &mut Pace, key, at: Duration| pace.opens(Hex([key; 8]), start + at);
+        let (mut pace, start) = (Pace::of_sessions(), Instant::now());
+        let opened = |pace: &mut Pace, key, at: Duration| pace.takes(Hex([key; 8]), start + at);
         let burst = (0..1000).filter(|_| opened(&mut pace, 1, Duration::ZERO)).count();
         assert_eq!(burst, 100);
         assert!(opened(&mut pace, 2, Duration::ZERO));
@@ -88,6 +108,19 @@ mod tests {
         // Keys that are quiet again take no memory.
         assert!(opened(&mut pace, 3, Duration::from_mins(5)));
         assert_eq!(pace.keys.len(), 1);
+    }
+
+    /// A day of starting and canceling without a pause: lines of its own, and per minute a first one and a sum for each of the two.
+    #[test]
+    fn a_key_needs_weeks_to_fill_the_audit_log() {
+        let (mut pace, start) = (Pace::of_lines(), Instant::now());
+        let minutes = 24 * 60;
+        let own = (0..60 * minutes)
+            .filter(|second| pace.takes(Hex([1; 8]), start + Duration::from_secs(*second)))
+            .count();
+        assert!((1500..1600).contains(&own), "{own}");
+        let bytes_per_day = (own as u64 + 4 * minutes) * 500;
+        assert!(14 * bytes_per_day < crate::audit::MOST_BYTES, "{bytes_per_day} bytes per day");
     }
 
     #[test]

@@ -42,6 +42,11 @@ pub(crate) fn sweep(given: Given) -> Result<Vec<u8>, Failure> {
     sweep::json(&given, &Library::CATALOGS, SWEEP_POINTS)
 }
 
+/// Keys of the figures in a row of a sweep.
+pub(crate) fn sweep_figures() -> impl Iterator<Item = &'static str> {
+    [Verb::Analyze, Verb::Estimate].into_iter().flat_map(sweep::figure_keys)
+}
+
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

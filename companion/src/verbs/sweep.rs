@@ -66,6 +66,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
+/// Keys of the figures in a row of a verb's sweep.
+pub(super) fn figure_keys(verb: Verb) -> impl Iterator<Item = &'static str> {
+    figures::keys_of(verb).into_iter().map(|(key, _shown)| key)
+}
+
 /// The rows of a sweep as a JSON list, as `-o json` prints them; values are texts as on the command line.
 ///
 /// # Errors

@@ -17,13 +17,10 @@ use serde_json::json;
 use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
+use crate::jobs::predicted::point_s;
 use crate::measure::products::{elements, layouts};
 use crate::measure::{layers, record};
 
-/// Estimated time of a point: packing, warm-up, and samples until the interval is narrow enough [s].
-const POINT_S: f64 = 5.0;
-/// Longest time of a sample where their number is given: a large product [s].
-const SAMPLE_S: f64 = 0.1;
 /// Interval of heartbeats, and the longest silence of the kernels in which they are still sent.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 const MAX_SILENCE: Duration = Duration::from_mins(1);
@@ -45,8 +42,7 @@ pub(super) fn run(
     let mut device = open(spec.backend.as_deref())?;
     let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
-    let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut *device, &points, done, &plan, point_s, channel)?.is_some())
+    Ok(measure(&mut *device, &points, done, &plan, point_s(spec), channel)?.is_some())
 }
 
 /// Measures the points in order, without the first `skipped`, and sends each record; `None` if the daemon stopped it. A point takes

@@ -120,7 +120,8 @@ fn a_history_of_large_jobs_is_listed_in_pages() {
     let (mut client, _) = daemon.paired();
     let shape = Shape { m: 10_000, n: 10_000, k: 10_000 };
     let JobSpec::Bench(spec) = script(1, 60_000, Act::Linger) else { panic!("a bench job") };
-    let spec = BenchSpec { what: BenchKind::Gemm, shapes: vec![shape; 3000], ..spec };
+    let formats = vec!["fp32".to_owned()];
+    let spec = BenchSpec { what: BenchKind::Gemm, shapes: vec![shape; 3000], formats, ..spec };
     let order = |shapes: &BenchSpec| serde_json::to_string(shapes).expect("JSON").len();
     assert!((64 * 1024..LIMITS.message_bytes as usize).contains(&order(&spec)), "a large order");
     let all: Vec<JobId> = (0..8)
@@ -134,7 +135,7 @@ fn a_history_of_large_jobs_is_listed_in_pages() {
         let answer = client.ask(ClientMessage::ListJobs { limit: 50, before });
         let bytes = serde_json::to_string(&answer).expect("JSON").len();
         assert!(bytes <= LIMITS.message_bytes as usize + 1024, "{bytes} bytes");
-        let ServerMessage::Jobs { jobs, more } = answer else { panic!("{answer:?}") };
+        let ServerMessage::Jobs { jobs, more, .. } = answer else { panic!("{answer:?}") };
         assert!(jobs.iter().all(|job| job.spec == spec_of(&spec)), "whole orders");
         listed.extend(jobs.iter().map(|job| job.job));
         (before, pages) = (listed.last().copied(), pages + 1);

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use protocol::client::ClientMessage;
@@ -12,10 +14,14 @@ use protocol::server::ServerMessage;
 
 use crate::harness::{Daemon, Setup, scripting};
 use crate::keys::verb;
-use crate::socket::{Client, Heard};
+use crate::socket::{Client, Heard, Key};
 
 /// Largest number of connections.
 const CONNECTIONS: usize = 128;
+/// Largest number of sockets without a proof.
+pub(crate) const STRANGERS: usize = 96;
+/// Newcomers that keep their place for a moment.
+const SHELTERED: usize = 32;
 
 /// Asks politely, and keeps the connection.
 fn ask(stream: &mut TcpStream) -> bool {
@@ -86,22 +92,18 @@ fn silent_strangers_keep_no_paired_page_out() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
-    let mut strangers: Vec<Client> = (0..32).map(|_| daemon.open()).collect();
-    // All places are taken by clients that have just come, who have a moment for their proof.
-    let upgrade =
-        b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    let begin = Instant::now();
-    let refused = daemon.raw(upgrade);
-    assert!(refused.status == 503 || begin.elapsed() > Duration::from_millis(300), "{refused:?}");
-    thread::sleep(Duration::from_millis(500));
+    let mut strangers: Vec<Client> = (0..STRANGERS).map(|_| daemon.open()).collect();
+    // All places are taken, and nobody is refused.
     for _ in 0..10 {
         let mut client = daemon.connect(&key);
         assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     }
-    // The first stranger gave way, not the last.
-    assert!(matches!(strangers[0].hear(Duration::from_secs(2)), Heard::Closed(_)));
-    assert!(matches!(strangers[31].hear(Duration::from_millis(100)), Heard::Nothing));
+    // The first strangers gave way, not the last.
+    let first = &mut strangers[..SHELTERED + 10];
+    let gone =
+        |client: &mut Client| matches!(client.hear(Duration::from_secs(2)), Heard::Closed(_));
+    assert!(first.iter_mut().any(gone));
+    assert!(matches!(strangers[STRANGERS - 1].hear(Duration::from_millis(1)), Heard::Nothing));
     // Wrong proofs whose answers are delayed keep nobody out either.
     let mut wrong = key;
     wrong.secret[0] ^= 1;
@@ -148,6 +150,113 @@ fn a_key_that_takes_all_sessions_gives_one_up() {
     }
 }
 
+/// Asks and connects again for ever: a crowd that takes every place that becomes free, and never proves anything.
+struct Crowd {
+    stop: Arc<AtomicBool>,
+    members: Vec<JoinHandle<()>>,
+    /// Times that a member had to come again.
+    again: Arc<AtomicUsize>,
+}
+
+impl Crowd {
+    /// `polite` connections that ask, and `silent` sockets that say nothing.
+    fn around(daemon: &Daemon, polite: usize, silent: usize) -> Self {
+        let (stop, again) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let port = daemon.port;
+        let member = |act: fn(u16, usize, &AtomicBool, &AtomicUsize), number| {
+            let (stop, again) = (Arc::clone(&stop), Arc::clone(&again));
+            thread::spawn(move || act(port, number, &stop, &again))
+        };
+        let askers = 4;
+        let mut members: Vec<_> =
+            (0..askers).map(|_| member(go_on_asking, polite / askers)).collect();
+        members.push(member(go_on_saying_nothing, silent));
+        Self { stop, members, again }
+    }
+
+    fn end(self) -> usize {
+        self.stop.store(true, Ordering::Relaxed);
+        self.members.into_iter().for_each(|member| member.join().expect("no panic"));
+        self.again.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection; `None` once the daemon has ended.
+fn connection(port: u16) -> Option<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    Some(stream)
+}
+
+fn go_on_asking(port: u16, count: usize, stop: &AtomicBool, again: &AtomicUsize) {
+    let mut all: Vec<TcpStream> = (0..count).filter_map(|_| connection(port)).collect();
+    while !stop.load(Ordering::Relaxed) {
+        for stream in &mut all {
+            if !ask(stream) {
+                again.fetch_add(1, Ordering::Relaxed);
+                let Some(new) = connection(port) else { return };
+                *stream = new;
+            }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn go_on_saying_nothing(port: u16, count: usize, stop: &AtomicBool, again: &AtomicUsize) {
+    let socket = || {
+        let mut stream = connection(port)?;
+        // A socket that is not opened is tried again below.
+        let _ = stream.write_all(UPGRADE);
+        let _ = stream.read(&mut [0; 4096]);
+        Some(stream)
+    };
+    let mut all: Vec<TcpStream> = (0..count).filter_map(|_| socket()).collect();
+    while !stop.load(Ordering::Relaxed) {
+        for stream in all.iter_mut().filter_map(|stream| is_closed(stream).then_some(stream)) {
+            again.fetch_add(1, Ordering::Relaxed);
+            let Some(new) = socket() else { return };
+            *stream = new;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+const UPGRADE: &[u8] =
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+/// A page far away: its request and its proof are on their way for a while each.
+fn visit(daemon: &Daemon, key: &Key) -> Result<(), String> {
+    let way = Duration::from_millis(150);
+    let stream = daemon.tcp();
+    thread::sleep(way);
+    let mut client = daemon.open_on(stream)?;
+    thread::sleep(way);
+    client.identify(key).map_err(|closed| format!("{closed:?}"))?;
+    assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+    Ok(())
+}
+
+/// All connections are taken by clients that ask without a pause, and come again when they have to go; a page gets in nevertheless.
+#[test]
+fn a_crowd_keeps_no_paired_page_out() {
+    let daemon = Daemon::start(&scripting());
+    let (client, key) = daemon.paired();
+    drop(client);
+    let crowd = Crowd::around(&daemon, CONNECTIONS, 24);
+    daemon.wait_for("the crowd", || daemon.open_files() > CONNECTIONS + 20);
+    for number in 0..8 {
+        let begin = Instant::now();
+        let mut tries = Vec::new();
+        while let Err(why) = visit(&daemon, &key) {
+            tries.push(why);
+            assert!(begin.elapsed() < Duration::from_secs(2), "visit {number}: {tries:?}");
+        }
+    }
+    let again = crowd.end();
+    assert!(again > 20, "places were fought for: {again}");
+}
+
 fn on_the_network() -> Setup {
     let words = "--listen 0.0.0.0:0 --lan-plaintext --dangerously-listen-all";
     Setup { flags: words.split(' ').map(str::to_owned).collect(), ..scripting() }
@@ -178,7 +287,7 @@ fn the_peer_with_the_most_connections_pays() {
     let gone = closed(&mut many);
     assert!(gone.len() >= 22, "{}", gone.len());
     assert!(
-        gone.iter().all(|number| *number < 40),
+        gone.iter().all(|number| *number < SHELTERED + 40),
         "the latest of them have their places: {gone:?}"
     );
     assert!(closed(&mut few).is_empty(), "older and as idle, but few");
@@ -191,6 +300,10 @@ fn peers_of_the_network_only_look() {
     let daemon = Daemon::start(&on_the_network());
     let (mut client, _) = daemon.paired();
     assert_eq!(client.scopes, [Scope::Read]);
+    // The terminal and the hello name the way in which other machines measure.
+    assert!(daemon.said().contains("`ssh -L 8000:localhost:8000 HOST`"), "{}", daemon.said());
+    let off = &client.hello.can.as_ref().expect("abilities").off;
+    assert!(off.iter().any(|off| off.start.contains("`ssh -L`")), "{off:?}");
     let job = ClientMessage::CancelJob { job: protocol::job::JobId(1) };
     assert_eq!(client.fault(job), FaultCode::Forbidden);
     assert!(matches!(

@@ -35,6 +35,7 @@ impl Logged {
     /// True for an allowed action with a lasting effect.
     pub(crate) fn changes(&self) -> bool {
         let lasts = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
+        let lasts = [&lasts[..], &["grant_scopes", "withdraw_scopes"]].concat();
         self.decision == "allowed" && lasts.contains(&self.action.as_str())
     }
 }

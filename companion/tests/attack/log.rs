@@ -46,6 +46,40 @@ fn actions_are_logged_with_their_client() {
     assert_eq!(text.matches(r#""action":"serve""#).count(), 1, "{text}");
 }
 
+/// A key that may measure starts and cancels jobs as fast as it can: all are counted, in few lines.
+#[test]
+fn a_key_that_starts_without_a_pause_pushes_no_line_out() {
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "tally_ms": 2000 })));
+    let (mut first, key) = daemon.paired();
+    // It runs, so that the others wait and are canceled at once.
+    first.scripted(0, 0, Act::Linger);
+    // Each session sends what it may send at once.
+    let (sessions, each) = (10, 15);
+    for _ in 0..sessions {
+        let mut client = daemon.connect(&key);
+        for _ in 0..each {
+            let job = client.scripted(1, 1, Act::Finish);
+            assert!(matches!(client.ask(ClientMessage::CancelJob { job }), ServerMessage::Ok));
+        }
+    }
+    let done = sessions * each;
+    let all = |action: &str| -> Vec<Logged> {
+        let lines = daemon.audit().into_iter();
+        lines.filter(|line| line.action == action && line.decision == "allowed").collect()
+    };
+    let count = |action| all(action).iter().map(|line| line.count).sum::<u64>();
+    daemon.wait_for("the counts", || (count("start_job"), count("cancel_job")) == (done + 1, done));
+    let lines = all("start_job").len() + all("cancel_job").len();
+    // 120 of its own and one per minute, then a first one and sums of both kinds, as many as intervals have passed.
+    assert!((120..240).contains(&lines), "{lines} lines for {} actions", 2 * done + 1);
+    let sums: Vec<Logged> = all("start_job").into_iter().filter(|line| line.count > 1).collect();
+    assert!(!sums.is_empty(), "some were counted");
+    for sum in sums {
+        assert_eq!(sum.whole["key_id"], key.name.to_string(), "{sum:?}");
+    }
+    assert_eq!(all("pair").len(), 1);
+}
+
 #[test]
 fn a_flood_of_refusals_is_summed_in_a_few_lines() {
     let daemon = Daemon::start(&hooked(json!({ "scripted": true, "tally_ms": 400 })));

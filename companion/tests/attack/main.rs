@@ -41,6 +41,8 @@ mod origin;
 mod pauses;
 mod resources;
 mod room;
+mod schemas;
+mod scopes;
 #[path = "../../src/worker/script.rs"]
 mod script;
 #[cfg(feature = "soak")]

@@ -9,6 +9,7 @@ use protocol::fault::FaultCode;
 use protocol::job::{JobId, JobSpec, JobState};
 use protocol::server::ServerMessage;
 
+use crate::fair::STRANGERS;
 use crate::harness::{Daemon, scripting};
 use crate::keys::verb;
 use crate::script::Act;
@@ -113,6 +114,40 @@ fn oversized_jobs_never_reach_the_queue() {
 }
 
 /// A job that would fill the machine's memory is refused before it is queued; the message states both numbers.
+/// A job beyond the limit of its kind is refused at once, with the number of points that fit, and a job of so many is accepted.
+#[test]
+fn a_job_that_would_take_too_long_is_refused_before_it_waits() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _) = daemon.paired();
+    let job = |points| BenchSpec {
+        what: BenchKind::Gemv,
+        shapes: vec![Shape { m: 1, n: 64, k: 64 }; points],
+        formats: vec!["int8".into()],
+        iterations: Some(4096),
+        ..bench(Shape { m: 1, n: 64, k: 64 })
+    };
+    let refused = |client: &mut Client, spec| match client.start(random(), JobSpec::Bench(spec)) {
+        ServerMessage::Fault(fault) => fault.message,
+        other => panic!("{other:?}"),
+    };
+    let said = refused(&mut client, job(4000));
+    let fits = said.split("at most ").nth(1).and_then(|rest| rest.split(' ').next());
+    let fits: usize = fits.and_then(|number| number.parse().ok()).expect("a number of points");
+    assert!(said.contains("86400 s") && (100..400).contains(&fits), "{said}");
+    assert!(refused(&mut client, job(fits + 1)).contains(&format!("at most {fits} points")));
+    // Without formats each shape is measured in all of them.
+    let all = BenchSpec { formats: Vec::new(), iterations: None, ..job(4000) };
+    assert!(refused(&mut client, all).contains("points; a job has at most 4096"));
+    let answer = client.start(random(), JobSpec::Bench(job(fits)));
+    let ServerMessage::Accepted(accepted) = answer else { panic!("{answer:?}") };
+    let limits_told = &client.hello.limits;
+    assert_eq!((limits_told.job_s, limits_told.points), (86_400, 4096));
+    assert!(matches!(
+        client.ask(ClientMessage::CancelJob { job: accepted.job }),
+        ServerMessage::Ok
+    ));
+}
+
 #[test]
 fn jobs_that_exceed_memory_are_refused() {
     let hooks = serde_json::json!({ "memory_byte": 8_000_000_000_u64 });
@@ -286,12 +321,13 @@ fn sessions_and_unauthenticated_sockets_are_bounded() {
     sessions.pop();
     thread::sleep(Duration::from_millis(100));
     sessions.push(daemon.connect(&key));
-    let strangers: Vec<Client> = (0..32).map(|_| daemon.open()).collect();
-    let refused = daemon.raw(
-        b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-    );
-    assert_eq!(refused.status, 503, "{refused:?}");
+    let before = daemon.open_files();
+    let mut strangers: Vec<Client> = (0..STRANGERS + 40).map(|_| daemon.open()).collect();
+    daemon.wait_for("their end", || daemon.open_files() <= before + STRANGERS + 8);
+    let open =
+        |client: &mut Client| matches!(client.hear(Duration::from_millis(1)), Heard::Nothing);
+    let open = strangers.iter_mut().map(open).filter(|open| *open).count();
+    assert!(open <= STRANGERS, "{open}");
     drop(strangers);
     let mut last = sessions.pop().expect("64");
     assert!(matches!(last.ask(ClientMessage::Ping {}), ServerMessage::Pong));

@@ -64,6 +64,15 @@ impl Daemon {
 
     /// Opens a socket as a page of this origin, or without an origin if it is empty.
     pub(crate) fn open_as(&self, origin: &str) -> Client {
+        self.upgraded(origin, self.tcp()).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// Opens a socket on a connection that is there already; `Err` if the daemon closes it before its hello.
+    pub(crate) fn open_on(&self, stream: TcpStream) -> Result<Client, String> {
+        self.upgraded(&format!("http://localhost:{}", self.port), stream)
+    }
+
+    fn upgraded(&self, origin: &str, stream: TcpStream) -> Result<Client, String> {
         let address = format!("ws://localhost:{}/ws", self.port);
         let mut request = address.into_client_request().expect("an address");
         let headers = request.headers_mut();
@@ -72,14 +81,14 @@ impl Daemon {
         }
         headers.insert("Sec-WebSocket-Protocol", protocol::SUBPROTOCOL.parse().expect("a header"));
         let (socket, response) =
-            tungstenite::client(request, self.tcp()).unwrap_or_else(|error| panic!("{error}"));
+            tungstenite::client(request, stream).map_err(|error| error.to_string())?;
         assert_eq!(response.headers()["Sec-WebSocket-Protocol"], protocol::SUBPROTOCOL);
         let mut socket = socket;
-        let Ok(Message::Text(text)) = socket.read() else { panic!("no hello") };
+        let Ok(Message::Text(text)) = socket.read() else { return Err("no hello".into()) };
         let say: Say = serde_json::from_str(&text).expect("a message");
         let ServerMessage::Hello(hello) = say.say else { panic!("{say:?}") };
         let (pushed, scopes) = (VecDeque::new(), Vec::new());
-        Client { socket, hello, origin: origin.into(), scopes, next: 0, pushed }
+        Ok(Client { socket, hello, origin: origin.into(), scopes, next: 0, pushed })
     }
 
     /// Pairs with the code of the link.

@@ -317,6 +317,7 @@ fn other_addresses_need_their_flags() {
         ("--listen :0", "is not an address"),
         ("--listen localhost:0", "is not an address"),
         ("--listen 192.0.2.1:0", "reached from other machines"),
+        ("--listen 192.0.2.1:0", "`ssh -L 8000:localhost:8000 HOST`"),
         ("--listen 127.0.0.1:0 --port 1", "cannot be used with"),
         ("--allow-origin *", "is not an origin"),
         ("--allow-origin null", "is not an origin"),

@@ -6,8 +6,9 @@ use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
-use super::connection::{Action, Connection, DaemonSession, Event, State, TOO_LARGE};
+use super::connection::{Action, Connection, Event, State, TOO_LARGE};
 use super::jobs::{EventOutcome, Job, JobList};
+use super::session::DaemonSession;
 
 /// Telemetry rate, in readings per second.
 const HZ: f64 = 1.0;
@@ -45,6 +46,8 @@ pub struct Client {
     pub shown: Option<JobId>,
     /// The daemon has told its jobs.
     pub has_jobs: bool,
+    /// Jobs that the daemon stores and cannot read.
+    pub passed_over: u32,
     /// Its machine was selected as the device, or was the device already: that is done once, so that the reader can go back.
     pub is_selected: bool,
     /// The job whose roofs select it.
@@ -97,6 +100,7 @@ impl Client {
         for one in actions {
             if one == Action::Resume {
                 self.reset_for_other_daemon();
+                self.passed_over = 0;
                 all.push(Action::Send(ClientMessage::SubscribeTelemetry { hz: HZ }));
                 all.push(Action::Send(ClientMessage::ListJobs { limit: HISTORY, before: None }));
                 all.extend(self.starts.iter().map(|it| Action::Send(it.message())));
@@ -131,7 +135,10 @@ impl Client {
             | ServerMessage::Bye(_) => self.on(Event::Received(message)),
             _ if !self.is_connected() => Vec::new(),
             ServerMessage::Accepted(accepted) => self.accepted(id, accepted.job),
-            ServerMessage::Jobs { jobs, more } => self.listed(jobs, more),
+            ServerMessage::Jobs { jobs, more, passed_over } => {
+                self.passed_over = self.passed_over.saturating_add(passed_over);
+                self.listed(jobs, more)
+            }
             ServerMessage::Snapshot { job, after } => {
                 self.jobs.snapshot(job, after);
                 Vec::new()

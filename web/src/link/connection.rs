@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use protocol::ability::Abilities;
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;
 use protocol::hex::Hex;
-use protocol::limits::{LIMITS, Limits};
+use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage};
+
+use super::session::DaemonSession;
 
 /// Longest delay between two connection attempts, in ms.
 const LONGEST_WAIT: u32 = 10_000;
@@ -41,46 +42,6 @@ pub enum State {
     Lost(u32),
     /// Refused by the daemon, or by the page because the daemon's proof was wrong; with the reason.
     Refused(String),
-}
-
-/// An established session: permissions and daemon.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DaemonSession {
-    pub scopes: Vec<Scope>,
-    /// Changes when the daemon restarts.
-    pub epoch: Hex<8>,
-    pub version: String,
-    /// Name of the daemon's processor; empty if it is unknown.
-    pub machine: String,
-    /// Abilities of the daemon; `None` if it tells none.
-    pub can: Option<Arc<Abilities>>,
-    pub limits: Limits,
-}
-
-impl DaemonSession {
-    /// A session with a daemon that tells no abilities.
-    #[cfg(test)]
-    pub fn simulated(scopes: Vec<Scope>, version: &str, machine: &str) -> Self {
-        Self {
-            scopes,
-            epoch: Hex([0; 8]),
-            version: version.to_owned(),
-            machine: machine.to_owned(),
-            can: None,
-            limits: LIMITS,
-        }
-    }
-
-    /// How the daemon is started so that its sessions may measure; `None` if they may.
-    pub fn start_to_measure(&self) -> Option<&str> {
-        let off = self.can.as_ref()?.off.iter().find(|off| off.scope == Scope::Bench)?;
-        Some(&off.start)
-    }
-
-    /// Whether the session may start measurements.
-    pub fn may_measure(&self) -> bool {
-        self.scopes.contains(&Scope::Bench)
-    }
 }
 
 /// An event of the connection.
@@ -179,6 +140,8 @@ pub struct Connection {
     tries: u32,
     nonce: Option<Nonce>,
     origin: String,
+    /// Id of the key whose proof was sent.
+    key: Option<Hex<8>>,
     pending: Option<PendingHandshake>,
     /// Identity of the last daemon with an established session.
     pub server: Option<Hex<16>>,
@@ -228,11 +191,11 @@ impl Connection {
         match message {
             ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
             ServerMessage::Identified(Identified { proof, scopes, epoch, machine, .. }) => {
-                let session = self.session(scopes, epoch, machine);
+                let session = self.session(self.key, scopes, epoch, machine);
                 self.check(proof, session, None)
             }
             ServerMessage::Paired(Paired { key, proof, scopes, epoch, machine, .. }) => {
-                let session = self.session(scopes, epoch, machine);
+                let session = self.session(Some(key), scopes, epoch, machine);
                 self.check(proof, session, Some(key))
             }
             ServerMessage::Bye(fault) => {
@@ -244,13 +207,19 @@ impl Connection {
     }
 
     /// The session that the daemon's hello began; it takes the abilities out of the hello.
-    fn session(&mut self, scopes: Vec<Scope>, epoch: Hex<8>, machine: String) -> DaemonSession {
+    fn session(
+        &mut self,
+        key: Option<Hex<8>>,
+        scopes: Vec<Scope>,
+        epoch: Hex<8>,
+        machine: String,
+    ) -> DaemonSession {
         let hello = self.pending.as_mut().map(|pending| &mut pending.hello);
         let (version, can, limits) = match hello {
             Some(hello) => (hello.version.clone(), hello.can.take(), hello.limits.clone()),
             None => (String::new(), None, LIMITS),
         };
-        DaemonSession { scopes, epoch, machine, version, can: can.map(Arc::from), limits }
+        DaemonSession { key, scopes, epoch, machine, version, can: can.map(Arc::from), limits }
     }
 
     fn on_hello(&mut self, hello: Hello) -> Vec<Action> {
@@ -278,6 +247,7 @@ impl Connection {
         match (pending.step.clone(), signed) {
             (Step::Proving, Some(Signature { key, proof })) => {
                 pending.step = Step::Proved;
+                self.key = key;
                 let protocol = protocol::VERSION;
                 let label = "page".to_owned();
                 let pair = || ClientMessage::Pair(Pair { protocol, nonce, proof, label });

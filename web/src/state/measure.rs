@@ -7,6 +7,7 @@ pub mod export;
 pub mod form;
 pub mod grade;
 pub mod machine;
+pub mod permission;
 pub mod predict;
 pub mod sensors;
 pub mod words;

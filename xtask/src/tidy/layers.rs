@@ -88,11 +88,11 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "companion",
-        "clock failure interrupt worker::script
+        "clock failure interrupt scopes worker::script
          files hooks measure output reason
          keys telemetry here weight_files
          audit jobs worker
-         verbs::flags verbs::lines
+         verbs::answer_keys verbs::flags verbs::lines
          verbs::bench verbs::requests
          verbs::merge verbs::recommend
          verbs::api

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::job::JobId;
 
 use super::MeasureContext;
-use crate::components::erased::{block, memo, on};
+use crate::components::erased::{block, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::words;
 
@@ -50,10 +50,12 @@ pub fn History() -> impl IntoView {
         }
         view! { <ul id="history">{entries.into_iter().map(item).collect_view()}</ul> }.into_any()
     });
+    let passed_over = text(move || words::passed_over(client.with(|client| client.passed_over)));
     view! {
         <div>
             <h2>"On this device"</h2>
             {body}
+            <p class="brief">{passed_over}</p>
         </div>
     }
 }

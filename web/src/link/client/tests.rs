@@ -6,8 +6,8 @@ use protocol::job::{CalibrateSpec, JobEvent, LaterSpec, NumberedEvent, ToldSpec}
 use protocol::server::Accepted;
 
 use super::*;
-use crate::link::connection::DaemonSession;
 use crate::link::jobs::ResultUse;
+use crate::link::session::DaemonSession;
 
 const REQUEST: RequestId = Hex([3; 16]);
 
@@ -16,16 +16,22 @@ fn named(job: u64, spec: ToldSpec) -> JobSummary {
     JobSummary { job: JobId(job), request: REQUEST, spec, state, created_ms: 0, last_seq: 0 }
 }
 
+fn list(jobs: Vec<JobSummary>) -> ServerMessage {
+    ServerMessage::Jobs { jobs, more: false, passed_over: 0 }
+}
+
 #[test]
 fn a_long_history_is_asked_for_in_pages() {
     let mut client = up();
     let list = |limit, before| Action::Send(ClientMessage::ListJobs { limit, before });
     let later = || ToldSpec::Later(LaterSpec { kind: "quantize".into() });
     let jobs = vec![named(9, later()), named(8, spec().into())];
-    let asked = client.receive(None, ServerMessage::Jobs { jobs, more: true });
+    let asked = client.receive(None, ServerMessage::Jobs { jobs, more: true, passed_over: 2 });
     assert_eq!(asked, [list(HISTORY - 2, Some(JobId(8)))]);
     let jobs = vec![named(5, spec().into())];
-    assert_eq!(client.receive(None, ServerMessage::Jobs { jobs, more: false }), []);
+    let rest = ServerMessage::Jobs { jobs, more: false, passed_over: 1 };
+    assert_eq!(client.receive(None, rest), []);
+    assert_eq!(client.passed_over, 3, "of both pages");
     assert_eq!(client.jobs.all().len(), 3);
     assert_eq!(client.shown, Some(JobId(9)), "one of a later version is listed, too");
     assert_eq!(client.start_rest(REQUEST, JobId(9)), [], "and cannot be continued here");
@@ -111,7 +117,7 @@ fn a_cut_sweep_is_continued_once_and_shown() {
         summary(3, sweep.clone(), JobState::Done),
         summary(2, spec(), JobState::Interrupted),
     ];
-    client.receive(None, ServerMessage::Jobs { jobs, more: false });
+    client.receive(None, list(jobs));
     for ended in [2, 3, 9] {
         assert_eq!(client.start_rest(REQUEST, JobId(ended)), [], "{ended}");
     }
@@ -186,8 +192,7 @@ fn an_old_job_is_followed_to_its_last_event() {
         created_ms: 0,
         last_seq: 3,
     };
-    let asked =
-        client.receive(None, ServerMessage::Jobs { more: false, jobs: vec![summary.clone()] });
+    let asked = client.receive(None, list(vec![summary.clone()]));
     assert_eq!(asked, [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
     client.receive(None, ServerMessage::Snapshot { job: summary, after: 0 });
     for seq in 1..=2 {

@@ -80,6 +80,7 @@ fn a_kept_key_opens_a_session_after_both_sides_proved_it() {
     assert!(
         session.may_measure() && session.version == "9.9.9" && session.machine == "a processor"
     );
+    assert_eq!(session.key, Some(KEY));
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn a_code_becomes_a_key_and_is_forgotten() {
         matches!(&done[..], [Action::StoreKey { key: KEY, code, .. }, Action::Resume] if code == "SECRET")
     );
     let State::Connected(session) = &connection.state else { panic!("{:?}", connection.state) };
-    assert!(!session.may_measure());
+    assert!(!session.may_measure() && session.key == Some(KEY));
     assert!(!format!("{connection:?}").contains("SECRET"));
 }
 
@@ -192,4 +193,12 @@ fn what_was_up_comes_back_by_itself_and_later_each_time() {
     let Action::RetryAfter(500) = connection.on(closed(1006))[0] else { panic!("begins anew") };
     assert_eq!(connection.on(Event::Disconnect), [Action::Close]);
     assert_eq!(connection.on(Event::Retry), [], "who left does not come back");
+}
+
+/// A daemon that changed the scopes of the key ends the session; the next one is asked for by itself, and has them.
+#[test]
+fn changed_scopes_are_a_reason_to_connect_again() {
+    let mut connection = up();
+    assert_eq!(connection.on(closed(close::SCOPES)), [Action::RetryAfter(500)]);
+    assert_eq!(connection.on(Event::Retry), [Action::Open("127.0.0.1:8000".into())]);
 }

@@ -9,7 +9,7 @@ use protocol::limits::Limits;
 use report::input::number_input;
 use report::number_text;
 
-use crate::link::connection::DaemonSession;
+use crate::link::session::DaemonSession;
 
 /// Default shapes of a sweep: a vector against the matrices of Llama-3.1-8B, then larger products.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";

@@ -213,8 +213,8 @@ mod tests {
     use protocol::telemetry::Reading;
 
     use super::*;
-    use crate::link::connection::DaemonSession;
     use crate::link::jobs::{JobList, ResultUse};
+    use crate::link::session::DaemonSession;
     use crate::state::files::{Opened, open};
     use crate::state::measure::answer::tests::bare;
     use calc_core::hf_config::Unread;
@@ -239,7 +239,7 @@ mod tests {
         let mut client = Client::default();
         let session = DaemonSession::simulated(Vec::new(), "", machine);
         client.connection.state = State::Connected(session);
-        drop(client.receive(None, ServerMessage::Jobs { more: false, jobs }));
+        drop(client.receive(None, ServerMessage::Jobs { more: false, jobs, passed_over: 0 }));
         client
     }
 

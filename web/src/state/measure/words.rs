@@ -4,6 +4,7 @@ use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
 use report::number_text;
 
+use super::permission;
 use crate::link::address;
 use crate::link::client::Client;
 use crate::link::connection::State;
@@ -47,17 +48,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
             plain("Connecting", &format!("Asking {address}.{asks}"))
         }
         State::Connected(session) => {
-            let (may, commands) = match (session.may_measure(), session.start_to_measure()) {
-                (true, _) => (String::new(), Vec::new()),
-                (false, Some(start)) => (
-                    format!(" This session may look, and start nothing; start the daemon {start} for more."),
-                    Vec::new(),
-                ),
-                (false, None) => (
-                    " This session may look, and start nothing; pair again for more.".to_owned(),
-                    pair(),
-                ),
-            };
+            let (may, commands) = permission::said(session);
             ConnectionText {
                 title: "Connected",
                 text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&session.machine), session.version),
@@ -103,7 +94,7 @@ fn on_machine(name: &str) -> String {
 pub fn why_not(client: &Client) -> String {
     let reason = match &client.connection.state {
         State::Connected(session) if !session.may_measure() => {
-            "This session may only look; pair again with the command above."
+            "This session may only look; its state above says how it may measure."
         }
         State::Connected(_) if client.is_starting() => {
             "The daemon has not confirmed the last order yet."
@@ -275,6 +266,15 @@ pub fn end(job: &Job) -> String {
     format!("{} {}{fault}.{cut}", job_name(job), state(job.summary.state))
 }
 
+/// Jobs that the daemon cannot read, in a sentence; empty if there are none.
+pub fn passed_over(count: u32) -> String {
+    match count {
+        0 => String::new(),
+        1 => "One more job cannot be read; the daemon's messages name it.".to_owned(),
+        _ => format!("{count} more jobs cannot be read; the daemon's messages name them."),
+    }
+}
+
 fn job_name(job: &Job) -> String {
     format!("Job {}, {},", job.summary.job.0, self::job(&job.summary.spec))
 }
@@ -287,7 +287,7 @@ mod tests {
     use protocol::scope::Scope;
 
     use super::*;
-    use crate::link::connection::DaemonSession;
+    use crate::link::session::DaemonSession;
 
     const OWN: &str = "pages.test";
     const ORIGIN: &str = "https://pages.test";
@@ -341,13 +341,23 @@ mod tests {
         let mut client = Client::default();
         assert!(why_not(&client).contains("Connect"));
         for (scopes, reason) in
-            [(vec![Scope::Read], "pair again"), (vec![Scope::Read, Scope::Bench], "")]
+            [(vec![Scope::Read], "only look"), (vec![Scope::Read, Scope::Bench], "")]
         {
             let session = DaemonSession::simulated(scopes, "", "");
             client.connection.state = State::Connected(session);
             assert!(why_not(&client).contains(reason), "{}", why_not(&client));
         }
         assert_eq!(why_not(&client), "");
+    }
+
+    #[test]
+    fn jobs_that_cannot_be_read_are_counted() {
+        for (count, said) in [(0, ""), (1, "One more job cannot"), (12, "12 more jobs cannot")] {
+            assert!(
+                passed_over(count).starts_with(said)
+                    && passed_over(count).is_empty() == (count == 0)
+            );
+        }
     }
 
     #[test]
