@@ -41,6 +41,7 @@ mod origin;
 mod pauses;
 mod resources;
 mod room;
+mod sandbox;
 #[path = "../../src/worker/script.rs"]
 mod script;
 #[cfg(feature = "soak")]

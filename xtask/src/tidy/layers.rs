@@ -88,7 +88,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "companion",
-        "clock failure interrupt worker::script
+        "clock failure interrupt sandbox worker::script
          files hooks measure output reason
          keys telemetry here weight_files
          audit jobs worker
