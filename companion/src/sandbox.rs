@@ -1,5 +1,5 @@
 //! The sandbox of a worker: it opens no file but what it was given, no socket and no other program, where the kernel enforces that.
-//! What the kernel does not enforce is said, not assumed.
+//! A lock that the kernel lacks is said, not assumed.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -19,7 +19,7 @@ const DESCRIPTORS: u64 = 1024;
 
 /// A file that a worker is given, as an open descriptor.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct GivenFile {
     pub(crate) label: Label,
     pub(crate) descriptor: OwnedFd,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Label {
     pub(crate) right: Right,
 }
 
-/// What a worker may do with a given file.
+/// The right of a worker to a given file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Right {
@@ -84,7 +84,7 @@ impl Locks {
 
 /// Sets limits of this process: it ends with its parent, writes no core file, is not read by others of its user, and writes no
 /// file if it was given none.
-pub(crate) fn limit(given: &[Given]) -> io::Result<()> {
+pub(crate) fn limit(given: &[GivenFile]) -> io::Result<()> {
     let at_most = |resource, most: u64| {
         let maximum =
             rustix::process::getrlimit(resource).maximum.map_or(most, |old| old.min(most));
@@ -105,7 +105,7 @@ pub(crate) fn limit(given: &[Given]) -> io::Result<()> {
 }
 
 /// Locks the calling thread and those that it starts, for ever, and tries both locks.
-pub(crate) fn lock(given: &[Given], left_out: LeftOut) -> Locks {
+pub(crate) fn lock(given: &[GivenFile], left_out: LeftOut) -> Locks {
     let files = if left_out.landlock {
         Err("left out by a test".into())
     } else {
@@ -139,7 +139,7 @@ fn tried<T, L>(forbidden: io::Result<T>, what: &str, lock: L) -> Result<L, Strin
 use {calls::lock as calls_locked, files::lock as files_locked};
 
 #[cfg(not(target_os = "linux"))]
-fn files_locked(_: &[Given]) -> Result<u32, String> {
+fn files_locked(_: &[GivenFile]) -> Result<u32, String> {
     Err(format!("{} has no Landlock", std::env::consts::OS))
 }
 

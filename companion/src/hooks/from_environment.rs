@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::job::JobSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::{Given, Label, LeftOut, Right};
+use crate::sandbox::{GivenFile, Label, LeftOut, Right};
 use crate::worker::script::Script;
 
 /// Environment variable that holds the hooks as JSON.
@@ -155,10 +155,10 @@ impl Hooks {
     ///
     /// # Errors
     /// When one cannot be opened.
-    pub(crate) fn given(&self) -> io::Result<Vec<Given>> {
+    pub(crate) fn given(&self) -> io::Result<Vec<GivenFile>> {
         let open = |(name, Gift { path, right }): (&String, &Gift)| {
             let label = Label { name: name.clone(), right: *right };
-            Ok(Given { label, descriptor: File::open(path)?.into() })
+            Ok(GivenFile { label, descriptor: File::open(path)?.into() })
         };
         self.gives.iter().map(open).collect()
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::sandbox::{Given, LeftOut};
+use crate::sandbox::{GivenFile, LeftOut};
 
 /// No hook is on.
 #[derive(Debug, Clone, Default)]
@@ -91,7 +91,7 @@ impl NoHooks {
     ///
     /// # Errors
     /// None.
-    pub(crate) const fn given(&self) -> io::Result<Vec<Given>> {
+    pub(crate) const fn given(&self) -> io::Result<Vec<GivenFile>> {
         Ok(Vec::new())
     }
 

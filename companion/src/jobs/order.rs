@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
-use crate::sandbox::{Given, Label};
+use crate::sandbox::{GivenFile, Label};
 
 /// Most files of an order.
 const FILES: usize = 64;
 /// Longest line of an order, in bytes.
 const LINE: usize = 1 << 20;
 
-/// What a worker has to do.
+/// The order of a worker: a task and its files.
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) task: Task,
-    pub(crate) given: Vec<Given>,
+    pub(crate) given: Vec<GivenFile>,
 }
 
 /// The part of an order that is not a file.
@@ -83,7 +83,7 @@ pub(crate) fn receive(stdin: impl AsFd) -> Result<Order, String> {
         return Err(failed(&"its files did not come"));
     }
     let given = files.into_iter().zip(descriptors);
-    let given = given.map(|(label, descriptor)| Given { label, descriptor }).collect();
+    let given = given.map(|(label, descriptor)| GivenFile { label, descriptor }).collect();
     Ok(Order { task, given })
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     const SPEC: &str = r#"{"kind":"bench","what":"bandwidth"}"#;
 
-    fn order(given: Vec<Given>) -> Order {
+    fn order(given: Vec<GivenFile>) -> Order {
         let job = serde_json::from_str(SPEC).unwrap();
         Order { task: Task { job, device: "cpu:0".into(), done: 3 }, given }
     }
@@ -144,7 +144,7 @@ mod tests {
     fn an_order_arrives_with_its_files_open() {
         let path = std::env::temp_dir().join(format!("ridgepoint-order-{}", std::process::id()));
         std::fs::write(&path, "weights").unwrap();
-        let given = |name: &str| Given {
+        let given = |name: &str| GivenFile {
             label: Label { name: name.into(), right: Right::Hold },
             descriptor: File::open(&path).unwrap().into(),
         };
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!((came.task.device.as_str(), came.task.done), ("cpu:0", 3));
         let names: Vec<String> = came.given.iter().map(|it| it.label.name.clone()).collect();
         assert_eq!(names, ["a", "b"]);
-        for Given { descriptor, .. } in came.given {
+        for GivenFile { descriptor, .. } in came.given {
             let mut text = String::new();
             File::from(descriptor).read_to_string(&mut text).unwrap();
             assert_eq!(text, "weights");
@@ -163,9 +163,9 @@ mod tests {
         assert!(many.unwrap_err().contains("too many files"));
     }
 
-    fn null() -> Given {
+    fn null() -> GivenFile {
         let label = Label { name: "null".into(), right: Right::Hold };
-        Given { label, descriptor: File::open("/dev/null").unwrap().into() }
+        GivenFile { label, descriptor: File::open("/dev/null").unwrap().into() }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use landlock::{
     Scope, make_bitflags,
 };
 
-use super::{Given, Right};
+use super::{GivenFile, Right};
 
 /// Read by sensors, by the list of cores, and by the standard library to count them.
 const READABLE: [&str; 7] = [
@@ -25,7 +25,7 @@ const READABLE: [&str; 7] = [
 const NEWEST: ABI = ABI::V6;
 
 /// Locks the calling thread; returns the version of Landlock's interface.
-pub(super) fn lock(given: &[Given]) -> Result<u32, String> {
+pub(super) fn lock(given: &[GivenFile]) -> Result<u32, String> {
     let status = restrict(given).map_err(|error| error.to_string())?;
     match (status.landlock, status.ruleset) {
         (LandlockStatus::NotImplemented, _) => Err("this kernel has no Landlock".into()),
@@ -40,20 +40,20 @@ pub(super) fn lock(given: &[Given]) -> Result<u32, String> {
     }
 }
 
-fn restrict(given: &[Given]) -> Result<RestrictionStatus, RulesetError> {
+fn restrict(given: &[GivenFile]) -> Result<RestrictionStatus, RulesetError> {
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?;
-    // What this machine does not have needs no rule.
+    // A file that this machine does not have needs no rule.
     let readable = READABLE.iter().filter_map(|path| Some((path, PathFd::new(path).ok()?)));
     for (path, opened) in readable {
         rules = rules.add_rule(PathBeneath::new(&opened, read(Path::new(path).is_dir())))?;
         // A rule holds for an inode. procfs makes a new one when it has forgotten the old one, which an open descriptor prevents.
         mem::forget(opened);
     }
-    for Given { label, descriptor } in given {
+    for GivenFile { label, descriptor } in given {
         if let Some(rights) = rights(label.right) {
             rules = rules.add_rule(PathBeneath::new(descriptor, rights))?;
         }

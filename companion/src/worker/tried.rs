@@ -1,4 +1,4 @@
-//! What a scripted worker tries: each line names the try, without a path, and says what came of it.
+//! Tries of a scripted worker: each line names a try, without a path, and says whether it was refused.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -13,13 +13,13 @@ use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Signal, getpgid, getppid, kill_process, setpgid};
 
 use crate::hooks::Hooks;
-use crate::sandbox::{Given, Right};
+use crate::sandbox::{GivenFile, Right};
 
 /// The means of the tries.
 #[derive(Debug)]
 pub(super) struct Tries<'a> {
     pub(super) hooks: &'a Hooks,
-    pub(super) given: &'a [Given],
+    pub(super) given: &'a [GivenFile],
 }
 
 impl Tries<'_> {
@@ -74,8 +74,8 @@ fn left_group() -> Result<(), rustix::io::Errno> {
     setpgid(None, Some(getpgid(Some(parent()))?))
 }
 
-/// What a given file holds; a new file is made in a folder that may be filled.
-fn used(given: &Given) -> String {
+/// The content of a given file; a new file is made in a folder that may be filled.
+fn used(given: &GivenFile) -> String {
     let (name, file) = (&given.label.name, &given.descriptor);
     let text = |mut file: File| {
         let mut text = String::new();
