@@ -61,7 +61,7 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     channel.send(&WorkerMessage::Locked { locks });
     #[cfg(debug_assertions)]
     if let Some(script) = hooks.script(&task.job) {
-        if script.act != script::Act::IgnoreCancel {
+        if !matches!(script.act, script::Act::IgnoreCancel | script::Act::Hang) {
             stop_when_stdin_ends(stop);
         }
         scripted::run(script, task.done, &channel, &tried::Tries { hooks, given: &given });

@@ -20,6 +20,11 @@ use crate::sandbox::{GivenFile, Label};
 const FILES: usize = 64;
 /// Longest line of an order, in bytes.
 const LINE: usize = 1 << 20;
+/// Received descriptors close with the start of another program; a worker starts none where the system cannot do that.
+#[cfg(target_os = "linux")]
+const CLOSES: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSES: RecvFlags = RecvFlags::empty();
 
 /// The order of a worker: a task and its files.
 #[derive(Debug)]
@@ -94,12 +99,7 @@ fn read(stdin: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     while line.last() != Some(&b'\n') {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
-        let got = recvmsg(
-            &stdin,
-            &mut [IoSliceMut::new(&mut buffer)],
-            &mut beside,
-            RecvFlags::CMSG_CLOEXEC,
-        )?;
+        let got = recvmsg(&stdin, &mut [IoSliceMut::new(&mut buffer)], &mut beside, CLOSES)?;
         for message in beside.drain() {
             if let RecvAncillaryMessage::ScmRights(files) = message {
                 descriptors.extend(files);

@@ -20,7 +20,7 @@ pub(crate) struct Script {
 pub(crate) enum Act {
     Finish,
     Fail,
-    /// Sends nothing for an hour.
+    /// Sends nothing for an hour, and does not notice the end of its stdin.
     Hang,
     /// Sends heartbeats until it is canceled.
     Linger,
