@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{Mode, OFlags, openat};
-use rustix::process::{Signal, getpgid, getppid, kill_process, setpgid};
+use rustix::process::{Resource, Signal, getpgid, getppid, getrlimit, kill_process, setpgid};
 
 use crate::hooks::Hooks;
 use crate::sandbox::{GivenFile, Right};
@@ -56,6 +56,10 @@ impl Tries<'_> {
                 .map(|(name, value)| format!("variable {name}: {value}")),
         );
         lines.push(said("sockets", descriptors()));
+        let most = getrlimit(Resource::Core).maximum.map_or("any".into(), |most| most.to_string());
+        lines.push(format!("core file: {most}"));
+        #[cfg(target_os = "linux")]
+        lines.push(format!("memory: {:?}", rustix::process::dumpable_behavior()));
         for left in [new.with_extension("s"), new.clone()] {
             let _ = fs::remove_file(left);
         }
