@@ -2,11 +2,13 @@
 
 mod admit;
 mod child;
+mod environment;
 mod inspect;
 mod journal;
 mod limits;
 mod memory;
 pub(crate) mod message;
+pub(crate) mod order;
 pub(crate) mod predicted;
 mod queue;
 mod store;

@@ -14,6 +14,7 @@ mod mcp;
 mod measure;
 mod output;
 mod reason;
+mod sandbox;
 mod scopes;
 mod server;
 mod telemetry;

@@ -1,4 +1,5 @@
-//! The worker process: reads one order from stdin, writes messages to stdout, and ends when stdin closes. Only the daemon starts it.
+//! The worker process: reads one order from stdin, locks itself, writes messages to stdout, and ends when stdin closes. Only the daemon
+//! starts it.
 
 mod bench;
 mod calibrate;
@@ -6,8 +7,10 @@ mod calibrate;
 pub(crate) mod script;
 #[cfg(debug_assertions)]
 mod scripted;
+#[cfg(debug_assertions)]
+mod tried;
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,12 +19,12 @@ use std::time::Duration;
 use protocol::job::JobSpec;
 
 use crate::hooks::Hooks;
-use crate::jobs::message::{Order, WorkerMessage};
+use crate::jobs::message::WorkerMessage;
+use crate::jobs::order::{self, Order, Task};
+use crate::sandbox;
 
 /// Time between a stop request and the forced exit.
 const EXIT_GRACE: Duration = Duration::from_millis(900);
-/// Longest job description [bytes].
-const MAX_JOB_BYTES: u64 = 1 << 20;
 
 /// Channel to the daemon: messages as JSON lines on stdout.
 #[derive(Debug, Clone)]
@@ -47,29 +50,28 @@ impl WorkerChannel {
     }
 }
 
-/// Reads the job from stdin and runs it.
+/// Reads the order from stdin, locks this process and runs the job.
 pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
-    let mut job = String::new();
-    let mut stdin = io::stdin().lock().take(MAX_JOB_BYTES);
-    stdin.read_line(&mut job).map_err(|error| format!("cannot read the job: {error}"))?;
-    drop(stdin);
-    let Order { job: spec, done } = serde_json::from_str(&job).map_err(|error| {
-        format!("this command is for the daemon; stdin has no valid job: {error}")
-    })?;
+    let Order { task, given } = order::receive(io::stdin())?;
+    sandbox::limit(&given).map_err(|error| format!("the worker cannot limit itself: {error}"))?;
+    // Before any other thread, because each has locks of its own.
+    let locks = sandbox::lock(&given, hooks.left_out());
     let stop = Arc::new(AtomicBool::new(false));
     let channel = WorkerChannel { out: Arc::new(io::stdout()), stop: Arc::clone(&stop) };
+    channel.send(&WorkerMessage::Locked { locks });
     #[cfg(debug_assertions)]
-    if let Some(script) = hooks.script(&spec) {
-        if script.act != script::Act::IgnoreCancel {
+    if let Some(script) = hooks.script(&task.job) {
+        if !matches!(script.act, script::Act::IgnoreCancel | script::Act::Hang) {
             stop_when_stdin_ends(stop);
         }
-        scripted::run(script, done, &channel);
+        scripted::run(script, task.done, &channel, &tried::Tries { hooks, given: &given });
         return Ok(());
     }
     stop_when_stdin_ends(stop);
-    let ended = match &spec {
-        JobSpec::Bench(spec) => bench::run(spec, done, &channel, hooks),
-        JobSpec::Calibrate(spec) => calibrate::run(spec, &channel, hooks),
+    let Task { job, device, done } = &task;
+    let ended = match job {
+        JobSpec::Bench(spec) => bench::run(spec, device, *done, &channel, hooks),
+        JobSpec::Calibrate(_) => calibrate::run(device, &channel, hooks),
     };
     channel.send(&match ended {
         Ok(true) => WorkerMessage::Done {},

@@ -15,9 +15,11 @@ use super::{link, state};
 use crate::audit::{self, Chain};
 use crate::failure::Failure;
 use crate::failure::TROUBLESHOOTING;
+use crate::hooks::Hooks;
 use crate::jobs::{self, Inspected};
 use crate::output;
 use crate::output::{Answer, Form, Rows};
+use crate::sandbox;
 use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
@@ -77,6 +79,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         disk(&folder),
         daemon(&folder),
         six(),
+        workers()?,
         governor(),
         power(),
         temperature(),
@@ -216,6 +219,17 @@ fn six() -> Finding {
         Ok(_) => good("[::1]", "available"),
         Err(_) => less("[::1]", "not available", "nothing to do: 127.0.0.1 is enough"),
     }
+}
+
+fn workers() -> Result<Finding, Failure> {
+    let hooks = Hooks::read().map_err(Failure::BadInput)?;
+    let locks = sandbox::probe(hooks.left_out());
+    let said = locks.sentence();
+    if locks.are_whole() {
+        return Ok(good("workers", said));
+    }
+    let fix = "a kernel with Landlock (Linux 5.13, enabled at its start) and seccomp locks them; without it a job has what this user may do";
+    Ok(less("workers", said, fix))
 }
 
 fn governor() -> Finding {

@@ -1,11 +1,15 @@
 //! The hooks of a debug build. All are off unless the environment variable [`VARIABLE`] is set; the daemon then prints a warning.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use protocol::job::JobSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::{GivenFile, Label, LeftOut, Right};
 use crate::worker::script::Script;
 
 /// Environment variable that holds the hooks as JSON.
@@ -50,6 +54,20 @@ pub(crate) struct Hooks {
     tells_settings: bool,
     /// `GET /healthz?panic` panics.
     panics: bool,
+    /// Locks that a worker does not get.
+    left_out: LeftOut,
+    /// Files that every worker is given, by name.
+    gives: BTreeMap<String, Gift>,
+    /// Paths that a worker tries to open by the script for it, by name.
+    tries: BTreeMap<String, PathBuf>,
+}
+
+/// A file for workers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Gift {
+    path: PathBuf,
+    right: Right,
 }
 
 impl Hooks {
@@ -127,6 +145,26 @@ impl Hooks {
     /// True if the write with this number has to fail.
     pub(crate) fn fails_write(&self, number: u64) -> bool {
         self.fail_write.is_some_and(|first| number >= first)
+    }
+
+    pub(crate) const fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// The files for a worker, opened.
+    ///
+    /// # Errors
+    /// When one cannot be opened.
+    pub(crate) fn given(&self) -> io::Result<Vec<GivenFile>> {
+        let open = |(name, Gift { path, right }): (&String, &Gift)| {
+            let label = Label { name: name.clone(), right: *right };
+            Ok(GivenFile { label, descriptor: File::open(path)?.into() })
+        };
+        self.gives.iter().map(open).collect()
+    }
+
+    pub(crate) const fn tries(&self) -> &BTreeMap<String, PathBuf> {
+        &self.tries
     }
 
     /// Kills this process if `place` is the chosen point. Unlike `abort`, SIGKILL flushes nothing and runs no handler.

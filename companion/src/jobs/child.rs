@@ -1,28 +1,31 @@
 //! The worker process of one job: started, read line by line, and killed if it does not exit.
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net;
 use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::message::{Order, WorkerMessage};
+use super::environment;
+use super::message::{LINE, WorkerMessage};
+use super::order::{self, Order};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Longest line of a worker, in bytes.
-const LINE: usize = 256 * 1024;
 /// Bytes of its stderr that are kept for the fault's sentence.
 const STDERR: usize = 2048;
 
 /// A running worker.
 pub(super) struct Worker {
     child: Child,
-    stdin: Option<ChildStdin>,
+    stdin: Option<UnixStream>,
     lines: BufReader<ChildStdout>,
     line: Vec<u8>,
     stderr: JoinHandle<String>,
@@ -39,23 +42,23 @@ pub(super) enum Next {
 }
 
 impl Worker {
-    /// Starts the worker of a job: this program, with an empty environment, in its own process group.
-    pub(super) async fn start(order: &Order) -> io::Result<Self> {
+    /// Starts the worker of a job: this program, with the variables of [`environment`] alone, in its own process group. Its stdin is a
+    /// socket, because descriptors travel through no pipe.
+    pub(super) async fn start(order: Order) -> io::Result<Self> {
+        let (stdin, theirs) = net::UnixStream::pair()?;
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
-        if let Some((name, value)) = Hooks::variable() {
-            command.env(name, value);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(environment::passed()).envs(Hooks::variable());
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        // The daemon's copy of the worker's end.
+        drop(command);
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("a worker without pipes"));
         };
-        let mut order = serde_json::to_vec(order)?;
-        order.push(b'\n');
-        stdin.write_all(&order).await?;
+        stdin.set_nonblocking(true)?;
+        let mut stdin = UnixStream::from_std(stdin)?;
+        order::send(order, &mut stdin).await?;
         Ok(Self {
             child,
             stdin: Some(stdin),

@@ -11,6 +11,7 @@ use super::memory;
 use super::message::{WorkerMessage, contradiction, unreadable};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
+use crate::sandbox::Locks;
 
 /// Shortest time between two progress events; a job that has run longer reports in steps of a thousandth of its time.
 const PROGRESS: Duration = Duration::from_millis(200);
@@ -39,6 +40,7 @@ pub(super) type Ended = (JobState, Option<Fault>);
 /// The effect of a message of a worker.
 pub(super) enum Effect {
     Event(JobEvent),
+    Locked(Locks),
     Nothing,
     Last(Ended),
 }
@@ -138,6 +140,7 @@ impl<'a> WorkerLimits<'a> {
             return Effect::Last(failed(Reason::SaidTooMuch, &[]));
         }
         match message {
+            WorkerMessage::Locked { locks } => Effect::Locked(locks),
             WorkerMessage::Beat {} => Effect::Nothing,
             WorkerMessage::Plan { predicted_s } => self.planned(predicted_s),
             WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),

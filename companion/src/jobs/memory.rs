@@ -102,10 +102,25 @@ pub(super) fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
     }
 }
 
-/// The device that jobs run on; its caches are read once.
+/// Backend and index of the device that a job runs on; what no device has is left as asked, and the worker refuses it.
+pub(super) fn device_for(spec: &JobSpec) -> String {
+    let asked = match spec {
+        JobSpec::Bench(bench) => bench.backend.as_deref(),
+        JobSpec::Calibrate(calibrate) => calibrate.backend.as_deref(),
+    };
+    let asked = asked.unwrap_or("auto");
+    devices::find(known(), asked).map_or_else(|| asked.to_owned(), |device| device.id.to_string())
+}
+
+/// The device that jobs run on.
 fn device() -> Option<&'static Device> {
+    known().first()
+}
+
+/// The devices of this machine; their caches are read once.
+fn known() -> &'static [Device] {
     static FOUND: OnceLock<Vec<Device>> = OnceLock::new();
-    FOUND.get_or_init(|| devices::all(None)).first()
+    FOUND.get_or_init(|| devices::all(None))
 }
 
 #[cfg(test)]

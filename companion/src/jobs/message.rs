@@ -1,24 +1,21 @@
-//! The order of a worker on its stdin, and its messages on its stdout, one JSON object per line. The daemon checks each of them.
+//! The messages of a worker on its stdout, one JSON object per line. The daemon checks each of them.
 
 use protocol::bench::BenchRecord;
-use protocol::job::JobSpec;
 use report::input::calibration_file;
 use report::input::device_file;
 use serde::{Deserialize, Serialize};
 
-/// The order of a worker, in one line on its stdin.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Order {
-    pub(crate) job: JobSpec,
-    /// First points of the job that are left out, because a job that this one continues measured them.
-    pub(crate) done: u32,
-}
+use crate::sandbox::Locks;
+
+/// Longest line of a worker, in bytes. Reports come in parts, a message for each point; tests hold the longest of them against this.
+pub(crate) const LINE: usize = 256 * 1024;
 
 /// A message of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkerMessage {
+    /// The first message: what the kernel keeps the worker from.
+    Locked { locks: Locks },
     /// Heartbeat: the worker is alive without progress to report.
     Beat {},
     Plan {

@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::child::{Next, Worker};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
-use super::message::Order;
+use super::order::{Order, Task};
 use super::store::{OPEN, Store};
 use super::{has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
+use crate::sandbox::Locks;
 
 /// Grace time of a canceled worker; together with the wait for its end this is below 2 s.
 const GRACE: Duration = Duration::from_secs(1);
@@ -36,6 +37,8 @@ pub(crate) struct Jobs {
     held: AtomicU64,
     /// The test hook that panics acts once.
     has_panicked: AtomicBool,
+    /// It was said that the kernel does not lock workers.
+    has_told_locks: AtomicBool,
     /// Notified when a job is queued.
     waiting: Notify,
     /// Notified when a job is canceled.
@@ -53,6 +56,7 @@ impl Jobs {
             running: Mutex::default(),
             held: AtomicU64::new(0),
             has_panicked: AtomicBool::new(false),
+            has_told_locks: AtomicBool::new(false),
             waiting,
             cancel,
         })
@@ -171,7 +175,8 @@ impl Jobs {
                 Ok(Some((job, spec, done))) => {
                     *self.running() = Some(job);
                     self.held.store(memory::needed(&spec), Ordering::Relaxed);
-                    self.run_one(job, &Order { job: spec, done }).await;
+                    let device = memory::device_for(&spec);
+                    self.run_one(job, Task { job: spec, device, done }).await;
                     self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
@@ -181,13 +186,19 @@ impl Jobs {
         }
     }
 
-    async fn run_one(&self, job: JobId, order: &Order) {
-        let ended = match Worker::start(order).await {
+    async fn run_one(&self, job: JobId, task: Task) {
+        let longest = longest(&task.job);
+        let order = self.hooks.given().map(|given| Order { task, given });
+        let worker = match order {
+            Ok(order) => Worker::start(order).await,
+            Err(error) => Err(error),
+        };
+        let ended = match worker {
             Ok(worker) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
                 assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
-                self.attend(job, worker, longest(&order.job)).await
+                self.attend(job, worker, longest).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
@@ -195,6 +206,13 @@ impl Jobs {
         let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
         // If this cannot be stored, the next daemon marks the job as interrupted.
         let _ = self.store.append(job, event, &OPEN).await;
+    }
+
+    /// Says once what the kernel does not keep workers from.
+    fn tell_locks(&self, locks: &Locks) {
+        if !locks.are_whole() && !self.has_told_locks.swap(true, Ordering::Relaxed) {
+            eprintln!("workers are not fully locked: {}", locks.sentence());
+        }
     }
 
     /// Reads a worker's messages to its end, and returns how it ended.
@@ -218,6 +236,7 @@ impl Jobs {
                         Ok(false) => break Verdict::Over((JobState::Canceled, None)),
                         Err(fault) => break Verdict::Over((JobState::Failed, Some(fault))),
                     },
+                    Effect::Locked(locks) => self.tell_locks(&locks),
                     Effect::Nothing => {}
                     Effect::Last(ended) => break Verdict::Over(ended),
                 },

@@ -35,11 +35,12 @@ pub(super) const SEED: u64 = 1;
 /// Measures all points but the first `done`. Returns false if the daemon stopped it.
 pub(super) fn run(
     spec: &BenchSpec,
+    device: &str,
     done: u32,
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
-    let mut device = open(spec.backend.as_deref())?;
+    let mut device = open(device)?;
     let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
     Ok(measure(&mut *device, &points, done, &plan, point_s(spec), channel)?.is_some())
@@ -80,9 +81,9 @@ pub(super) fn measure(
     Ok(Some(records))
 }
 
-/// Opens the device that a job names; without a name the first one.
-pub(super) fn open(asked: Option<&str>) -> Result<Box<dyn Backend>, String> {
-    let (devices, asked) = (devices::all(None), asked.unwrap_or("auto"));
+/// Opens the device of an order.
+pub(super) fn open(asked: &str) -> Result<Box<dyn Backend>, String> {
+    let devices = devices::all(None);
     let Some(device) = devices::find(&devices, asked) else {
         let known: Vec<&str> = devices.iter().map(|device| device.id.backend.key()).collect();
         return Err(format!("this machine has no backend `{asked}`; use {}", known.join(", ")));
@@ -235,5 +236,22 @@ impl Heartbeat {
 impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.set(None);
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::jobs::message::LINE;
+    use crate::worker::scripted;
+
+    #[test]
+    fn a_record_with_the_most_samples_takes_less_than_half_a_line() {
+        let longest = 1.234_567_890_123_456_7e-100;
+        let mut record = scripted::record(1.0);
+        record.samples_s = vec![longest; MAX_SAMPLES];
+        let message = WorkerMessage::Result { record: Box::new(record) };
+        let bytes = serde_json::to_vec(&message).unwrap().len();
+        assert!(bytes > 20 * MAX_SAMPLES && bytes < LINE / 2, "{bytes}");
     }
 }

@@ -2,7 +2,6 @@
 
 use kernels::backend::{Kernel, Work};
 use kernels::pack::Layout;
-use protocol::job::CalibrateSpec;
 use report::input::calibration_file;
 
 use super::WorkerChannel;
@@ -16,12 +15,8 @@ use crate::measure::device;
 const POINT_S: f64 = 2.5;
 
 /// Measures all points and sends the calibration. Returns false if the daemon stopped it.
-pub(super) fn run(
-    spec: &CalibrateSpec,
-    channel: &WorkerChannel,
-    hooks: &Hooks,
-) -> Result<bool, String> {
-    let mut device = open(spec.backend.as_deref())?;
+pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Result<bool, String> {
+    let mut device = open(device)?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };

@@ -20,7 +20,7 @@ pub(crate) struct Script {
 pub(crate) enum Act {
     Finish,
     Fail,
-    /// Sends nothing for an hour.
+    /// Sends nothing for an hour, and does not notice the end of its stdin.
     Hang,
     /// Sends heartbeats until it is canceled.
     Linger,
@@ -40,10 +40,12 @@ pub(crate) enum Act {
     Lie,
     /// Reports success and continues to send.
     Babble,
+    /// Tries what a worker may not do, logs each result, and finishes.
+    Try,
 }
 
 impl Act {
-    const ALL: [(&'static str, Self); 12] = [
+    const ALL: [(&'static str, Self); 13] = [
         ("finish", Self::Finish),
         ("fail", Self::Fail),
         ("hang", Self::Hang),
@@ -56,6 +58,7 @@ impl Act {
         ("flood", Self::Flood),
         ("lie", Self::Lie),
         ("babble", Self::Babble),
+        ("try", Self::Try),
     ];
 
     fn key(self) -> &'static str {

@@ -9,10 +9,11 @@ use protocol::bench::{BenchRecord, Check, Precision, Time};
 
 use super::WorkerChannel;
 use super::script::{Act, Script};
+use super::tried::Tries;
 use crate::jobs::message::WorkerMessage;
 
 /// Runs the script after its first `done` steps.
-pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel) {
+pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel, tries: &Tries<'_>) {
     channel.send(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
     for step in done + 1..=script.steps {
         sleep(Duration::from_millis(script.step_ms.into()));
@@ -23,10 +24,10 @@ pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel) {
         channel.send(&WorkerMessage::Progress { done: step, total: script.steps, note });
         channel.send(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
     }
-    act(script.act, channel);
+    act(script.act, channel, tries);
 }
 
-fn act(act: Act, channel: &WorkerChannel) {
+fn act(act: Act, channel: &WorkerChannel, tries: &Tries<'_>) {
     match act {
         Act::Finish => channel.send(&WorkerMessage::Done {}),
         Act::Fail => channel.send(&WorkerMessage::Failed { message: "as asked".into() }),
@@ -48,6 +49,12 @@ fn act(act: Act, channel: &WorkerChannel) {
             let mut record = record(1.0);
             record.bytes *= 2.0;
             channel.send(&WorkerMessage::Result { record: Box::new(record) });
+            channel.send(&WorkerMessage::Done {});
+        }
+        Act::Try => {
+            for line in tries.results() {
+                channel.send(&WorkerMessage::Log { line });
+            }
             channel.send(&WorkerMessage::Done {});
         }
         Act::Babble => {
@@ -77,7 +84,7 @@ fn raw(bytes: &[u8]) {
 }
 
 /// A record whose figures agree with each other.
-fn record(bytes: f64) -> BenchRecord {
+pub(super) fn record(bytes: f64) -> BenchRecord {
     BenchRecord {
         schema: 1,
         kernel: "scripted".into(),

@@ -41,6 +41,7 @@ mod origin;
 mod pauses;
 mod resources;
 mod room;
+mod sandbox;
 mod schemas;
 mod scopes;
 #[path = "../../src/worker/script.rs"]

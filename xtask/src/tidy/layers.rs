@@ -88,7 +88,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "companion",
-        "clock failure interrupt scopes worker::script
+        "clock failure interrupt sandbox scopes worker::script
          files hooks measure output reason
          keys telemetry here weight_files
          audit jobs worker

@@ -166,3 +166,22 @@ fn written_files_can_be_read_and_use_measured_roofs() {
     }
     assert!(device::file(&calibrated, &records, Some("h10")).unwrap_err().contains("h10"));
 }
+
+/// The daemon reads a worker's message as one line.
+#[test]
+fn a_calibration_takes_less_than_half_a_line() {
+    use report::input::calibration_file;
+
+    use crate::jobs::message::{LINE, WorkerMessage};
+    let records = records(0.9, 50e9);
+    let calibrated = Calibrated::new(&records).unwrap();
+    for base in [None, Some("epyc_9654")] {
+        let device = device::file(&calibrated, &records, base).unwrap();
+        let message = WorkerMessage::Calibration {
+            calibration: calibration_file::write(&calibrated.own()),
+            device: Some(format!("{device:#}\n")),
+        };
+        let bytes = serde_json::to_vec(&message).unwrap().len();
+        assert!((1000..LINE / 2).contains(&bytes), "{bytes}");
+    }
+}
