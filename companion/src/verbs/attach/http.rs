@@ -228,12 +228,12 @@ mod tests {
     #[test]
     fn a_server_that_drips_is_left_after_the_limit() {
         use std::io::Write;
-        use std::time::Instant;
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("bound"));
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a client");
-            let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+            // Complete after a minute, so that a loaded machine does not end it before the limit.
+            let head = b"HTTP/1.1 200 OK\r\nContent-Length: 6000\r\n\r\n";
             let mut alive = stream.write_all(head).is_ok();
             while alive {
                 std::thread::sleep(Duration::from_millis(10));
@@ -243,10 +243,8 @@ mod tests {
         let mut client =
             Client::new(ServerUrl::parse(&address).expect("an address")).expect("room");
         client.limit = Duration::from_millis(200);
-        let start = Instant::now();
         let said = client.get("/metrics").expect_err("it drips");
         assert!(said.contains("/metrics: the answer is not complete after 0.2 s"), "{said}");
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     }
 
     #[test]
