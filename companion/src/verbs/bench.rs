@@ -9,7 +9,7 @@ mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
-use kernels::backend::{Cache, Kernel};
+use kernels::backend::{Cache, Kernel, Support};
 use kernels::measure::Plan;
 use report::output::json::bench::BenchJson;
 use report::output::summary;
@@ -87,16 +87,16 @@ pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
     planned(Settings::STANDARD.plan, &|_| points.clone())
 }
 
-/// Measures points by a plan. The points may depend on the number of bytes that exceeds the caches.
+/// Measures points by a plan. The points may depend on what the device supports.
 ///
 /// # Errors
 /// See [`products`].
 pub(super) fn planned(
     plan: Plan,
-    points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,
+    points: &dyn Fn(&Support) -> Vec<(Kernel, Cache)>,
 ) -> Result<Vec<BenchJson>, Failure> {
     let records = point::records(Settings { plan, ..Settings::STANDARD }, |device| {
-        points(device.support().cold_bytes)
+        points(&device.support())
     })?;
     point::complain(&records)?;
     Ok(records)
