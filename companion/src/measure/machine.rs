@@ -44,7 +44,7 @@ pub(crate) fn catalog_key(told: Option<&str>, name: &str) -> Option<String> {
 /// The reason why no device is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotFound {
-    /// This machine lacks it: the name, and the devices that there are.
+    /// This machine lacks it, or this build its backend: the name, and the devices that there are.
     Absent(String, String),
     /// It is no name of a device: the text, and the backends that there may be.
     NoName(String, String),
@@ -76,7 +76,8 @@ pub(crate) fn find<'a>(devices: &'a [Device], asked: Option<&str>) -> Result<&'a
     if asked == "auto" || DeviceId::parse(asked).is_some() || is_elsewhere(asked) {
         let there: Vec<String> =
             devices.iter().map(|device| format!("{} ({})", device.id, device.name)).collect();
-        return Err(NotFound::Absent(asked.to_owned(), there.join(", ")));
+        let note = if is_elsewhere(asked) { "; this build has no kernels for it" } else { "" };
+        return Err(NotFound::Absent(asked.to_owned(), there.join(", ") + note));
     }
     let kinds = BackendKind::ALL.iter().filter(|kind| **kind != BackendKind::Fake);
     let known: Vec<&str> = kinds.map(|kind| kind.key()).chain(ELSEWHERE).collect();
