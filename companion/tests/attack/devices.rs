@@ -142,3 +142,12 @@ fn a_device_that_does_not_open_fails_its_job_alone() {
     let next = started(&mut client, bench(BenchKind::Flops, "cpu"));
     assert_eq!(client.end_of(next), (JobState::Done, None));
 }
+
+#[test]
+fn metrics_name_the_device_and_the_rail() {
+    let daemon = Daemon::start(&with_device("time_us=200", 5));
+    let metrics = daemon.get("/metrics").body;
+    let labels = r#"{sensor="cpu_power_watt",device="cpu:0",rail="packages"}"#;
+    assert!(metrics.contains(&format!("\nridgepoint_sensor_success{labels} ")), "{metrics}");
+    assert!(!metrics.contains("DCGM"), "no card was read");
+}
