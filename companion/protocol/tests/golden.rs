@@ -229,6 +229,7 @@ fn abilities() -> Abilities {
             kernels: vec![KernelAbility {
                 kernel: "gemv".into(),
                 formats: vec!["fp32".into(), "int8".into()],
+                most_tokens: None,
             }],
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
@@ -259,12 +260,18 @@ fn hello() -> Hello {
     }
 }
 
+fn able(most_tokens: Option<u64>) -> ServerMessage {
+    let mut can = abilities();
+    can.devices[0].kernels[0].most_tokens = most_tokens;
+    ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() })
+}
+
 fn says() -> Vec<(&'static str, ServerMessage)> {
-    let able = Hello { can: Some(Box::new(abilities())), ..hello() };
     let scopes = vec![Scope::Read, Scope::Bench];
     vec![
         ("hello", ServerMessage::Hello(hello())),
-        ("hello_abilities", ServerMessage::Hello(able)),
+        ("hello_abilities", able(None)),
+        ("hello_tokens", able(Some(16))),
         (
             "identified",
             ServerMessage::Identified(Identified {
