@@ -9,4 +9,5 @@ pub mod grade;
 pub mod machine;
 pub mod predict;
 pub mod sensors;
+pub mod spot;
 pub mod words;
