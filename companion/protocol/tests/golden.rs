@@ -233,6 +233,7 @@ fn abilities() -> Abilities {
             kernels: vec![KernelAbility {
                 kernel: "gemv".into(),
                 formats: vec!["fp32".into(), "int8".into()],
+                most_tokens: None,
             }],
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
@@ -264,6 +265,13 @@ fn hello() -> Hello {
     }
 }
 
+/// Abilities of a device whose products take packed weights for several tokens.
+fn packing() -> Abilities {
+    let mut packing = abilities();
+    packing.devices[0].kernels[0].most_tokens = Some(16);
+    packing
+}
+
 fn says() -> Vec<(&'static str, ServerMessage)> {
     let scopes = vec![Scope::Read, Scope::Bench];
     let able = |can| ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() });
@@ -272,6 +280,7 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
         ("hello", ServerMessage::Hello(hello())),
         ("hello_abilities", able(abilities())),
         ("hello_grants", able(granting)),
+        ("hello_tokens", able(packing())),
         (
             "identified",
             ServerMessage::Identified(Identified {

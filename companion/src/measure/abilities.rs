@@ -1,5 +1,6 @@
 //! The abilities of this daemon, as its hello tells them.
 
+use kernels::backend::GemvShape;
 use kernels::cpu::gemm::ELEMENTS;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
@@ -34,6 +35,7 @@ fn processor() -> DeviceAbility {
                 layers::formats(kind).iter().map(|float| float.key().to_owned()).collect()
             }
         },
+        most_tokens: (kind == BenchKind::Gemv).then_some(GemvShape::MAX_TOKENS),
     };
     let kernels = BenchKind::ALL.into_iter().map(kernel).collect();
     DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }

@@ -10,4 +10,5 @@ pub mod machine;
 pub mod permission;
 pub mod predict;
 pub mod sensors;
+pub mod spot;
 pub mod words;

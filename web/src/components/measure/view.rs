@@ -23,6 +23,8 @@ use crate::link::connection::State;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::answer;
+use crate::state::measure::form::MeasuredDevice;
+use crate::state::measure::spot::SpotForm;
 use crate::state::measure::words;
 use crate::state::session::Session;
 
@@ -56,10 +58,22 @@ pub fn MeasureView() -> impl IntoView {
         let machine = machine.get();
         place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
     });
+    let measured =
+        memo(move |_| client.with(|client| client.session().and_then(MeasuredDevice::of)));
+    let spot = RwSignal::new(SpotForm::default());
     let daemon = StoredValue::new(daemon);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());
-    provide_context(MeasureContext { daemon, client, why_not, answer, precision, pointed });
+    provide_context(MeasureContext {
+        daemon,
+        client,
+        why_not,
+        measured,
+        spot,
+        answer,
+        precision,
+        pointed,
+    });
     take_over();
     select_machine();
     let summary = text(move || {

@@ -3,6 +3,7 @@
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
 use report::number_text;
+use report::output::words::bench_sizes;
 
 use super::permission;
 use crate::link::address;
@@ -194,26 +195,38 @@ pub fn job(spec: &ToldSpec) -> String {
     }
 }
 
-fn bench_line(bench: &BenchSpec) -> String {
-    let kernel = match bench.what {
+/// Name of a kernel.
+pub const fn kernel(kind: BenchKind) -> &'static str {
+    match kind {
         BenchKind::Gemv => "GEMV",
         BenchKind::Gemm => "GEMM",
-        BenchKind::Bandwidth => "bandwidth",
-        BenchKind::Flops => "peaks",
-        BenchKind::Roofs => "roofs",
-        BenchKind::Attention => "attention",
-        BenchKind::Norm => "add and norm",
-        BenchKind::Rope => "rotary positions",
-        BenchKind::Gate => "gated activation",
-        BenchKind::Embedding => "embedding",
+        BenchKind::Bandwidth => "Memory bandwidth",
+        BenchKind::Flops => "Peak rates",
+        BenchKind::Roofs => "Roofs",
+        BenchKind::Attention => "Attention",
+        BenchKind::Norm => "Norm (add + RMSNorm)",
+        BenchKind::Rope => "Rotary positions (RoPE)",
+        BenchKind::Gate => "Gate (SiLU × up)",
+        BenchKind::Embedding => "Embedding",
+    }
+}
+
+fn bench_line(bench: &BenchSpec) -> String {
+    let kernel = match &bench.shapes[..] {
+        shapes if bench.what == BenchKind::Gemv && shapes.iter().any(|shape| shape.m > 1) => {
+            "Product, packed weights"
+        }
+        _ => kernel(bench.what),
     };
-    let shapes = match &bench.shapes[..] {
-        [] => String::new(),
-        [shape] => {
+    let problems = match (&bench.shapes[..], &bench.sizes[..]) {
+        ([], []) => String::new(),
+        ([shape], _) => {
             let numbers = [shape.m, shape.n, shape.k].map(number_text::count);
             format!(", {}", numbers.join(" × "))
         }
-        many => format!(", {} shapes", many.len()),
+        ([], [sizes]) => format!(", {}", bench_sizes(sizes)),
+        ([], many) => format!(", {} sizes", many.len()),
+        (many, _) => format!(", {} shapes", many.len()),
     };
     let formats = match &bench.formats[..] {
         [] => String::new(),
@@ -223,7 +236,7 @@ fn bench_line(bench: &BenchSpec) -> String {
         },
         many => format!(", {} precisions", many.len()),
     };
-    format!("{kernel}{shapes}{formats}")
+    format!("{kernel}{problems}{formats}")
 }
 
 /// State of a job, in a word.
@@ -381,6 +394,14 @@ mod tests {
             (
                 r#"{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":4096,"k":64}],"formats":["int8"]}"#,
                 "GEMV, 1 × 4 096 × 64, INT8",
+            ),
+            (
+                r#"{"kind":"bench","what":"gemv","shapes":[{"m":4,"n":64,"k":64}]}"#,
+                "Product, packed weights, 4 × 64 × 64",
+            ),
+            (
+                r#"{"kind":"bench","what":"norm","sizes":[{"tokens":2,"width":64}],"formats":["fp16","fp32"]}"#,
+                "Norm (add + RMSNorm), 2 × 64, 2 precisions",
             ),
             (r#"{"kind":"calibrate"}"#, "calibration"),
             (r#"{"kind":"quantize","scheme":"w4a16"}"#, "quantize, of a later version"),
