@@ -265,6 +265,15 @@ fn hello() -> Hello {
     }
 }
 
+fn able(can: Abilities) -> ServerMessage {
+    ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() })
+}
+
+/// Abilities of a daemon that can widen keys.
+fn granting() -> Abilities {
+    Abilities { grants: vec![Scope::Read, Scope::Bench], ..abilities() }
+}
+
 /// Abilities of a device whose products take packed weights for several tokens.
 fn packing() -> Abilities {
     let mut packing = abilities();
@@ -274,12 +283,10 @@ fn packing() -> Abilities {
 
 fn says() -> Vec<(&'static str, ServerMessage)> {
     let scopes = vec![Scope::Read, Scope::Bench];
-    let able = |can| ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() });
-    let granting = Abilities { grants: scopes.clone(), ..abilities() };
     vec![
         ("hello", ServerMessage::Hello(hello())),
         ("hello_abilities", able(abilities())),
-        ("hello_grants", able(granting)),
+        ("hello_grants", able(granting())),
         ("hello_tokens", able(packing())),
         (
             "identified",

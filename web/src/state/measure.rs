@@ -6,6 +6,7 @@ pub mod errors;
 pub mod export;
 pub mod form;
 pub mod grade;
+pub mod job_words;
 pub mod machine;
 pub mod permission;
 pub mod predict;

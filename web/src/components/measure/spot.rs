@@ -15,7 +15,7 @@ use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 
-/// What is timed, its sizes and precision; and the list of shapes of a sweep.
+/// Kernel, sizes and precision of a spot check; and the list of shapes of a sweep.
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -60,7 +60,7 @@ pub fn Spot() -> impl IntoView {
 /// Selects what is timed, among what the device has.
 #[component]
 fn Kind(
-    /// What is timed now.
+    /// Kind that is timed now.
     kind: Memo<SpotKind>,
 ) -> impl IntoView {
     let MeasureContext { spot, measured, .. } = expect_context();

@@ -33,6 +33,39 @@ use crate::state::session::Session;
 pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
     paper::begin(session);
+    provide_context(context(session));
+    take_over();
+    select_machine();
+    let summary = text(move || {
+        session.inputs.with(|inputs| format!("{} · spot check, sweep", inputs.device.name))
+    });
+    view! {
+        <main class="kernel model measure">
+            {in_turn(move || view! {
+                <InputsShell label="Inputs" summary=summary>
+                    <DeviceField/>
+                    <PowerModeField/>
+                    <Spot/>
+                </InputsShell>
+            }.into_any())}
+            <section class="answer" aria-label="Measurements">
+                <div class="said"><Notes/><Connect/></div>
+                {in_turn(|| view! { <Running/> }.into_any())}
+                {in_turn(|| view! { <Results/> }.into_any())}
+            </section>
+            <aside class="limits" aria-label="Device and jobs">
+                <InspectedPanel/>
+                {in_turn(|| view! { <DeviceCard/> }.into_any())}
+                {in_turn(|| view! { <Calibrate/> }.into_any())}
+                {in_turn(|| view! { <History/> }.into_any())}
+            </aside>
+            <ExplanationPopover/>
+        </main>
+    }
+}
+
+/// State of the view: the daemon, what it measured, and the form.
+fn context(session: Session) -> MeasureContext {
     let daemon = DaemonLink::of_page();
     let client = RwSignal::from(daemon.client.clone());
     let why_not = text(move || client.with(words::why_not));
@@ -64,42 +97,5 @@ pub fn MeasureView() -> impl IntoView {
     let daemon = StoredValue::new(daemon);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());
-    provide_context(MeasureContext {
-        daemon,
-        client,
-        why_not,
-        measured,
-        spot,
-        answer,
-        precision,
-        pointed,
-    });
-    take_over();
-    select_machine();
-    let summary = text(move || {
-        session.inputs.with(|inputs| format!("{} · spot check, sweep", inputs.device.name))
-    });
-    view! {
-        <main class="kernel model measure">
-            {in_turn(move || view! {
-                <InputsShell label="Inputs" summary=summary>
-                    <DeviceField/>
-                    <PowerModeField/>
-                    <Spot/>
-                </InputsShell>
-            }.into_any())}
-            <section class="answer" aria-label="Measurements">
-                <div class="said"><Notes/><Connect/></div>
-                {in_turn(|| view! { <Running/> }.into_any())}
-                {in_turn(|| view! { <Results/> }.into_any())}
-            </section>
-            <aside class="limits" aria-label="Device and jobs">
-                <InspectedPanel/>
-                {in_turn(|| view! { <DeviceCard/> }.into_any())}
-                {in_turn(|| view! { <Calibrate/> }.into_any())}
-                {in_turn(|| view! { <History/> }.into_any())}
-            </aside>
-            <ExplanationPopover/>
-        </main>
-    }
+    MeasureContext { daemon, client, why_not, measured, spot, answer, precision, pointed }
 }

@@ -14,9 +14,9 @@ use report::output::words::bench_sizes;
 
 use super::errors::{Errors, roof_sentence};
 use super::grade::{Grade, grade, warnings};
+use super::job_words;
 use super::machine;
 use super::predict::{self, ExpectedTime};
-use super::words;
 use crate::state::derived::Cell;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
@@ -171,7 +171,7 @@ fn kernel_name(key: &str) -> &str {
         "dot_int8" => "INT8 dot products",
         other => {
             let known = BenchKind::ALL.into_iter().find(|kind| kind.key() == other);
-            known.map_or(other, |kind| words::kernel(kind))
+            known.map_or(other, |kind| job_words::kernel(kind))
         }
     }
 }

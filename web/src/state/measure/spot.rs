@@ -1,4 +1,4 @@
-//! What a spot check times: the kernels of a device, with the sizes of the chosen model unless others are typed.
+//! The spot check: the kernels of a device, with the sizes of the chosen model unless others are typed.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use report::input::number_input;
 use report::number_text;
 
 use super::form::{self, MeasuredDevice, MeasuredFormat, tokens};
-use super::words;
+use super::job_words;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::{Field as ModelField, count};
 use crate::state::model::geometry::changed;
 use crate::state::operator::Field;
 
-/// What is timed.
+/// A kind of work that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpotKind {
     /// A product with weights, packed or plain, by the number of tokens.
@@ -49,7 +49,7 @@ impl SpotKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Product => "Matrix product",
-            Self::Kernel(kind) => words::kernel(kind),
+            Self::Kernel(kind) => job_words::kernel(kind),
         }
     }
 
@@ -67,7 +67,7 @@ impl SpotKind {
     }
 }
 
-/// What can be timed on a device: what it tells and this page knows; all that this page knows while no device is connected.
+/// All that can be timed on a device: what it tells and this page knows; all that this page knows while no device is connected.
 pub fn kinds(device: Option<&MeasuredDevice>) -> Vec<SpotKind> {
     let is_told = |kind: &SpotKind| {
         device.is_none_or(|device| match *kind {
@@ -89,7 +89,7 @@ pub struct SpotForm {
 }
 
 impl SpotForm {
-    /// What is timed on a device: the wanted kind where the device has it, else the first one.
+    /// The kind that is timed on a device: the wanted one where the device has it, else the first one.
     pub fn kind(&self, device: Option<&MeasuredDevice>) -> SpotKind {
         let kinds = kinds(device);
         let has = kinds.contains(&self.wanted);
@@ -189,7 +189,7 @@ impl SpotForm {
     }
 }
 
-/// What a product of so many tokens stands for, and which kernel multiplies it.
+/// The use of a product of so many tokens, and the kernel that multiplies it.
 pub fn product_words(count: Option<u64>, device: Option<&MeasuredDevice>) -> String {
     let (Some(count), Some(device)) = (count, device) else { return String::new() };
     let most = device.most_tokens();
