@@ -1,8 +1,10 @@
 //! Analyzes one operator on one device: the entry point for everything that is not a whole model.
 
 mod composite;
+mod stream;
 
 pub use composite::{FeedForwardShape, MAX_EXPERTS, MoeShape};
+pub use stream::{StreamRequest, stream};
 
 use alloc::vec::Vec;
 

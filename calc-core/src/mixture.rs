@@ -29,6 +29,7 @@ const fn slot(kind: OpKind) -> Option<usize> {
         | OpKind::AddNorm
         | OpKind::Norm
         | OpKind::KvAppend
+        | OpKind::Rotary
         | OpKind::Attention
         | OpKind::IndexScores
         | OpKind::Activation

@@ -161,6 +161,7 @@ op_kinds! {
     KvAppend "kv_append" "write new keys and values to the cache",
     KvB "kv_b" "project latent keys and values up to the heads (MLA, prefill)",
     WUk "w_uk" "absorb the key projection into the queries (MLA, decode)",
+    Rotary "rotary" "rotate queries and keys by their positions",
     Attention "attention" "attend to all cached tokens",
     WUv "w_uv" "project attended latents up to values (MLA, decode)",
     OProj "o_proj" "project the heads back",

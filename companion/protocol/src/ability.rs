@@ -49,6 +49,9 @@ pub struct KernelAbility {
     /// Keys of formats, widest first; none for kernels without weights.
     #[serde(default, deserialize_with = "known_items")]
     pub formats: Vec<String>,
+    /// Most tokens of a product with packed weights, more than one; absent for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_tokens: Option<u64>,
 }
 
 /// A scope that no session has, and how the daemon is started so that sessions may have it.
@@ -70,6 +73,7 @@ impl Abilities {
                 BenchKind::Gemm => owned(&UNTOLD_GEMM),
                 _ => Vec::new(),
             },
+            most_tokens: None,
         };
         let kernels = BenchKind::FIRST.into_iter().map(kernel).collect();
         Self {

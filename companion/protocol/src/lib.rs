@@ -20,6 +20,7 @@ pub mod limits;
 pub mod proof;
 pub mod scope;
 pub mod server;
+pub mod sizes;
 pub mod telemetry;
 pub mod tolerant;
 

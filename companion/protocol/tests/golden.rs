@@ -243,6 +243,7 @@ fn abilities() -> Abilities {
             kernels: vec![KernelAbility {
                 kernel: "gemv".into(),
                 formats: vec!["fp32".into(), "int8".into()],
+                most_tokens: None,
             }],
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
@@ -294,6 +295,22 @@ fn hello() -> Hello {
         limits,
         can: None,
     }
+}
+
+fn able(can: Abilities) -> ServerMessage {
+    ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() })
+}
+
+/// Abilities of a daemon that can widen keys.
+fn granting() -> Abilities {
+    Abilities { grants: vec![Scope::Read, Scope::Bench], ..abilities() }
+}
+
+/// Abilities of a device whose products take packed weights for several tokens.
+fn packing() -> Abilities {
+    let mut packing = abilities();
+    packing.devices[0].kernels[0].most_tokens = Some(16);
+    packing
 }
 
 fn reading(name: &str, value: Option<f64>) -> Reading {
@@ -365,12 +382,11 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
 
 fn answers() -> Vec<(&'static str, ServerMessage)> {
     let scopes = vec![Scope::Read, Scope::Bench];
-    let able = |can| ServerMessage::Hello(Hello { can: Some(Box::new(can)), ..hello() });
-    let granting = Abilities { grants: scopes.clone(), ..abilities() };
     vec![
         ("hello", ServerMessage::Hello(hello())),
         ("hello_abilities", able(abilities())),
-        ("hello_grants", able(granting)),
+        ("hello_grants", able(granting())),
+        ("hello_tokens", able(packing())),
         ("hello_devices", able(two_devices())),
         (
             "identified",

@@ -1,6 +1,6 @@
 //! The abilities of this daemon, as its hello tells them.
 
-use kernels::backend::{DeviceId, FormatSupport};
+use kernels::backend::{DeviceId, FormatSupport, GemvShape};
 use kernels::devices::Device;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
@@ -25,7 +25,11 @@ pub(crate) fn device(device: &Device) -> DeviceAbility {
         let kernels: Vec<&[FormatSupport]> = kernels.collect();
         let formats = kernels.iter().copied().flatten();
         let formats = formats.map(|format| format.weights.to_owned()).collect();
-        (!kernels.is_empty()).then(|| KernelAbility { kernel: kind.key().to_owned(), formats })
+        (!kernels.is_empty()).then(|| KernelAbility {
+            kernel: kind.key().to_owned(),
+            formats,
+            most_tokens: (kind == BenchKind::Gemv).then_some(GemvShape::MAX_TOKENS),
+        })
     };
     let kernels = BenchKind::ALL.into_iter().filter_map(kernel).collect();
     let DeviceId { backend, index } = device.id;

@@ -5,62 +5,11 @@ use std::collections::BTreeMap;
 use calc_core::catalog;
 use kernels::backend::{AttentionSizes, EmbeddingSizes, Kernel, RopeSizes, RowSizes, StoredFloat};
 use protocol::bench::BenchKind;
+use protocol::sizes::{self, fault, sizes};
 
-/// A size of a kernel.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
-    pub(crate) name: &'static str,
-    /// Value that a measurement has unless it is given.
-    pub(crate) usual: u64,
-    pub(crate) most: u64,
-    /// Meaning, for the help of its flag.
-    pub(crate) meaning: &'static str,
-}
-
-const fn size(name: &'static str, usual: u64, meaning: &'static str) -> Size {
-    Size { name, usual, most: MOST, meaning }
-}
-
-/// Largest size of any kind.
-const MOST: u64 = 1_000_000_000;
-
-const TOKENS: Size = size("tokens", 1, "Tokens");
-const WIDTH: Size = size("width", 4096, "Elements per token");
-const HEAD_DIM: Size =
-    Size { most: AttentionSizes::MAX_HEAD_DIM, ..size("head_dim", 128, "Width of a head") };
-
-const ATTENTION: [Size; 6] = [
-    size("batch", 1, "Sequences"),
-    size("heads", 32, "Query heads"),
-    size("kv_heads", 8, "Heads of keys and values; they divide the query heads"),
-    HEAD_DIM,
-    size("new", 1, "New tokens per sequence: one is decode, more are prefill"),
-    size("context", 4096, "Tokens of a sequence, the new ones among them"),
-];
-const NORM: [Size; 2] = [TOKENS, WIDTH];
-const ROPE: [Size; 3] = [TOKENS, size("heads", 40, "Heads of queries and keys together"), HEAD_DIM];
-const GATE: [Size; 2] = [TOKENS, Size { usual: 14_336, ..WIDTH }];
-const EMBEDDING: [Size; 3] = [
-    TOKENS,
-    WIDTH,
-    Size { most: EmbeddingSizes::MAX_VOCAB, ..size("vocab", 32_000, "Rows of the table") },
-];
-
-/// The sizes of a kernel, in the order in which they are told; none for kernels of another kind.
-pub(crate) const fn sizes(kind: BenchKind) -> &'static [Size] {
-    match kind {
-        BenchKind::Attention => &ATTENTION,
-        BenchKind::Norm => &NORM,
-        BenchKind::Rope => &ROPE,
-        BenchKind::Gate => &GATE,
-        BenchKind::Embedding => &EMBEDDING,
-        BenchKind::Gemv
-        | BenchKind::Gemm
-        | BenchKind::Bandwidth
-        | BenchKind::Flops
-        | BenchKind::Roofs => &[],
-    }
-}
+// The page cannot see the kernels, so the limits of both stand in the protocol.
+const _: () = assert!(sizes::MAX_HEAD_DIM == AttentionSizes::MAX_HEAD_DIM);
+const _: () = assert!(sizes::MAX_VOCAB == EmbeddingSizes::MAX_VOCAB);
 
 /// The formats that a kernel is measured in, widest first; none for kernels of another kind.
 pub(crate) const fn formats(kind: BenchKind) -> &'static [StoredFloat] {
@@ -124,19 +73,13 @@ pub(crate) fn kernel(
             .copied()
             .ok_or_else(|| format!("{} needs the size `{name}`; it has {}", kind.key(), names()))
     };
-    for size in known {
-        within(size, of(size.name)?)?;
+    if let Some(fault) = fault(kind, &|name| given.get(name).copied()) {
+        return Err(fault.sentence(|size| size.name, |value| value.to_string()));
     }
     match kind {
         BenchKind::Attention => {
             let (heads, kv_heads) = (of("heads")?, of("kv_heads")?);
             let (new, context) = (of("new")?, of("context")?);
-            if !heads.is_multiple_of(kv_heads) {
-                return Err(format!(
-                    "heads must be a multiple of kv_heads; got {heads} and {kv_heads}"
-                ));
-            }
-            no_more(("new", new), ("context", context))?;
             let (cache, batch, head_dim) = (float, of("batch")?, of("head_dim")?);
             let it = AttentionSizes { cache, batch, heads, kv_heads, head_dim, new, context };
             Ok(Kernel::Attention(it))
@@ -147,14 +90,10 @@ pub(crate) fn kernel(
         }
         BenchKind::Rope => {
             let (tokens, heads, head_dim) = (of("tokens")?, of("heads")?, of("head_dim")?);
-            if !head_dim.is_multiple_of(2) {
-                return Err(format!("head_dim must be even, to be rotated; got {head_dim}"));
-            }
             Ok(Kernel::Rope(RopeSizes { carrier: float, tokens, heads, head_dim }))
         }
         BenchKind::Embedding => {
             let (tokens, width, vocab) = (of("tokens")?, of("width")?, of("vocab")?);
-            no_more(("tokens", tokens), ("vocab", vocab))?;
             Ok(Kernel::Embedding(EmbeddingSizes { table: float, tokens, width, vocab }))
         }
         BenchKind::Gemv
@@ -163,25 +102,6 @@ pub(crate) fn kernel(
         | BenchKind::Flops
         | BenchKind::Roofs => Err(format!("{} has no sizes by name", kind.key())),
     }
-}
-
-/// Refuses a size out of its range.
-///
-/// # Errors
-/// A sentence with the range.
-pub(crate) fn within(size: &Size, value: u64) -> Result<(), String> {
-    if (1..=size.most).contains(&value) {
-        return Ok(());
-    }
-    let Size { name, most, .. } = size;
-    Err(format!("{name} must be a whole number from 1 to {most}; got {value}"))
-}
-
-fn no_more((name, value): (&str, u64), (of, most): (&str, u64)) -> Result<(), String> {
-    if value <= most {
-        return Ok(());
-    }
-    Err(format!("{name} must be at most {of}; got {value} and {most}"))
 }
 
 #[cfg(test)]
@@ -221,7 +141,7 @@ mod tests {
             (BenchKind::Rope, "head_dim", 65, "even"),
             (BenchKind::Embedding, "vocab", u64::MAX, "from 1 to 4294967295"),
             (BenchKind::Embedding, "tokens", 32_001, "at most vocab"),
-            (BenchKind::Norm, "width", MOST + 1, "from 1 to 1000000000"),
+            (BenchKind::Norm, "width", sizes::MOST + 1, "from 1 to 1000000000"),
         ] {
             let mut sizes = usual(kind);
             sizes.insert(name.to_owned(), value);

@@ -116,7 +116,7 @@ const LAYERS: &[(&str, &str)] = &[
         "protocol",
         "close device fault hex limits scope tolerant
          bench telemetry
-         ability job proof
+         ability job proof sizes
          client server",
     ),
     (

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::backend::{Cache, Kernel};
 use protocol::bench::BenchKind;
+use protocol::sizes::{KernelSize, sizes};
 
 use super::flags::{self, Settings};
 use super::point;
 use crate::failure::Failure;
-use crate::measure::layers::{self, Size};
+use crate::measure::layers;
 use crate::output;
 
 /// A verb with its texts.
@@ -73,7 +74,7 @@ fn command(verb: &Verb) -> Command {
             .allow_negative_numbers(true)
             .help(help)
     };
-    let sizes = layers::sizes(verb.kind).iter();
+    let sizes = sizes(verb.kind).iter();
     let sizes =
         sizes.map(|size| list(flag(size), format!("{}; default {}", size.meaning, size.usual)));
     let all: Vec<&str> = layers::formats(verb.kind).iter().map(|float| float.key()).collect();
@@ -106,7 +107,7 @@ pub(super) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
 fn points(kind: BenchKind, matches: &ArgMatches) -> Result<Vec<(Kernel, Cache)>, Failure> {
     let formats = flags::words(matches, "format")?.unwrap_or_default();
     let mut all = vec![BTreeMap::new()];
-    for size in layers::sizes(kind) {
+    for size in sizes(kind) {
         let values = flags::counts(matches, &flag(size), (1, size.most))?;
         let values = values.unwrap_or_else(|| vec![size.usual]);
         let with = |sizes: &BTreeMap<String, u64>| {
@@ -137,6 +138,6 @@ fn points(kind: BenchKind, matches: &ArgMatches) -> Result<Vec<(Kernel, Cache)>,
 const MOST_POINTS: usize = 4096;
 
 /// The flag of a size, `--kv-heads`.
-fn flag(size: &Size) -> String {
+fn flag(size: &KernelSize) -> String {
     size.name.replace('_', "-")
 }

@@ -6,7 +6,7 @@ use protocol::job::JobId;
 use super::MeasureContext;
 use crate::components::erased::{block, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::words;
+use crate::state::measure::job_words;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
@@ -24,8 +24,8 @@ pub fn History() -> impl IntoView {
         client.with(|client| {
             let entry = |job: &crate::link::jobs::Job| Entry {
                 job: job.summary.job,
-                name: words::job(&job.summary.spec),
-                state: words::state(job.summary.state),
+                name: job_words::job(&job.summary.spec),
+                state: job_words::state(job.summary.state),
                 is_shown: client.shown == Some(job.summary.job),
             };
             client.jobs.all().iter().map(entry).collect::<Vec<_>>()
@@ -50,7 +50,8 @@ pub fn History() -> impl IntoView {
         }
         view! { <ul id="history">{entries.into_iter().map(item).collect_view()}</ul> }.into_any()
     });
-    let passed_over = text(move || words::passed_over(client.with(|client| client.passed_over)));
+    let passed_over =
+        text(move || job_words::passed_over(client.with(|client| client.passed_over)));
     view! {
         <div>
             <h2>"On this device"</h2>

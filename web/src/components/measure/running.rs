@@ -7,7 +7,7 @@ use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
 use crate::link::jobs::Job;
-use crate::state::measure::words;
+use crate::state::measure::job_words;
 
 /// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job, and a button that measures
 /// what is left of it.
@@ -31,7 +31,7 @@ pub fn Running() -> impl IntoView {
         let Some(job) = id.get() else { return ().into_any() };
         view! {
             <div class="running">
-                <p>{of_job(words::progress)}</p>
+                <p>{of_job(job_words::progress)}</p>
                 <progress aria-label="Progress" value=counted(|it| it.0) max=counted(|it| it.1)></progress>
                 <button type="button" class="tool" on:click=on(move |_| cancel(job))>"Cancel"</button>
             </div>
@@ -39,7 +39,7 @@ pub fn Running() -> impl IntoView {
         .into_any()
     });
     let ended =
-        text(move || client.with(|client| client.shown().map(words::end).unwrap_or_default()));
+        text(move || client.with(|client| client.shown().map(job_words::end).unwrap_or_default()));
     let cut = memo(move |_| {
         client.with(|client| Some(client.shown().filter(|job| job.can_continue())?.summary.job))
     });

@@ -1,69 +1,189 @@
-//! Forms that start measurements: one shape as a spot check, or many as a sweep.
+//! Forms that start measurements: one kernel as a spot check, or products of many shapes as a sweep.
 
 use leptos::prelude::*;
+use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::JobSpec;
+use protocol::sizes::{KernelSize, sizes};
 
 use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::form::{self, MeasuredFormat, SWEEP};
+use crate::state::measure::spot::{SpotKind, kinds, product_words};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 
-/// Shape and precision of a spot check, and the list of shapes of a sweep.
+/// Kernel, sizes and precision of a spot check; and the list of shapes of a sweep.
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { daemon, client, why_not, .. } = expect_context();
-    let format = RwSignal::new(String::new());
+    let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
     let refused = RwSignal::new(String::new());
     let busy = flag(move || !why_not.with(String::is_empty));
-    let measure = Callback::new(move |lines: String| {
-        // The button is off while no session is established.
-        let Some(session) = client.with_untracked(|client| client.session().cloned()) else {
-            return;
-        };
-        let shapes = form::shapes(&lines, &session.limits);
-        let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked(), &session));
-        refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
+    let start = Callback::new(move |orders: Result<Vec<BenchSpec>, String>| {
+        refused.set(orders.as_ref().err().cloned().unwrap_or_default());
         daemon.with_value(|daemon: &DaemonLink| {
-            for job in jobs.unwrap_or_default() {
+            for job in orders.unwrap_or_default() {
                 daemon.start(JobSpec::Bench(job));
             }
         });
     });
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let shape = session.inputs.with_untracked(|inputs| {
-            let number = |field| inputs.typed.text(field).to_owned();
-            [Field::M, Field::N, Field::K].map(number).join(";")
-        });
-        measure.run(shape);
+        // The button is off while no device is connected.
+        let Some(device) = measured.get_untracked() else { return };
+        let spot = spot.get_untracked();
+        start.run(session.inputs.with_untracked(|inputs| spot.orders(inputs, &device)));
     };
-    let formats = memo(move |_| {
-        client.with(|client| client.session().map(form::formats).unwrap_or_default())
+    let kind = memo(move |_| spot.with(|spot| measured.with(|device| spot.kind(device.as_ref()))));
+    let fields = block(move || match kind.get() {
+        SpotKind::Product => view! { <Product/> }.into_any(),
+        SpotKind::Kernel(kind) => view! { <Sizes kind=kind/> }.into_any(),
     });
-    let option = |format: MeasuredFormat| view! { <option value=format.key>{format.name}</option> };
-    let options = block(move || formats.get().into_iter().map(option).collect_view().into_any());
+    let is_product = flag(move || kind.get() == SpotKind::Product);
     view! {
         <form class="spot" on:submit=on(on_check)>
             <h2>"Spot check"</h2>
-            <div class="shape">{[Field::M, Field::N, Field::K].map(|field| view! { <Number field=field/> }).collect_view()}</div>
-            <Shapes/>
-            <div class="field">
-                <label for="precision">"Precision"</label>
-                <select id="precision" on:change=on(move |event| format.set(event_target_value(&event)))>
-                    <option value="">"All precisions"</option>
-                    {options}
-                </select>
-            </div>
+            <Kind kind=kind/>
+            {fields}
+            <Precision/>
             <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Measure"</button>
             <p class="brief" id="why-measure">{why_not}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
-        <Sweep busy=busy measure=measure/>
+        <div hidden=flag(move || !is_product.get())><Sweep busy=busy start=start/></div>
+    }
+}
+
+/// Selects what is timed, among what the device has.
+#[component]
+fn Kind(
+    /// Kind that is timed now.
+    kind: Memo<SpotKind>,
+) -> impl IntoView {
+    let MeasureContext { spot, measured, .. } = expect_context();
+    let all = memo(move |_| measured.with(|device| kinds(device.as_ref())));
+    let option = move |each: SpotKind| {
+        view! { <option value=each.key() selected=each == kind.get_untracked()>{each.name()}</option> }
+    };
+    let options = block(move || all.get().into_iter().map(option).collect_view().into_any());
+    let choose = move |key: String| {
+        if let Some(wanted) = SpotKind::of_key(&key) {
+            spot.update(|spot| spot.wanted = wanted);
+        }
+    };
+    view! {
+        <div class="field">
+            <label for="timed">"What is timed"</label>
+            <select id="timed" on:change=on(move |event| choose(event_target_value(&event)))>
+                {options}
+            </select>
+        </div>
+    }
+}
+
+/// Sizes of a product, and what its number of tokens means.
+#[component]
+fn Product() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { measured, .. } = expect_context();
+    let words = text(move || {
+        let tokens = session.inputs.with(|inputs| inputs.typed.number(Field::M));
+        measured.with(|device| product_words(tokens, device.as_ref()))
+    });
+    view! {
+        <div class="shape">{[Field::M, Field::N, Field::K].map(|field| view! { <Number field=field/> }).collect_view()}</div>
+        <p class="brief" role="status">{words}</p>
+        <Shapes/>
+    }
+}
+
+/// Sizes of a kernel of a layer: those of the chosen model until others are typed.
+#[component]
+fn Sizes(
+    /// The kernel.
+    kind: BenchKind,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { spot, .. } = expect_context();
+    let source =
+        text(move || spot.with(|spot| session.inputs.with(|inputs| spot.source(inputs, kind))));
+    let is_own = flag(move || spot.with(|spot| !spot.is_typed(kind)));
+    let field = |size| view! { <Size kind=kind size=size/> };
+    view! {
+        <div class="shape">{sizes(kind).iter().map(field).collect_view()}</div>
+        <p class="brief" hidden=!kind.has_sizes()>
+            <span role="status">{source}</span>
+            " "
+            <button type="button" class="link" hidden=is_own on:click=on(move |_| spot.update(|spot| spot.reset(kind)))>
+                "Take those of the model"
+            </button>
+        </p>
+    }
+}
+
+/// Number field for a size of a kernel.
+#[component]
+fn Size(
+    /// The kernel.
+    kind: BenchKind,
+    /// Size to edit.
+    size: &'static KernelSize,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { spot, .. } = expect_context();
+    let typed =
+        text(move || spot.with(|spot| session.inputs.with(|inputs| spot.text(inputs, kind, size))));
+    let fault = maybe(move || {
+        spot.with(|spot| session.inputs.with(|inputs| spot.fault(inputs, kind, size)))
+    });
+    view! {
+        <NumberField
+            id=format!("size-{}", size.name)
+            name=size.label
+            unit=""
+            keyboard="numeric"
+            typed=typed
+            fault=fault
+            on_type=Callback::new(move |text| spot.update(|spot| spot.set(kind, size, text)))
+            apart=true
+        />
+    }
+}
+
+/// Selects the precision; absent where the kernel has none.
+#[component]
+fn Precision() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { spot, measured, .. } = expect_context();
+    let formats = memo(move |_| {
+        measured.with(|device| {
+            let device = device.as_ref()?;
+            Some(spot.with(|spot| session.inputs.with(|inputs| spot.formats(inputs, device))))
+        })
+    });
+    let option = move |format: MeasuredFormat| {
+        let is_chosen = spot.with_untracked(|spot| spot.format == format.key);
+        view! { <option value=format.key selected=is_chosen>{format.name}</option> }
+    };
+    let options = block(move || {
+        let all = formats.get().unwrap_or_default();
+        view! { <option value="">"All precisions"</option> {all.into_iter().map(option).collect_view()} }
+            .into_any()
+    });
+    let has_none =
+        flag(move || formats.with(|formats| formats.as_ref().is_some_and(Vec::is_empty)));
+    let choose = on(move |event| {
+        let key = event_target_value(&event);
+        spot.update(|spot| spot.format = key);
+    });
+    view! {
+        <div class="field" hidden=has_none>
+            <label for="precision">"Precision"</label>
+            <select id="precision" on:change=choose>{options}</select>
+        </div>
     }
 }
 
@@ -72,13 +192,17 @@ pub fn Spot() -> impl IntoView {
 fn Sweep(
     /// Whether no measurement can be started.
     busy: Signal<bool>,
-    /// Called with the lines of shapes.
-    measure: Callback<String>,
+    /// Called with the orders, or with what is wrong with them.
+    start: Callback<Result<Vec<BenchSpec>, String>>,
 ) -> impl IntoView {
+    let MeasureContext { spot, measured, .. } = expect_context();
     let lines = RwSignal::new(SWEEP.to_owned());
     let on_sweep = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        measure.run(lines.get_untracked());
+        let Some(device) = measured.get_untracked() else { return };
+        let shapes = lines.with_untracked(|lines| form::shapes(lines, &device.limits));
+        let format = spot.with_untracked(|spot| spot.format.clone());
+        start.run(shapes.and_then(|shapes| form::jobs(&shapes, &format, &device)));
     };
     view! {
         <details class="more-fields">
@@ -112,11 +236,12 @@ fn Number(
     let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(Op::Gemm, field)));
     let on_type =
         move |text: String| session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
+    let unit = if field == Field::M { "tokens at once" } else { field.meaning() };
     view! {
         <NumberField
             id=field.id()
             name=field.name()
-            unit=field.meaning()
+            unit=unit
             keyboard="numeric"
             typed=typed
             fault=fault

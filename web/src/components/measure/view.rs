@@ -23,6 +23,8 @@ use crate::link::connection::State;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::answer;
+use crate::state::measure::form::MeasuredDevice;
+use crate::state::measure::spot::SpotForm;
 use crate::state::measure::words;
 use crate::state::session::Session;
 
@@ -31,35 +33,7 @@ use crate::state::session::Session;
 pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
     paper::begin(session);
-    let daemon = DaemonLink::of_page();
-    let client = RwSignal::from(daemon.client.clone());
-    let why_not = text(move || client.with(words::why_not));
-    let machine = memo(move |_| {
-        client.with(|client| match &client.connection.state {
-            State::Connected(session) => session.machine.clone(),
-            _ => String::new(),
-        })
-    });
-    let shown = memo(move |_| {
-        client.with(|client| client.shown().map(|job| job.records.clone()).unwrap_or_default())
-    });
-    // Expected times do not depend on the shape in the form, so typing one does not recompute them.
-    let place = memo(move |_| {
-        session.inputs.with(|inputs| Inputs {
-            device: inputs.device.clone(),
-            mode: inputs.mode.clone(),
-            own: inputs.own.clone(),
-            ..Inputs::default()
-        })
-    });
-    let answer = memo(move |_| {
-        let machine = machine.get();
-        place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
-    });
-    let daemon = StoredValue::new(daemon);
-    let pointed = RwSignal::new(None);
-    let precision = RwSignal::new(String::new());
-    provide_context(MeasureContext { daemon, client, why_not, answer, precision, pointed });
+    provide_context(context(session));
     take_over();
     select_machine();
     let summary = text(move || {
@@ -88,4 +62,40 @@ pub fn MeasureView() -> impl IntoView {
             <ExplanationPopover/>
         </main>
     }
+}
+
+/// State of the view: the daemon, what it measured, and the form.
+fn context(session: Session) -> MeasureContext {
+    let daemon = DaemonLink::of_page();
+    let client = RwSignal::from(daemon.client.clone());
+    let why_not = text(move || client.with(words::why_not));
+    let machine = memo(move |_| {
+        client.with(|client| match &client.connection.state {
+            State::Connected(session) => session.machine.clone(),
+            _ => String::new(),
+        })
+    });
+    let shown = memo(move |_| {
+        client.with(|client| client.shown().map(|job| job.records.clone()).unwrap_or_default())
+    });
+    // Expected times do not depend on the shape in the form, so typing one does not recompute them.
+    let place = memo(move |_| {
+        session.inputs.with(|inputs| Inputs {
+            device: inputs.device.clone(),
+            mode: inputs.mode.clone(),
+            own: inputs.own.clone(),
+            ..Inputs::default()
+        })
+    });
+    let answer = memo(move |_| {
+        let machine = machine.get();
+        place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
+    });
+    let measured =
+        memo(move |_| client.with(|client| client.session().and_then(MeasuredDevice::of)));
+    let spot = RwSignal::new(SpotForm::default());
+    let daemon = StoredValue::new(daemon);
+    let pointed = RwSignal::new(None);
+    let precision = RwSignal::new(String::new());
+    MeasureContext { daemon, client, why_not, measured, spot, answer, precision, pointed }
 }

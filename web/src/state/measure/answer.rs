@@ -6,13 +6,15 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec, Seconds};
 use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
-use protocol::bench::{BenchRecord, Shape};
+use protocol::bench::{BenchKind, BenchRecord, Shape};
 use report::number_text::{self, time, time_range};
 use report::output::lesson;
 use report::output::verdict::explain::Explanation;
+use report::output::words::bench_sizes;
 
 use super::errors::{Errors, roof_sentence};
 use super::grade::{Grade, grade, warnings};
+use super::job_words;
 use super::machine;
 use super::predict::{self, ExpectedTime};
 use crate::state::derived::Cell;
@@ -148,14 +150,18 @@ fn key(index: usize) -> String {
     format!("measured-{index}")
 }
 
+/// Name of the format, after that of a kernel of a layer beside its products.
 fn name_of(record: &BenchRecord) -> String {
-    match weights(record) {
-        "" => kernel_name(&record.kernel).to_owned(),
-        key => catalog::format(key).map_or(key, |format| format.short_name).to_owned(),
+    let key = weights(record);
+    let format = catalog::format(key).map_or(key, |format| format.short_name);
+    match (record.shape, format) {
+        (_, "") => kernel_name(&record.kernel).to_owned(),
+        (Some(_), format) => format.to_owned(),
+        (None, format) => format!("{}, {format}", kernel_name(&record.kernel)),
     }
 }
 
-/// Name of a kernel that has no formats.
+/// Name of a kernel.
 fn kernel_name(key: &str) -> &str {
     match key {
         "read" => "Reading",
@@ -163,7 +169,10 @@ fn kernel_name(key: &str) -> &str {
         "triad" => "Triad",
         "fma_fp32" => "FP32 multiply-adds",
         "dot_int8" => "INT8 dot products",
-        other => other,
+        other => {
+            let known = BenchKind::ALL.into_iter().find(|kind| kind.key() == other);
+            known.map_or(other, |kind| job_words::kernel(kind))
+        }
     }
 }
 
@@ -239,10 +248,16 @@ fn times(record: &BenchRecord) -> Time {
 /// The timed work: `1 × 4 096 × 4 096, cold`.
 fn work(record: &BenchRecord) -> String {
     let shape = record.shape.map(|shape| {
-        format!("{}, ", [shape.m, shape.n, shape.k].map(number_text::count).join(" × "))
+        let packed = if record.kernel == PACKED { ", packed weights" } else { "" };
+        format!("{}{packed}, ", [shape.m, shape.n, shape.k].map(number_text::count).join(" × "))
     });
-    format!("{}{}", shape.unwrap_or_default(), record.cache)
+    let sizes = bench_sizes(&record.sizes);
+    let sizes = if sizes.is_empty() { sizes } else { format!("{sizes}, ") };
+    format!("{}{}", shape.unwrap_or(sizes), record.cache)
 }
+
+/// The kernel of products of several tokens with packed weights, in records.
+const PACKED: &str = "gemm_packed";
 
 #[cfg(test)]
 pub(super) mod tests;

@@ -11,7 +11,7 @@ pub fn json(records: &[BenchRecord]) -> String {
 /// CSV, one row per record; values that the machine cannot report are empty.
 pub fn csv(records: &[BenchRecord]) -> String {
     let mut text = String::from(
-        "kernel,route,backend,device,m,n,k,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",
+        "kernel,route,backend,device,m,n,k,sizes,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",
     );
     for it in records {
         let size = |of: fn(&protocol::bench::Shape) -> u64| {
@@ -25,6 +25,7 @@ pub fn csv(records: &[BenchRecord]) -> String {
             size(|shape| shape.m),
             size(|shape| shape.n),
             size(|shape| shape.k),
+            csv_cell(&sizes(it)),
             csv_cell(it.precision.as_ref().map_or("", |formats| &formats.weights)),
             csv_cell(it.precision.as_ref().map_or("", |formats| &formats.activations)),
             csv_cell(&it.cache),
@@ -46,6 +47,12 @@ pub fn csv(records: &[BenchRecord]) -> String {
     text
 }
 
+/// Sizes by name, as in `heads=32 kv_heads=8`.
+fn sizes(record: &BenchRecord) -> String {
+    let each = record.sizes.iter().map(|(name, size)| format!("{name}={size}"));
+    each.collect::<Vec<_>>().join(" ")
+}
+
 fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -54,19 +61,23 @@ fn number(value: Option<f64>) -> String {
 mod tests {
     use super::*;
 
+    fn golden(name: &str) -> BenchRecord {
+        let path = format!("../companion/protocol/tests/golden/v1/server_event_{name}.json");
+        let text = std::fs::read_to_string(path).expect("a golden file");
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        serde_json::from_value(value["say"]["event"]["record"].clone()).expect("a record")
+    }
+
     #[test]
     fn both_forms_have_all_records() {
-        let golden =
-            include_str!("../../../../companion/protocol/tests/golden/v1/server_event_result.json");
-        let value: serde_json::Value = serde_json::from_str(golden).expect("JSON");
-        let record: BenchRecord =
-            serde_json::from_value(value["say"]["event"]["record"].clone()).expect("a record");
-        let records = vec![record.clone(), record];
+        let records = vec![golden("result"), golden("result_attention")];
         let back: Vec<BenchRecord> = serde_json::from_str(&json(&records)).expect("JSON");
         assert_eq!(back, records);
         let csv = csv(&records);
         let widths: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(widths, [21, 21, 21]);
+        assert_eq!(widths, [22, 22, 22]);
         assert!(csv.contains(",0.001,0.0009,0.0012,3,") && csv.ends_with(",true,contended\n"));
+        let sizes = "batch=1 context=4096 head_dim=128 heads=32 kv_heads=8 new=1";
+        assert!(csv.contains(&format!(",,,,{sizes},fp16,fp32,")), "{csv}");
     }
 }

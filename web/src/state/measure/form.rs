@@ -1,9 +1,9 @@
-//! Parses the measuring form: shapes and formats.
+//! Orders of measurements: the device that is measured, shapes and formats of products.
 
 use std::sync::Arc;
 
 use calc_core::catalog;
-use protocol::ability::Abilities;
+use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::limits::Limits;
 use report::input::number_input;
@@ -22,26 +22,86 @@ pub struct MeasuredFormat {
     pub name: String,
 }
 
-/// The abilities of the connected daemon; those of the first daemons where it tells none.
-fn abilities(session: &DaemonSession) -> Arc<Abilities> {
-    session.can.clone().unwrap_or_else(|| Arc::new(Abilities::untold()))
+/// The device of a daemon that is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredDevice {
+    pub can: DeviceAbility,
+    /// Name of the device in orders; `None` for the only one.
+    pub backend: Option<String>,
+    pub limits: Limits,
 }
 
-/// The formats of matrix-vector products on a machine, widest first.
-pub fn formats(session: &DaemonSession) -> Vec<MeasuredFormat> {
-    let format =
-        |key: &String| MeasuredFormat { key: key.clone(), name: short_name(key).to_owned() };
-    abilities(session).formats(BenchKind::Gemv).iter().map(format).collect()
+impl MeasuredDevice {
+    /// The first device of a daemon; those of the first daemons, which tell none, are assumed.
+    pub fn of(session: &DaemonSession) -> Option<Self> {
+        let can = session.can.clone().unwrap_or_else(|| Arc::new(Abilities::untold()));
+        let first = can.devices.first()?.clone();
+        Some(Self { can: first, backend: None, limits: session.limits.clone() })
+    }
+
+    /// Whether it has a kernel.
+    pub fn has(&self, kind: BenchKind) -> bool {
+        self.kernel(kind).is_some()
+    }
+
+    fn kernel(&self, kind: BenchKind) -> Option<&KernelAbility> {
+        self.can.kernels.iter().find(|kernel| kernel.kernel == kind.key())
+    }
+
+    /// Keys of the formats of a kernel, widest first; none where it has no such kernel.
+    pub fn keys(&self, kind: BenchKind) -> &[String] {
+        self.kernel(kind).map_or(&[], |kernel| &kernel.formats)
+    }
+
+    /// Most tokens of a product with packed weights.
+    pub fn most_tokens(&self) -> u64 {
+        self.kernel(BenchKind::Gemv).and_then(|kernel| kernel.most_tokens).unwrap_or(1)
+    }
+
+    /// The kernel of a product of so many tokens: with packed weights, or of plain matrices.
+    pub fn product(&self, tokens: u64) -> BenchKind {
+        if tokens <= self.most_tokens() { BenchKind::Gemv } else { BenchKind::Gemm }
+    }
+
+    /// The formats of a kernel, widest first.
+    pub fn formats(&self, kind: BenchKind) -> Vec<MeasuredFormat> {
+        let format =
+            |key: &String| MeasuredFormat { key: key.clone(), name: short_name(key).to_owned() };
+        self.keys(kind).iter().map(format).collect()
+    }
+
+    /// Keys of the chosen formats of a kernel; an empty choice means all.
+    pub fn chosen(&self, kind: BenchKind, choice: &str) -> Vec<String> {
+        let keys = self.keys(kind);
+        if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys.to_vec() }
+    }
+
+    /// The order to measure a kernel without problems yet.
+    pub fn order(&self, what: BenchKind, formats: Vec<String>) -> BenchSpec {
+        BenchSpec {
+            what,
+            shapes: Vec::new(),
+            formats,
+            sizes: Vec::new(),
+            backend: self.backend.clone(),
+            iterations: None,
+        }
+    }
+
+    /// The formats of products of plain matrices in words.
+    pub fn matrix_formats(&self) -> String {
+        let names: Vec<&str> =
+            self.keys(BenchKind::Gemm).iter().map(|key| short_name(key)).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "no precision".to_owned(),
+        }
+    }
 }
 
 fn short_name(key: &str) -> &str {
     catalog::format(key).map_or(key, |format| format.short_name)
-}
-
-/// Keys of the chosen formats; an empty choice means all.
-fn chosen(choice: &str, can: &Abilities) -> Vec<String> {
-    let keys = can.formats(BenchKind::Gemv);
-    if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys.to_vec() }
 }
 
 /// Parses a shape: three whole numbers, separated by blanks, `x`, `×` or `;`.
@@ -74,18 +134,18 @@ pub fn shapes(text: &str, limits: &Limits) -> Result<Vec<Shape>, String> {
     Ok(shapes)
 }
 
-/// Jobs that measure shapes in one format or in all. Vectors and matrices are separate jobs, because their kernels differ.
+/// Jobs that measure shapes in one format or in all. Products with packed weights and those of plain matrices are separate jobs,
+/// because their kernels differ.
 ///
 /// # Errors
-/// Returns a sentence if there are too many points, or if no matrix kernel has the format.
+/// Returns a sentence if there are too many points, or if no kernel of plain matrices has the format.
 pub fn jobs(
     shapes: &[Shape],
     choice: &str,
-    session: &DaemonSession,
+    device: &MeasuredDevice,
 ) -> Result<Vec<BenchSpec>, String> {
-    let can = abilities(session);
-    let formats = chosen(choice, &can);
-    let (points, most) = (shapes.len() * formats.len(), session.limits.points);
+    let formats = device.chosen(BenchKind::Gemv, choice);
+    let (points, most) = (shapes.len() * formats.len(), device.limits.points);
     if points > most as usize {
         let points = number_text::count(points as u64);
         return Err(format!(
@@ -93,32 +153,36 @@ pub fn jobs(
             number_text::count(most.into())
         ));
     }
-    let matrices = can.formats(BenchKind::Gemm);
+    let matrices = device.keys(BenchKind::Gemm);
     let multiplied: Vec<String> =
         formats.iter().filter(|key| matrices.contains(key)).cloned().collect();
-    let job = |what, is_vector: bool, formats| BenchSpec {
-        what,
-        shapes: shapes.iter().copied().filter(|shape| (shape.m == 1) == is_vector).collect(),
-        formats,
-        sizes: Vec::new(),
-        backend: None,
-        iterations: None,
+    let job = |what, formats| BenchSpec {
+        shapes: shapes.iter().copied().filter(|shape| device.product(shape.m) == what).collect(),
+        ..device.order(what, formats)
     };
-    let jobs = [job(BenchKind::Gemv, true, formats), job(BenchKind::Gemm, false, multiplied)];
+    let jobs = [job(BenchKind::Gemv, formats), job(BenchKind::Gemm, multiplied)];
     let jobs: Vec<BenchSpec> = jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect();
     if jobs.iter().any(|job| job.formats.is_empty()) {
-        let names: Vec<&str> = matrices.iter().map(|key| short_name(key)).collect();
-        let names = names.join(" and ");
         return Err(format!(
-            "GEMM (M above 1) is measured in {names} only; choose one of these, all precisions, or M = 1."
+            "A product of more than {} is measured in {} only; choose one of these, all precisions, or fewer tokens.",
+            tokens(device.most_tokens()),
+            device.matrix_formats()
         ));
     }
     Ok(jobs)
 }
 
+/// A number of tokens in words.
+pub fn tokens(count: u64) -> String {
+    if count == 1 {
+        "one token".to_owned()
+    } else {
+        format!("{} tokens", number_text::count(count))
+    }
+}
+
 #[cfg(test)]
-mod tests {
-    use protocol::ability::{DeviceAbility, KernelAbility};
+pub(super) mod tests {
     use protocol::limits::LIMITS;
 
     use super::*;
@@ -127,23 +191,35 @@ mod tests {
         DaemonSession::simulated(Vec::new(), "", "")
     }
 
+    /// The device of a daemon that tells nothing.
+    pub(in crate::state::measure) fn untold() -> MeasuredDevice {
+        MeasuredDevice::of(&session()).expect("a device")
+    }
+
+    /// A device that tells kernels, each with its formats, and packs weights for up to 16 tokens.
+    pub(in crate::state::measure) fn told(kernels: &[(&str, &[&str])]) -> MeasuredDevice {
+        let kernel = |(kernel, formats): &(&str, &[&str])| KernelAbility {
+            kernel: (*kernel).to_owned(),
+            formats: formats.iter().map(|&key| key.to_owned()).collect(),
+            most_tokens: (*kernel == "gemv").then_some(16),
+        };
+        let mut device = untold();
+        device.can.kernels = kernels.iter().map(kernel).collect();
+        device
+    }
+
     #[test]
     fn the_daemon_says_which_formats_there_are() {
-        let untold = Abilities::untold();
-        let all = formats(&session());
+        let untold = untold();
+        let all = untold.formats(BenchKind::Gemv);
         assert!(all.iter().all(|format| catalog::format(&format.key).is_ok()), "{all:?}");
-        assert_eq!(chosen("", &untold).len(), all.len());
-        assert_eq!(chosen("int8", &untold), ["int8"]);
-        let kernels = vec![KernelAbility {
-            kernel: "gemv".into(),
-            formats: vec!["int8".into(), "int1_g9".into()],
-        }];
-        let device = DeviceAbility { backend: "cuda".into(), index: 0, kernels };
-        let later = Abilities { devices: vec![device], ..Abilities::default() };
-        let session = DaemonSession { can: Some(Arc::new(later)), ..session() };
-        let names: Vec<String> = formats(&session).into_iter().map(|format| format.name).collect();
+        assert_eq!(untold.chosen(BenchKind::Gemv, "").len(), all.len());
+        assert_eq!(untold.chosen(BenchKind::Gemv, "int8"), ["int8"]);
+        let later = told(&[("gemv", &["int8", "int1_g9"])]);
+        let names: Vec<String> =
+            later.formats(BenchKind::Gemv).into_iter().map(|format| format.name).collect();
         assert_eq!(names, ["INT8", "int1_g9"], "one of a later version has its key");
-        let jobs = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &session).expect("one job");
+        let jobs = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &later).expect("one job");
         assert_eq!(jobs[0].formats, ["int8", "int1_g9"]);
     }
 
@@ -165,18 +241,23 @@ mod tests {
     }
 
     #[test]
-    fn vectors_and_matrices_are_jobs_of_their_own() {
-        let both = jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "int8", &session()).expect("few");
-        let kinds: Vec<(BenchKind, usize)> =
-            both.iter().map(|job| (job.what, job.shapes.len())).collect();
-        assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
-        assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("few").len(), 1);
-        let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "", &session()).expect("two formats");
-        assert_eq!(all[0].formats, Abilities::untold().formats(BenchKind::Gemm));
-        let refused = jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "nf4", &session())
-            .expect_err("no such kernel");
-        assert!(refused.contains("FP32 and INT8"), "{refused}");
+    fn products_with_packed_weights_and_of_plain_matrices_are_jobs_of_their_own() {
+        let kinds = |device: &MeasuredDevice, text: &str| -> Vec<(BenchKind, usize)> {
+            let both = jobs(&shapes(text, &LIMITS).expect("shapes"), "int8", device).expect("few");
+            both.iter().map(|job| (job.what, job.shapes.len())).collect()
+        };
+        let (gemv, gemm) = (BenchKind::Gemv, BenchKind::Gemm);
+        assert_eq!(kinds(&untold(), SWEEP), [(gemv, 3), (gemm, 2)]);
+        assert_eq!(kinds(&untold(), "2 8 8"), [(gemm, 1)], "the first daemons pack for one token");
+        let told = told(&[("gemv", &["int8"]), ("gemm", &["fp32", "int8"])]);
+        assert_eq!(kinds(&told, "2 8 8\n16 8 8\n17 8 8"), [(gemv, 2), (gemm, 1)]);
+        let two = [Shape { m: 2, n: 1, k: 1 }];
+        let all = jobs(&two, "", &untold()).expect("two formats");
+        assert_eq!(all[0].formats, untold().keys(gemm));
+        let refused =
+            jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "nf4", &untold()).expect_err("none");
+        assert!(refused.contains("more than one token is measured in FP32 and INT8"), "{refused}");
         let many = vec![Shape { m: 1, n: 1, k: 1 }; LIMITS.points as usize];
-        assert!(jobs(&many, "", &session()).expect_err("too many").contains("at most"));
+        assert!(jobs(&many, "", &untold()).expect_err("too many").contains("at most"));
     }
 }

@@ -1,18 +1,22 @@
-//! Expected time of a record: for matrix products from the core with the place's calibration, for kernels without a shape from
-//! the roof that bounds them.
+//! Expected time of a record: for products and kernels of a layer from the core with the place's calibration, for streams and peaks
+//! from the roof that bounds them.
 
-use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
-use calc_core::calibration::Calibration;
+use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, StreamRequest, analyze, stream};
 use calc_core::catalog;
+use calc_core::cost::attention::AttentionShape;
+use calc_core::cost::elementwise::{embedding, rotary};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::error::Error;
+use calc_core::expected::Expected;
+use calc_core::model_arch::Reach;
+use calc_core::op::{OpCost, OpKind};
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use calc_core::units::{Flops, FlopsPerSec, Seconds};
 use chart::roofline::class_name;
-use protocol::bench::{BenchRecord, Precision, Shape};
+use protocol::bench::{BenchKind, BenchRecord, Precision};
 use report::output::verdict::{badge, badge_meaning};
 
 use crate::state::derived::refusal;
@@ -33,14 +37,9 @@ pub struct ExpectedTime {
 }
 
 impl ExpectedTime {
-    fn of(found: &Analysis) -> Self {
-        Self {
-            time: found.expected.time,
-            range: Some((found.expected.low, found.expected.high)),
-            ideal: found.ideal,
-            flops: found.cost.flops,
-            factors: Some(found.expected.provenance),
-        }
+    const fn of(ideal: Seconds, expected: &Expected, flops: Flops) -> Self {
+        let &Expected { time, low, high, provenance } = expected;
+        Self { time, range: Some((low, high)), ideal, flops, factors: Some(provenance) }
     }
 
     /// The expected rate.
@@ -68,36 +67,108 @@ impl ExpectedTime {
 /// Returns the reason as a sentence if there is no expectation.
 pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, String> {
     match (&record.shape, &record.precision) {
-        (Some(shape), Some(precision)) => product(*shape, precision, place),
+        (Some(shape), Some(precision)) => {
+            let shape = GemmShape { m: shape.m, n: shape.n, k: shape.k };
+            operator(Operator::Gemm(shape), chosen(precision)?, place)
+        }
+        (None, Some(precision)) if !record.sizes.is_empty() => layer(record, precision, place),
         (Some(_), None) => Err("it has no formats".to_owned()),
         (None, _) => roof(record, place),
     }
 }
 
-/// Expected time with the published calibration, if the place has its own.
+/// Expected time of a product with the published calibration, if the place has its own.
 pub fn before(record: &BenchRecord, place: Place<'_>) -> Option<ExpectedTime> {
-    place.own?;
-    let shape = record.shape?;
-    product(shape, record.precision.as_ref()?, Place { own: None, ..place }).ok()
+    place.own.filter(|_| record.shape.is_some())?;
+    expected(record, Place { own: None, ..place }).ok()
 }
 
-fn product(shape: Shape, precision: &Precision, place: Place<'_>) -> Result<ExpectedTime, String> {
-    let format = |key: &str| catalog::format(key).map_err(|error: Error| refusal(&error));
-    let weights = format(&precision.weights)?;
-    let activations: &'static QuantFormat = format(&precision.activations)?;
-    let calibration: &Calibration = place.calibration();
+fn format(key: &str) -> Result<&'static QuantFormat, String> {
+    catalog::format(key).map_err(|error: Error| refusal(&error))
+}
+
+/// The formats of a product.
+fn chosen(precision: &Precision) -> Result<PrecisionChoice, String> {
+    let activations = Some(format(&precision.activations)?);
+    Ok(PrecisionChoice { activations, ..PrecisionChoice::weights(format(&precision.weights)?) })
+}
+
+fn operator(
+    operator: Operator,
+    precision: PrecisionChoice,
+    place: Place<'_>,
+) -> Result<ExpectedTime, String> {
     let found = analyze(&AnalyzeRequest {
         device: place.device,
         mode: place.mode,
-        operator: Operator::Gemm(GemmShape { m: shape.m, n: shape.n, k: shape.k }),
-        precision: PrecisionChoice {
-            activations: Some(activations),
-            ..PrecisionChoice::weights(weights)
-        },
+        operator,
+        precision,
         engine: None,
-        calibration,
+        calibration: place.calibration(),
     });
-    found.map(|found| ExpectedTime::of(&found)).map_err(|error| refusal(&error))
+    let of = |found: Analysis| ExpectedTime::of(found.ideal, &found.expected, found.cost.flops);
+    found.map(of).map_err(|error| refusal(&error))
+}
+
+/// A kernel of a layer beside its products, by its sizes.
+fn layer(
+    record: &BenchRecord,
+    precision: &Precision,
+    place: Place<'_>,
+) -> Result<ExpectedTime, String> {
+    let size = |name: &str| {
+        record.sizes.get(name).copied().ok_or_else(|| format!("it has no size {name}"))
+    };
+    let (stored, carrier) = (format(&precision.weights)?, format(&precision.activations)?);
+    let carried =
+        PrecisionChoice { activations: Some(carrier), ..PrecisionChoice::weights(carrier) };
+    let streamed = |kind, cost: OpCost| streamed(kind, cost, (stored, carrier), place);
+    match BenchKind::ALL.into_iter().find(|kind| kind.key() == record.kernel) {
+        Some(BenchKind::Attention) => {
+            let (new, head_dim) = (size("new")?, size("head_dim")?);
+            let shape = AttentionShape {
+                batch: size("batch")?,
+                heads: size("heads")?,
+                kv_heads: size("kv_heads")?,
+                qk_dim: head_dim,
+                v_dim: head_dim,
+                new,
+                cached: size("context")?.saturating_sub(new),
+                reach: Reach::All,
+            };
+            let attention = Operator::Attention { shape, fused: true };
+            operator(attention, PrecisionChoice { kv_cache: Some(stored), ..carried }, place)
+        }
+        Some(BenchKind::Norm) => {
+            let norm = Operator::AddNorm { tokens: size("tokens")?, hidden: size("width")? };
+            operator(norm, carried, place)
+        }
+        Some(BenchKind::Gate) => {
+            let (tokens, width) = (size("tokens")?, size("width")?);
+            operator(Operator::Activation { tokens, width, gated: true }, carried, place)
+        }
+        Some(BenchKind::Rope) => {
+            let width = size("heads")?.saturating_mul(size("head_dim")?);
+            streamed(OpKind::Rotary, rotary(size("tokens")?, width, carrier))
+        }
+        Some(BenchKind::Embedding) => {
+            let cost = embedding(size("tokens")?, size("width")?, stored, carrier);
+            streamed(OpKind::Embedding, cost)
+        }
+        _ => Err("this page has no formula for it".to_owned()),
+    }
+}
+
+fn streamed(
+    kind: OpKind,
+    cost: OpCost,
+    (format, carrier): (&'static QuantFormat, &'static QuantFormat),
+    place: Place<'_>,
+) -> Result<ExpectedTime, String> {
+    let (device, mode, calibration) = (place.device, place.mode, place.calibration());
+    let found = stream(&StreamRequest { device, mode, kind, cost, format, carrier, calibration });
+    let of = |(ideal, expected)| ExpectedTime::of(ideal, &expected, cost.flops);
+    found.map(of).map_err(|error| refusal(&error))
 }
 
 /// Time at the roof of the device: bytes over bandwidth, or FLOP over the peak of the kernel's arithmetic.
@@ -130,7 +201,7 @@ fn roof(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::measure::answer::tests::{bare, record};
+    use crate::state::measure::answer::tests::{bare, layer_record, record};
 
     fn place() -> Place<'static> {
         Place::of(catalog::device("epyc_9654").expect("catalog key"))
@@ -156,6 +227,43 @@ mod tests {
                 assert_eq!((found.range, found.badge().0), (None, "roof"));
             }
         }
+    }
+
+    #[test]
+    fn kernels_of_a_layer_stand_beside_their_formula() {
+        let bandwidth = place().device.bandwidth.value.get();
+        // Bytes as the record counts them: each array once.
+        for (kernel, sizes, formats, bytes) in [
+            (
+                "attention",
+                &[
+                    ("batch", 2),
+                    ("heads", 8),
+                    ("kv_heads", 2),
+                    ("head_dim", 64),
+                    ("new", 1),
+                    ("context", 100),
+                ][..],
+                ("fp16", "fp32"),
+                102_400.0 + 8192.0,
+            ),
+            ("norm", &[("tokens", 3), ("width", 10)], ("fp16", "fp16"), 240.0),
+            ("gate", &[("tokens", 3), ("width", 10)], ("fp16", "fp16"), 180.0),
+            ("rope", &[("tokens", 3), ("heads", 5), ("head_dim", 4)], ("fp32", "fp32"), 480.0),
+            ("embedding", &[("tokens", 3), ("width", 10), ("vocab", 100)], ("bf16", "fp32"), 180.0),
+        ] {
+            let mut record = layer_record(kernel, sizes, formats);
+            let found = expected(&record, place()).expect(kernel);
+            let ideal = bytes / bandwidth;
+            assert!((found.ideal.get() / ideal - 1.0).abs() < 1e-9, "{kernel}: {found:?}");
+            let (low, high) = found.range.expect("an interval");
+            assert!(found.ideal <= low && low <= found.time && found.time <= high, "{kernel}");
+            record.sizes.remove(sizes[0].0);
+            let why = expected(&record, place()).expect_err("a size is missing");
+            assert!(why.contains(sizes[0].0), "{why}");
+        }
+        let later = layer_record("sort", &[("rows", 1)], ("fp32", "fp32"));
+        assert!(expected(&later, place()).expect_err("unknown").contains("no formula"));
     }
 
     #[test]

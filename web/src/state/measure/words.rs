@@ -1,14 +1,11 @@
-//! States of the connection and of jobs, in sentences that name the next step.
+//! States of the connection, in sentences that name the next step.
 
-use protocol::bench::{BenchKind, BenchSpec};
-use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
 use report::number_text;
 
 use super::permission;
 use crate::link::address;
 use crate::link::client::Client;
 use crate::link::connection::State;
-use crate::link::jobs::Job;
 
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,103 +179,6 @@ fn away(address: &str, own: &str, origin: &str) -> ConnectionText {
     ConnectionText { title: "Not running", text, commands }
 }
 
-/// A job in a line: `GEMV, 3 shapes, all precisions`.
-pub fn job(spec: &ToldSpec) -> String {
-    match spec {
-        ToldSpec::Known(JobSpec::Bench(bench)) => bench_line(bench),
-        ToldSpec::Known(JobSpec::Calibrate(_)) => "calibration".to_owned(),
-        ToldSpec::Later(LaterSpec { kind }) if kind.is_empty() => {
-            "job of a later version".to_owned()
-        }
-        ToldSpec::Later(LaterSpec { kind }) => format!("{kind}, of a later version"),
-    }
-}
-
-fn bench_line(bench: &BenchSpec) -> String {
-    let kernel = match bench.what {
-        BenchKind::Gemv => "GEMV",
-        BenchKind::Gemm => "GEMM",
-        BenchKind::Bandwidth => "bandwidth",
-        BenchKind::Flops => "peaks",
-        BenchKind::Roofs => "roofs",
-        BenchKind::Attention => "attention",
-        BenchKind::Norm => "add and norm",
-        BenchKind::Rope => "rotary positions",
-        BenchKind::Gate => "gated activation",
-        BenchKind::Embedding => "embedding",
-    };
-    let shapes = match &bench.shapes[..] {
-        [] => String::new(),
-        [shape] => {
-            let numbers = [shape.m, shape.n, shape.k].map(number_text::count);
-            format!(", {}", numbers.join(" × "))
-        }
-        many => format!(", {} shapes", many.len()),
-    };
-    let formats = match &bench.formats[..] {
-        [] => String::new(),
-        [key] => match calc_core::catalog::format(key) {
-            Ok(format) => format!(", {}", format.short_name),
-            Err(_) => format!(", {key}"),
-        },
-        many => format!(", {} precisions", many.len()),
-    };
-    format!("{kernel}{shapes}{formats}")
-}
-
-/// State of a job, in a word.
-pub const fn state(state: JobState) -> &'static str {
-    match state {
-        JobState::Queued => "waits",
-        JobState::Running => "runs",
-        JobState::Done => "done",
-        JobState::Failed => "failed",
-        JobState::Canceled => "canceled",
-        JobState::Interrupted => "interrupted",
-        JobState::Unknown => "in a state of a later version",
-    }
-}
-
-/// Progress of a job, in a sentence.
-pub fn progress(job: &Job) -> String {
-    let what = self::job(&job.summary.spec);
-    if job.summary.state == JobState::Queued {
-        return format!("{what} waits for its turn.");
-    }
-    let done = job.progress.as_ref().map_or(String::new(), |(done, total, note)| {
-        let note = if note.is_empty() { String::new() } else { format!(": {note}") };
-        format!(", {done} of {total}{note}")
-    });
-    let left = job.seconds_left().map_or(String::new(), |left| {
-        let seconds = number_text::short(left.max(1.0), if left < 100.0 { 2 } else { 3 });
-        format!("; about {seconds} s left")
-    });
-    format!("{what}{done}{left}.")
-}
-
-/// How a job ended, with the reason; empty while it is queued or running.
-pub fn end(job: &Job) -> String {
-    if job.is_open() {
-        return String::new();
-    }
-    let fault = job.fault.as_ref().map_or(String::new(), |fault| format!(": {}", fault.message));
-    let cut = if job.is_cut { " Its older results are not kept any more." } else { "" };
-    format!("{} {}{fault}.{cut}", job_name(job), state(job.summary.state))
-}
-
-/// Jobs that the daemon cannot read, in a sentence; empty if there are none.
-pub fn passed_over(count: u32) -> String {
-    match count {
-        0 => String::new(),
-        1 => "One more job cannot be read; the daemon's messages name it.".to_owned(),
-        _ => format!("{count} more jobs cannot be read; the daemon's messages name them."),
-    }
-}
-
-fn job_name(job: &Job) -> String {
-    format!("Job {}, {},", job.summary.job.0, self::job(&job.summary.spec))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -351,16 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_cannot_be_read_are_counted() {
-        for (count, said) in [(0, ""), (1, "One more job cannot"), (12, "12 more jobs cannot")] {
-            assert!(
-                passed_over(count).starts_with(said)
-                    && passed_over(count).is_empty() == (count == 0)
-            );
-        }
-    }
-
-    #[test]
     fn the_archive_is_checked_before_it_is_run() {
         let ways = ways();
         let lines: Vec<&str> = ways[0].lines.lines().collect();
@@ -368,25 +258,6 @@ mod tests {
         assert!(place("SHA256SUMS") < place("--check") && place("--check") < place("serve"));
         for part in ["ssh -L 8000:localhost:8000", "wsl"] {
             assert!(ways.iter().any(|way| way.lines.contains(part)), "{part}");
-        }
-    }
-
-    #[test]
-    fn a_job_is_named_by_what_it_measures() {
-        let named = |text| {
-            let spec: ToldSpec = serde_json::from_str(text).expect("a job");
-            job(&spec).replace('\u{202f}', " ")
-        };
-        for (text, name) in [
-            (
-                r#"{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":4096,"k":64}],"formats":["int8"]}"#,
-                "GEMV, 1 × 4 096 × 64, INT8",
-            ),
-            (r#"{"kind":"calibrate"}"#, "calibration"),
-            (r#"{"kind":"quantize","scheme":"w4a16"}"#, "quantize, of a later version"),
-            (r#"{"kind":7}"#, "job of a later version"),
-        ] {
-            assert_eq!(named(text), name, "{text}");
         }
     }
 }

@@ -46,6 +46,21 @@ pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRec
     }
 }
 
+/// A record of a kernel of a layer beside its products.
+pub(in crate::state::measure) fn layer_record(
+    kernel: &str,
+    sizes: &[(&str, u64)],
+    (weights, activations): (&str, &str),
+) -> BenchRecord {
+    BenchRecord {
+        kernel: kernel.into(),
+        shape: None,
+        sizes: sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect(),
+        precision: Some(Precision { weights: weights.into(), activations: activations.into() }),
+        ..record("", 0.001)
+    }
+}
+
 /// A record of a kernel without a shape.
 pub(in crate::state::measure) fn bare(
     kernel: &str,
@@ -155,4 +170,32 @@ fn fitted_shapes_do_not_test_their_calibration() {
     assert!(said.contains("do not test it"), "{said}");
     let said = answer(&[fitted.clone(), fitted, other], place, "").expect("roofs").sentence;
     assert!(said.starts_with("The expected time that took no part"), "{said}");
+}
+
+#[test]
+fn a_kernel_of_a_layer_has_its_name_its_sizes_and_a_point() {
+    let device = here();
+    let sizes = [
+        ("batch", 1),
+        ("heads", 32),
+        ("kv_heads", 8),
+        ("head_dim", 128),
+        ("new", 1),
+        ("context", 4096),
+    ];
+    let attention = layer_record("attention", &sizes, ("fp16", "fp32"));
+    let mut packed = record("int8", 0.001);
+    packed.kernel = "gemm_packed".into();
+    packed.shape = Some(Shape { m: 4, n: 64, k: 64 });
+    let found = answer(&[attention, packed], Place::of(&device), "").expect("roofs");
+    let [attention, packed] = &found.rows[..] else { panic!("{found:?}") };
+    assert_eq!(attention.format, "Attention, FP16");
+    assert_eq!(attention.work, "32/8 heads of 128, context 4096, cold");
+    assert!(attention.expected.is_ok() && !attention.error.is_empty(), "{attention:?}");
+    assert_eq!(
+        (packed.format.as_str(), packed.work.as_str()),
+        ("INT8", "4 × 64 × 64, packed weights, cold")
+    );
+    assert_eq!(found.chart.points.len(), 2);
+    assert!(found.chart.points.iter().all(|point| point.expected.is_some()));
 }
