@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 use kernels::devices::Device;
-use protocol::bench::BenchSpec;
+use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
 use protocol::limits::LIMITS;
@@ -37,13 +37,18 @@ pub(crate) fn has_room(
 pub(crate) fn device<'a>(spec: &JobSpec, devices: &'a [Device]) -> Result<&'a Device, Fault> {
     let found = machine::find(devices, spec.device());
     let device = found.map_err(|why| Reason::DeviceUnknown.with(&[&why]))?;
-    let JobSpec::Bench(bench) = spec else { return Ok(device) };
+    let needed: &[BenchKind] = match spec {
+        JobSpec::Bench(bench) => &[bench.what],
+        JobSpec::Calibrate(_) => &[BenchKind::Roofs, BenchKind::Gemv, BenchKind::Gemm],
+    };
     let able = abilities::device(device);
-    if able.kernels.iter().any(|known| known.kernel == bench.what.key()) {
-        return Ok(device);
-    }
     let known: Vec<&str> = able.kernels.iter().map(|known| &*known.kernel).collect();
-    Err(Reason::KernelUnknown.with(&[&bench.what.key(), &device.id, &known.join(", ")]))
+    match needed.iter().find(|kind| !known.contains(&kind.key())) {
+        Some(kind) => {
+            Err(Reason::KernelUnknown.with(&[&kind.key(), &device.id, &known.join(", ")]))
+        }
+        None => Ok(device),
+    }
 }
 
 /// Refuses an order that no worker could run.
@@ -127,7 +132,7 @@ fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::bench::{BenchKind, Shape};
+    use protocol::bench::Shape;
 
     use super::*;
 

@@ -96,6 +96,7 @@ fn a_device_that_is_not_there_is_refused_by_name() {
         (bench(BenchKind::Gemv, "gpu"), "`gpu` is no device"),
         (bench(BenchKind::Gemv, "fake:0"), "gemv is not measured on fake:0"),
         (calibrate("cuda:7"), "no device `cuda:7`"),
+        (calibrate("fake:0"), "gemv is not measured on fake:0"),
         (calibrate("../cpu"), "not a valid name"),
     ] {
         let ServerMessage::Fault(fault) = client.start(random(), spec) else {
