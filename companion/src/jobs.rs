@@ -14,7 +14,7 @@ mod queue;
 mod store;
 mod tables;
 
-pub(crate) use admit::{has_room, is_possible};
+pub(crate) use admit::{device, has_room, is_possible};
 pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;

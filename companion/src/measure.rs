@@ -5,6 +5,7 @@ pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod device;
 pub(crate) mod layers;
+pub(crate) mod machine;
 pub(crate) mod process_tree;
 pub(crate) mod products;
 pub(crate) mod record;

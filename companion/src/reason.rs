@@ -70,6 +70,8 @@ reasons! {
     ShareFull: QueueFull, "this key has the largest allowed number of jobs; cancel a job or wait";
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
     NoName: BadInput, "{} is not a valid name";
+    DeviceUnknown: BadInput, "the device of the job is not there: {}";
+    KernelUnknown: BadInput, "{} is not measured on {}; it measures {}";
     PointsFull: BadInput, "{} points; a job has at most {}";
     TimeShort: BadInput, "{} points take about {} s, and a job may take {} s; at most {} points fit, or more with fewer iterations";
     ShapeNeeded: BadInput, "{} needs at least one shape";

@@ -4,6 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use kernels::backend::DeviceId;
 use protocol::telemetry::{Reading, Telemetry};
 
 use crate::clock::{Clock, Millis};
@@ -46,9 +47,26 @@ pub(crate) struct Sensor {
     /// Name with its unit, such as `memory_available_byte`.
     pub(crate) name: &'static str,
     pub(crate) quantity: Quantity,
+    pub(crate) of: Part,
     /// The file, driver or meter that is read.
     pub(crate) source: String,
     pub(crate) value: Found<f64>,
+}
+
+/// The part of the machine that a sensor shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// `None` for the whole machine, and where no device was found.
+    pub(crate) device: Option<DeviceId>,
+    /// Supply that a meter covers.
+    pub(crate) rail: Option<&'static str>,
+}
+
+impl Part {
+    pub(crate) const MACHINE: Self = Self { device: None, rail: None };
+    const CPU: Self = Self { device: Some(DeviceId::CPU), rail: None };
+    const PACKAGES: Self = Self { rail: Some("packages"), ..Self::CPU };
+    const BATTERY: Self = Self { rail: Some("battery"), ..Self::MACHINE };
 }
 
 /// The quantity that a sensor shows, in its base unit.
@@ -119,6 +137,9 @@ impl SensorReader {
             name: sensor.name.into(),
             value: sensor.value.as_ref().ok().copied(),
             reason: sensor.value.err(),
+            device: sensor.of.device.map(|id| id.to_string()),
+            rail: sensor.of.rail.map(str::to_owned),
+            source: Some(sensor.source),
         });
         Telemetry { at_ms: sensed.at_ms, readings: readings.collect() }
     }
@@ -139,36 +160,33 @@ impl SensorReader {
     fn sensors(&self, last: &mut Last) -> Vec<Sensor> {
         use Quantity::{Bytes, Celsius, Hertz, Processes, Ratio, Watts};
         let gpu = |name, quantity| {
-            sensor(name, quantity, "none", Err("this build has no GPU backend".to_owned()))
+            let why = "this build has no GPU backend".to_owned();
+            sensor(name, quantity, Part::MACHINE, "none", Err(why))
         };
+        let cpu = |name, quantity, source, found| sensor(name, quantity, Part::CPU, source, found);
+        let machine =
+            |name, quantity, source, found| sensor(name, quantity, Part::MACHINE, source, found);
         let temperature = self.sensors.temperature();
         let chip =
             temperature.as_ref().map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.sensor);
+        let celsius = temperature.as_ref().map(|it| it.celsius).map_err(Clone::clone);
         let busy = self.utilization(&mut last.busy);
         let power = self.power(&mut last.energy);
+        let (clock, battery) = (self.sensors.core_clock(), self.sensors.battery_power());
         vec![
-            sensor("cpu_utilization_ratio", Ratio, "/proc/stat", busy),
-            sensor("load_1m", Processes, "/proc/loadavg", self.sensors.load()),
-            sensor("memory_total_byte", Bytes, MEMORY, self.sensors.memory_total()),
-            sensor("memory_available_byte", Bytes, MEMORY, self.sensors.memory_available()),
-            sensor(
-                "cpu_clock_hz",
-                Hertz,
-                "cpufreq, mean over the cores",
-                self.sensors.core_clock(),
-            ),
-            sensor(
-                "temperature_celsius",
-                Celsius,
-                chip,
-                temperature.as_ref().map(|it| it.celsius).map_err(Clone::clone),
-            ),
-            sensor("cpu_power_watt", Watts, "RAPL, all packages", power),
+            cpu("cpu_utilization_ratio", Ratio, "/proc/stat", busy),
+            machine("load_1m", Processes, "/proc/loadavg", self.sensors.load()),
+            machine("memory_total_byte", Bytes, MEMORY, self.sensors.memory_total()),
+            machine("memory_available_byte", Bytes, MEMORY, self.sensors.memory_available()),
+            cpu("cpu_clock_hz", Hertz, "cpufreq, mean over the cores", clock),
+            machine("temperature_celsius", Celsius, chip, celsius),
+            sensor("cpu_power_watt", Watts, Part::PACKAGES, "RAPL, all packages", power),
             sensor(
                 "battery_power_watt",
                 Watts,
+                Part::BATTERY,
                 "/sys/class/power_supply, the whole machine",
-                self.sensors.battery_power(),
+                battery,
             ),
             gpu("gpu_utilization_ratio", Ratio),
             gpu("gpu_memory_used_byte", Bytes),
@@ -190,11 +208,17 @@ impl SensorReader {
     }
 }
 
-fn sensor(name: &'static str, quantity: Quantity, source: &str, found: Found<f64>) -> Sensor {
+fn sensor(
+    name: &'static str,
+    quantity: Quantity,
+    of: Part,
+    source: &str,
+    found: Found<f64>,
+) -> Sensor {
     let value = found.and_then(|value| {
         if value.is_finite() { Ok(value) } else { Err("the sensor gives no number".into()) }
     });
-    Sensor { name, quantity, source: source.into(), value }
+    Sensor { name, quantity, of, source: source.into(), value }
 }
 
 #[cfg(test)]
@@ -204,10 +228,13 @@ mod tests {
     #[test]
     fn missing_sensors_are_null_with_a_reason_and_never_zero() {
         for found in [Err("gone".to_owned()), Ok(f64::NAN), Ok(f64::INFINITY)] {
-            let sensor = sensor("power_watt", Quantity::Watts, "a meter", found);
+            let sensor = sensor("power_watt", Quantity::Watts, Part::MACHINE, "a meter", found);
             assert!(sensor.value.is_err(), "{sensor:?}");
         }
-        assert_eq!(sensor("power_watt", Quantity::Watts, "a meter", Ok(0.0)).value, Ok(0.0));
+        assert_eq!(
+            sensor("power_watt", Quantity::Watts, Part::MACHINE, "a meter", Ok(0.0)).value,
+            Ok(0.0)
+        );
     }
 
     #[test]
@@ -218,7 +245,15 @@ mod tests {
         for (sensor, reading) in sensed.sensors.iter().zip(&sent.readings) {
             assert_eq!((sensor.name, &sensor.value.clone().ok()), (&*reading.name, &reading.value));
             assert_eq!(sensor.value.clone().err(), reading.reason);
+            assert_eq!(Some(&sensor.source), reading.source.as_ref());
         }
+        let of = |name: &str| {
+            let reading = sent.readings.iter().find(|reading| reading.name == name).unwrap();
+            (reading.device.as_deref(), reading.rail.as_deref())
+        };
+        assert_eq!(of("cpu_power_watt"), (Some("cpu:0"), Some("packages")));
+        assert_eq!(of("cpu_clock_hz"), (Some("cpu:0"), None));
+        assert_eq!(of("load_1m"), (None, None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::BenchKind;
+use crate::device;
 use crate::scope::Scope;
 use crate::tolerant::known_items;
 
@@ -85,10 +86,19 @@ impl Abilities {
 
     /// Formats in which the device that is measured by default has a kernel; none where it has no such kernel.
     pub fn formats(&self, kernel: BenchKind) -> &[String] {
-        let known = self
-            .devices
-            .first()
-            .and_then(|device| device.kernels.iter().find(|known| known.kernel == kernel.key()));
+        self.devices.first().map_or(&[], |device| device.formats(kernel))
+    }
+}
+
+impl DeviceAbility {
+    /// The name in orders and readings, such as `cpu:0`.
+    pub fn id(&self) -> String {
+        device::id(&self.backend, self.index)
+    }
+
+    /// Formats in which the device has a kernel; none where it has no such kernel.
+    pub fn formats(&self, kernel: BenchKind) -> &[String] {
+        let known = self.kernels.iter().find(|known| known.kernel == kernel.key());
         known.map_or(&[], |known| &known.formats)
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::is_first;
 use crate::tolerant::Later;
 
 /// A measurement order: every shape, or every set of sizes, in every format.
@@ -22,7 +23,7 @@ pub struct BenchSpec {
     pub sizes: Vec<BTreeMap<String, u64>>,
     #[serde(default)]
     pub formats: Vec<String>,
-    /// Key of the backend; absent for the fastest of the machine.
+    /// Device, such as `cuda:1`, or `cuda` for the first of its backend; absent for the first of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
     /// Fixed number of iterations; absent for the stop rule.
@@ -149,8 +150,16 @@ pub struct BenchRecord {
     pub kernel: String,
     /// Implementation that ran, such as `avx2`.
     pub route: String,
+    /// Key of the backend, such as `cpu`.
     pub backend: String,
+    /// Number of the device among those of its backend; absent for the first.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub index: u32,
+    /// Name that the device reports.
     pub device: String,
+    /// Key of the device in the catalog, where one fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog_key: Option<String>,
     /// Absent for kernels without a shape.
     pub shape: Option<Shape>,
     /// Sizes by name of a kernel of a layer beside its products; empty for others.

@@ -5,6 +5,7 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{BenchRecord, BenchSpec};
+use crate::device::DeviceName;
 use crate::fault::Fault;
 use crate::hex::Hex;
 use crate::tolerant::or_default;
@@ -24,6 +25,16 @@ pub enum JobSpec {
     Bench(BenchSpec),
     /// Measures the points from which this device's factors are fitted.
     Calibrate(CalibrateSpec),
+}
+
+impl JobSpec {
+    /// The device that the order names; `None` for the first of the machine.
+    pub fn device(&self) -> Option<&str> {
+        match self {
+            Self::Bench(spec) => spec.backend.as_deref(),
+            Self::Calibrate(spec) => spec.backend.as_deref(),
+        }
+    }
 }
 
 /// The order of a job as a daemon tells it; that of a later version does not spoil the list that it stands in.
@@ -63,7 +74,7 @@ pub struct LaterSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrateSpec {
-    /// Key of the backend; absent for the fastest of the machine.
+    /// Device, such as `cuda:1`, or `cuda` for the first of its backend; absent for the first of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
 }
@@ -148,6 +159,9 @@ pub enum JobEvent {
     Started {
         /// Predicted duration, in s.
         predicted_s: Option<f64>,
+        /// The device that is measured; absent for older daemons, and for jobs that measure none.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_default")]
+        device: Option<DeviceName>,
     },
     /// Progress of the worker.
     Progress {

@@ -12,6 +12,7 @@ pub mod ability;
 pub mod bench;
 pub mod client;
 pub mod close;
+pub mod device;
 pub mod fault;
 pub mod hex;
 pub mod job;

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::ability::Abilities;
+use crate::device::DeviceName;
 use crate::fault::Fault;
 use crate::hex::Hex;
 use crate::job::{JobId, JobSummary, NumberedEvent};
@@ -118,6 +119,9 @@ pub struct Identified {
     /// Name of the processor, as in the daemon's records; empty if it is unknown or the daemon is older.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
+    /// The devices of the hello with their names; empty if the daemon is older.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
+    pub devices: Vec<DeviceName>,
 }
 
 /// A new key. Only its id is sent: both sides derive the secret from the code, see [`crate::proof::pair_key`].
@@ -136,6 +140,9 @@ pub struct Paired {
     /// Name of the processor, as in the daemon's records; empty if it is unknown or the daemon is older.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub machine: String,
+    /// The devices of the hello with their names; empty if the daemon is older.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
+    pub devices: Vec<DeviceName>,
 }
 
 /// The answer to the start of a job, sent once the job is on the disk.

@@ -26,4 +26,13 @@ pub struct Reading {
     /// The reason if the value is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Device that it belongs to, such as `cpu:0`; absent for the whole machine, and for older daemons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Part of the device or machine that a meter covers, such as `package-0` or `VDD_IN`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rail: Option<String>,
+    /// File, driver or meter that is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }

@@ -13,6 +13,7 @@ use protocol::bench::{
     BenchKind, BenchRecord, BenchSpec, Check, Condition, Precision, Shape, Time,
 };
 use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
+use protocol::device::DeviceName;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{
@@ -121,6 +122,13 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
             }),
         ),
         (
+            "start_calibrate_device",
+            ClientMessage::StartJob(StartJob {
+                request: REQUEST,
+                job: JobSpec::Calibrate(CalibrateSpec { backend: Some("cuda:1".into()) }),
+            }),
+        ),
+        (
             "continue_job",
             ClientMessage::ContinueJob(ContinueJob { request: REQUEST, job: JobId(7) }),
         ),
@@ -159,7 +167,9 @@ fn record() -> BenchRecord {
         kernel: "gemv_int8".into(),
         route: "avx2".into(),
         backend: "cpu".into(),
+        index: 0,
         device: "a processor".into(),
+        catalog_key: None,
         shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
         sizes: BTreeMap::new(),
         precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
@@ -242,6 +252,28 @@ fn abilities() -> Abilities {
     }
 }
 
+/// Abilities of a daemon whose machine has a card beside its processor.
+fn two_devices() -> Abilities {
+    let mut all = abilities();
+    let DeviceName { backend, index, .. } = card();
+    all.devices.push(DeviceAbility { backend, index, kernels: Vec::new() });
+    all
+}
+
+fn processor() -> DeviceName {
+    let name = "a processor".into();
+    DeviceName { backend: "cpu".into(), index: 0, name, catalog_key: None }
+}
+
+fn card() -> DeviceName {
+    DeviceName {
+        backend: "cuda".into(),
+        index: 1,
+        name: "NVIDIA H100 80GB HBM3".into(),
+        catalog_key: Some("h100_sxm".into()),
+    }
+}
+
 fn hello() -> Hello {
     let limits = Limits {
         message_bytes: 262_144,
@@ -281,50 +313,22 @@ fn packing() -> Abilities {
     packing
 }
 
+fn reading(name: &str, value: Option<f64>) -> Reading {
+    Reading { name: name.into(), value, reason: None, device: None, rail: None, source: None }
+}
+
 fn says() -> Vec<(&'static str, ServerMessage)> {
-    let scopes = vec![Scope::Read, Scope::Bench];
+    [answers(), events()].concat()
+}
+
+fn events() -> Vec<(&'static str, ServerMessage)> {
     vec![
-        ("hello", ServerMessage::Hello(hello())),
-        ("hello_abilities", able(abilities())),
-        ("hello_grants", able(granting())),
-        ("hello_tokens", able(packing())),
-        (
-            "identified",
-            ServerMessage::Identified(Identified {
-                proof: Hex([6; 32]),
-                scopes: scopes.clone(),
-                session: 3,
-                epoch: Hex([7; 8]),
-                machine: String::new(),
-            }),
-        ),
-        (
-            "identified_machine",
-            ServerMessage::Identified(Identified {
-                proof: Hex([6; 32]),
-                scopes: scopes.clone(),
-                session: 3,
-                epoch: Hex([7; 8]),
-                machine: "a processor".into(),
-            }),
-        ),
-        (
-            "paired",
-            ServerMessage::Paired(Paired {
-                key: Hex([1; 8]),
-                proof: Hex([6; 32]),
-                scopes,
-                session: 3,
-                epoch: Hex([7; 8]),
-                machine: String::new(),
-            }),
-        ),
-        ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
-        ("jobs", jobs(false, 0)),
-        ("jobs_more", jobs(true, 0)),
-        ("jobs_passed_over", jobs(false, 2)),
         ("event_queued", event(JobEvent::Queued)),
-        ("event_started", event(JobEvent::Started { predicted_s: Some(2.5) })),
+        ("event_started", event(JobEvent::Started { predicted_s: Some(2.5), device: None })),
+        (
+            "event_started_device",
+            event(JobEvent::Started { predicted_s: Some(2.5), device: Some(card()) }),
+        ),
         (
             "event_progress",
             event(JobEvent::Progress { done: 1, total: 2, note: "int8 1 × 4096 × 4096".into() }),
@@ -346,6 +350,18 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
             }),
         ),
         (
+            "event_result_device",
+            event(JobEvent::Result {
+                record: Box::new(BenchRecord {
+                    backend: "cuda".into(),
+                    index: 1,
+                    device: card().name,
+                    catalog_key: card().catalog_key,
+                    ..record()
+                }),
+            }),
+        ),
+        (
             "event_calibration",
             event(JobEvent::Calibration {
                 calibration: "{\"device\":\"a_processor\",\"rows\":[]}".into(),
@@ -361,17 +377,96 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
                 fault: Some(Fault::new(FaultCode::Hung, "no sign of life for 10 s")),
             }),
         ),
+    ]
+}
+
+fn answers() -> Vec<(&'static str, ServerMessage)> {
+    let scopes = vec![Scope::Read, Scope::Bench];
+    vec![
+        ("hello", ServerMessage::Hello(hello())),
+        ("hello_abilities", able(abilities())),
+        ("hello_grants", able(granting())),
+        ("hello_tokens", able(packing())),
+        ("hello_devices", able(two_devices())),
+        (
+            "identified",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: String::new(),
+                devices: Vec::new(),
+            }),
+        ),
+        (
+            "identified_machine",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: "a processor".into(),
+                devices: Vec::new(),
+            }),
+        ),
+        (
+            "identified_devices",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: processor().name,
+                devices: vec![processor(), card()],
+            }),
+        ),
+        (
+            "paired",
+            ServerMessage::Paired(Paired {
+                key: Hex([1; 8]),
+                proof: Hex([6; 32]),
+                scopes,
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: String::new(),
+                devices: Vec::new(),
+            }),
+        ),
+        ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
+        ("jobs", jobs(false, 0)),
+        ("jobs_more", jobs(true, 0)),
+        ("jobs_passed_over", jobs(false, 2)),
         ("snapshot", ServerMessage::Snapshot { job: summary(), after: 41 }),
         (
             "telemetry",
             ServerMessage::Telemetry(Telemetry {
                 at_ms: 1_790_000_000_000,
                 readings: vec![
-                    Reading { name: "load_1m".into(), value: Some(0.5), reason: None },
+                    reading("load_1m", Some(0.5)),
                     Reading {
-                        name: "gpu_power_watt".into(),
-                        value: None,
                         reason: Some("no GPU driver".into()),
+                        ..reading("gpu_power_watt", None)
+                    },
+                ],
+            }),
+        ),
+        (
+            "telemetry_devices",
+            ServerMessage::Telemetry(Telemetry {
+                at_ms: 1_790_000_000_000,
+                readings: vec![
+                    reading("load_1m", Some(0.5)),
+                    Reading {
+                        device: Some("cpu:0".into()),
+                        rail: Some("packages".into()),
+                        source: Some("RAPL, all packages".into()),
+                        ..reading("cpu_power_watt", Some(65.0))
+                    },
+                    Reading {
+                        device: Some("cuda:1".into()),
+                        reason: Some("it did not answer in 100 ms".into()),
+                        ..reading("gpu_power_watt", None)
                     },
                 ],
             }),
@@ -498,10 +593,14 @@ fn clients_ignore_additions_of_later_daemons() {
             event(JobEvent::Unknown),
         ),
         (
+            r#"{"say":{"type":"event","job":7,"seq":42,"at_ms":1790000000000,"event":{"type":"started","predicted_s":null,"device":"cpu"}}}"#,
+            event(JobEvent::Started { predicted_s: None, device: None }),
+        ),
+        (
             r#"{"say":{"type":"telemetry","at_ms":1,"readings":[{"name":{"rail":"cpu"}},{"name":"load_1m","value":0.5}]}}"#,
             ServerMessage::Telemetry(Telemetry {
                 at_ms: 1,
-                readings: vec![Reading { name: "load_1m".into(), value: Some(0.5), reason: None }],
+                readings: vec![reading("load_1m", Some(0.5))],
             }),
         ),
     ] {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kernels::backend::fake;
 use protocol::job::JobSpec;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,8 @@ const VARIABLE: &str = "RIDGEPOINT_TEST_HOOKS";
 pub(crate) struct Hooks {
     /// Runs the script that a bench job names as its backend.
     scripted: bool,
+    /// Adds the scripted device with this script, as [`fake::Script`] reads it.
+    device: Option<String>,
     /// Replaces the measurement plan of a job by so many samples of few points; the figures are worthless.
     quick_plan: Option<usize>,
     /// Replaces [`super::SILENCE`], in ms.
@@ -97,6 +100,11 @@ impl Hooks {
 
     pub(crate) fn tally(&self) -> Duration {
         self.tally_ms.map_or(super::TALLY, Duration::from_millis)
+    }
+
+    /// The script of the scripted device; `None` without one.
+    pub(crate) fn device(&self) -> Option<fake::Script> {
+        self.device.as_deref().and_then(fake::Script::parse)
     }
 
     pub(crate) const fn quick_plan(&self) -> Option<usize> {
@@ -175,6 +183,11 @@ impl Hooks {
                 rustix::process::Signal::KILL,
             );
         }
+    }
+
+    /// Whether a job is a script that is allowed.
+    pub(crate) fn is_scripted(&self, spec: &JobSpec) -> bool {
+        self.script(spec).is_some()
     }
 
     /// The script of a job, if scripts are allowed and its backend names one.

@@ -4,6 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kernels::backend::fake;
+use protocol::job::JobSpec;
+
 use crate::sandbox::{GivenFile, LeftOut};
 
 /// No hook is on.
@@ -39,6 +42,10 @@ impl NoHooks {
 
     pub(crate) const fn tally(&self) -> Duration {
         super::TALLY
+    }
+
+    pub(crate) const fn device(&self) -> Option<fake::Script> {
+        None
     }
 
     pub(crate) const fn quick_plan(&self) -> Option<usize> {
@@ -96,4 +103,8 @@ impl NoHooks {
     }
 
     pub(crate) const fn pass(&self, _place: &str) {}
+
+    pub(crate) const fn is_scripted(&self, _spec: &JobSpec) -> bool {
+        false
+    }
 }

@@ -1,6 +1,7 @@
 //! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
+use kernels::devices::Device;
 use protocol::bench::BenchSpec;
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
@@ -9,7 +10,7 @@ use report::input::request::RequestError;
 
 use super::{memory, predicted};
 use crate::hooks::Hooks;
-use crate::measure::layers;
+use crate::measure::{abilities, layers, machine};
 use crate::reason::Reason;
 
 const POINTS: usize = LIMITS.points as usize;
@@ -19,8 +20,30 @@ const ELEMENTS: u128 = 1 << 32;
 const LONGEST_NAME: usize = 64;
 
 /// Refuses a job that needs more memory than is available. `held` is the memory of the running job, in bytes.
-pub(crate) fn has_room(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
-    memory::has_room(spec, hooks.memory().or_else(memory::available), held)
+pub(crate) fn has_room(
+    spec: &JobSpec,
+    device: &Device,
+    hooks: &Hooks,
+    held: u64,
+) -> Result<(), Fault> {
+    let needed = memory::needed(spec, device);
+    memory::has_room(needed, hooks.memory().or_else(memory::available), held)
+}
+
+/// The device of a job.
+///
+/// # Errors
+/// A name that is none of these devices, and a kernel that the device lacks.
+pub(crate) fn device<'a>(spec: &JobSpec, devices: &'a [Device]) -> Result<&'a Device, Fault> {
+    let found = machine::find(devices, spec.device());
+    let device = found.map_err(|why| Reason::DeviceUnknown.with(&[&why]))?;
+    let JobSpec::Bench(bench) = spec else { return Ok(device) };
+    let able = abilities::device(device);
+    if able.kernels.iter().any(|known| known.kernel == bench.what.key()) {
+        return Ok(device);
+    }
+    let known: Vec<&str> = able.kernels.iter().map(|known| &*known.kernel).collect();
+    Err(Reason::KernelUnknown.with(&[&bench.what.key(), &device.id, &known.join(", ")]))
 }
 
 /// Refuses an order that no worker could run.
@@ -87,7 +110,7 @@ fn named(key: &str, name: Option<&str>) -> Result<(), Fault> {
     let plain = |name: &str| {
         name.len() <= LONGEST_NAME
             && !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte))
     };
     match name {
         Some(name) if !plain(name) => Err(Reason::NoName.with(&[&key])),
@@ -116,6 +139,28 @@ mod tests {
             sizes: Vec::new(),
             backend: None,
             iterations: None,
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_or_lacks_the_kernel_is_refused_by_name() {
+        let here = kernels::devices::all(Some(kernels::backend::fake::Script::GOOD));
+        let found = |backend: Option<&str>, what| {
+            let backend = backend.map(str::to_owned);
+            let spec = JobSpec::Bench(BenchSpec { backend, what, ..gemv() });
+            device(&spec, &here).map(|device| device.id.to_string()).map_err(|fault| fault.message)
+        };
+        assert_eq!(found(None, BenchKind::Gemv).as_deref(), Ok("cpu:0"));
+        assert_eq!(found(Some("cpu"), BenchKind::Gemv).as_deref(), Ok("cpu:0"));
+        assert_eq!(found(Some("fake:0"), BenchKind::Roofs).as_deref(), Ok("fake:0"));
+        for (backend, what, expected) in [
+            ("fake:1", BenchKind::Roofs, "has no device `fake:1`; it has cpu:0 ("),
+            ("cuda:0", BenchKind::Gemv, "has no device `cuda:0`; it has cpu:0 ("),
+            ("gpu", BenchKind::Gemv, "`gpu` is no device"),
+            ("fake:0", BenchKind::Gemv, "gemv is not measured on fake:0; it measures bandwidth"),
+        ] {
+            let why = found(Some(backend), what).unwrap_err();
+            assert!(why.contains(expected), "{why}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use protocol::device::DeviceName;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobSpec, JobState};
 use protocol::limits::LIMITS;
@@ -142,7 +143,7 @@ impl<'a> WorkerLimits<'a> {
         match message {
             WorkerMessage::Locked { locks } => Effect::Locked(locks),
             WorkerMessage::Beat {} => Effect::Nothing,
-            WorkerMessage::Plan { predicted_s } => self.planned(predicted_s),
+            WorkerMessage::Plan { predicted_s, device } => self.planned(predicted_s, device),
             WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),
             WorkerMessage::Result { record } => self.measured(record, bytes),
             WorkerMessage::Calibration { calibration, device } => {
@@ -168,7 +169,7 @@ impl<'a> WorkerLimits<'a> {
 
     /// The first prediction of a job sets its longest duration, within the limit of its kind; one beyond that limit ends the job
     /// before it has cost any time.
-    fn planned(&mut self, predicted_s: Option<f64>) -> Effect {
+    fn planned(&mut self, predicted_s: Option<f64>, device: Option<DeviceName>) -> Effect {
         if let Some(seconds) = predicted_s.filter(|_| !self.is_planned) {
             let longest = self.longest;
             if seconds > longest.as_secs_f64() {
@@ -180,7 +181,7 @@ impl<'a> WorkerLimits<'a> {
             self.allowed = longest.min(predicted.saturating_add(self.hooks.slack()));
             self.is_planned = true;
         }
-        Effect::Event(JobEvent::Started { predicted_s })
+        Effect::Event(JobEvent::Started { predicted_s, device })
     }
 
     fn progressed(&mut self, done: u32, total: u32, note: &str) -> Effect {

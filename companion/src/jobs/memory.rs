@@ -2,11 +2,10 @@
 //! swapping. A job that does not fit is refused before it is queued.
 
 use std::fs;
-use std::sync::OnceLock;
 
 use calc_core::units::Bytes;
 use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Work};
-use kernels::devices::{self, Device};
+use kernels::devices::Device;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::{JobSpec, JobState};
@@ -19,10 +18,10 @@ use crate::reason::Reason;
 /// Memory that stays free for other programs, in bytes; a tenth of the available memory if that is more.
 const RESERVE: u64 = 1 << 30;
 
-/// Refuses a job that needs more memory than is available. `held` is the memory that the running job will release; an unknown
+/// Refuses a job that needs more memory [B] than is available. `held` is the memory that the running job will release; an unknown
 /// `available` refuses nothing.
-pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Result<(), Fault> {
-    let (Some(available), needed) = (available, needed(spec)) else { return Ok(()) };
+pub(super) fn has_room(needed: u64, available: Option<u64>, held: u64) -> Result<(), Fault> {
+    let Some(available) = available else { return Ok(()) };
     let available = available.saturating_sub(RESERVE.max(available / 10)).saturating_add(held);
     if needed <= available {
         return Ok(());
@@ -53,15 +52,15 @@ fn available_in(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Memory of the largest point, in bytes. Points are measured one after another.
-pub(super) fn needed(spec: &JobSpec) -> u64 {
-    let Some(device) = device() else { return 0 };
-    let cold = device.support().cold_bytes;
+/// Memory of the largest point on a device, in bytes. Points are measured one after another.
+pub(super) fn needed(spec: &JobSpec, device: &Device) -> u64 {
+    let support = device.support();
     let kernels = match spec {
-        JobSpec::Calibrate(_) => calibration::points(cold),
-        JobSpec::Bench(bench) => {
-            points(bench, cold).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()
-        }
+        JobSpec::Calibrate(_) => calibration::points(&support),
+        JobSpec::Bench(bench) => points(bench, support.cold_bytes)
+            .into_iter()
+            .map(|kernel| (kernel, Cache::Cold))
+            .collect(),
     };
     let bytes = |(kernel, cache)| device.needed(&Work { kernel, cache, seed: 0 });
     kernels.into_iter().map(bytes).max().unwrap_or(0)
@@ -102,27 +101,6 @@ pub(super) fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
     }
 }
 
-/// Backend and index of the device that a job runs on; what no device has is left as asked, and the worker refuses it.
-pub(super) fn device_for(spec: &JobSpec) -> String {
-    let asked = match spec {
-        JobSpec::Bench(bench) => bench.backend.as_deref(),
-        JobSpec::Calibrate(calibrate) => calibrate.backend.as_deref(),
-    };
-    let asked = asked.unwrap_or("auto");
-    devices::find(known(), asked).map_or_else(|| asked.to_owned(), |device| device.id.to_string())
-}
-
-/// The device that jobs run on.
-fn device() -> Option<&'static Device> {
-    known().first()
-}
-
-/// The devices of this machine; their caches are read once.
-fn known() -> &'static [Device] {
-    static FOUND: OnceLock<Vec<Device>> = OnceLock::new();
-    FOUND.get_or_init(|| devices::all(None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +108,10 @@ mod tests {
     const GIB: u64 = 1 << 30;
     /// The least size of a cold array.
     const LEAST_ARRAY: u64 = 64 << 20;
+
+    fn needed(spec: &JobSpec) -> u64 {
+        super::needed(spec, &kernels::devices::all(None)[0])
+    }
 
     fn job(text: &str) -> JobSpec {
         serde_json::from_str(text).unwrap()
@@ -164,16 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn each_device_needs_its_own_memory() {
+        let devices = kernels::devices::all(Some(kernels::backend::fake::Script::GOOD));
+        let [cpu, fake] = &devices[..] else { panic!("{devices:?}") };
+        for order in [r#"{"kind":"calibrate"}"#, r#"{"kind":"bench","what":"bandwidth"}"#] {
+            let of = |device| super::needed(&job(order), device);
+            assert!(0 < of(fake) && of(fake) < of(cpu), "{order}");
+        }
+    }
+
+    #[test]
     fn jobs_without_enough_memory_are_refused_with_both_numbers() {
-        let large = gemv("fp32");
-        assert_eq!(has_room(&large, Some(40 * GIB), 0), Ok(()));
-        let fault = has_room(&large, Some(20 * GIB), 0).unwrap_err();
+        let large = needed(&gemv("fp32"));
+        assert_eq!(has_room(large, Some(40 * GIB), 0), Ok(()));
+        let fault = has_room(large, Some(20 * GIB), 0).unwrap_err();
         let said = fault.message.replace('\u{202f}', " ");
         assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB is"), "{said}");
-        assert_eq!(has_room(&large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
-        assert_eq!(has_room(&large, None, 0), Ok(()), "where nothing is known");
+        assert_eq!(has_room(large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
+        assert_eq!(has_room(large, None, 0), Ok(()), "where nothing is known");
         // At least 1 GiB stays free on a small machine.
-        assert!(has_room(&job(r#"{"kind":"calibrate"}"#), Some(GIB), 0).is_err());
+        assert!(has_room(needed(&job(r#"{"kind":"calibrate"}"#)), Some(GIB), 0).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The messages of a worker on its stdout, one JSON object per line. The daemon checks each of them.
 
 use protocol::bench::BenchRecord;
+use protocol::device::DeviceName;
 use report::input::calibration_file;
 use report::input::device_file;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub(crate) enum WorkerMessage {
     Plan {
         /// Predicted duration, in s.
         predicted_s: Option<f64>,
+        /// The device that it opened.
+        device: Option<DeviceName>,
     },
     Progress {
         done: u32,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use kernels::devices::Device;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId, ToldSpec};
 use tokio::sync::Notify;
@@ -15,7 +16,7 @@ use super::child::{Next, Worker};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
 use super::order::{Order, Task};
 use super::store::{OPEN, Store};
-use super::{has_room, is_possible, memory};
+use super::{device, has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::sandbox::Locks;
@@ -29,6 +30,8 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Jobs {
     store: Store,
     hooks: Hooks,
+    /// Devices of this machine.
+    devices: Vec<Device>,
     canceled: Mutex<BTreeSet<JobId>>,
     ending: AtomicBool,
     /// The running job, or the last one.
@@ -46,11 +49,12 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(store: Store, hooks: Hooks) -> Arc<Self> {
+    pub(crate) fn new(store: Store, hooks: Hooks, devices: Vec<Device>) -> Arc<Self> {
         let (waiting, cancel) = (Notify::new(), Notify::new());
         Arc::new(Self {
             store,
             hooks,
+            devices,
             canceled: Mutex::default(),
             ending: AtomicBool::new(false),
             running: Mutex::default(),
@@ -109,7 +113,8 @@ impl Jobs {
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
         is_possible(spec)?;
-        let room = has_room(spec, &self.hooks, self.held.load(Ordering::Relaxed));
+        let held = self.held.load(Ordering::Relaxed);
+        let room = self.device(spec).and_then(|it| has_room(spec, it, &self.hooks, held));
         // A known request id is answered as before, even if memory is short now.
         let is_kept = room.is_ok();
         let logged = move |text: &str| is_kept && logged(text);
@@ -117,6 +122,14 @@ impl Jobs {
         let started = started.map_err(|fault| room.err().unwrap_or(fault))?;
         self.waiting.notify_one();
         Ok(started)
+    }
+
+    /// The device of a job. A script of a test names none, and stands on the first.
+    fn device(&self, spec: &JobSpec) -> Result<&Device, Fault> {
+        match self.devices.first() {
+            Some(first) if self.hooks.is_scripted(spec) => Ok(first),
+            _ => device(spec, &self.devices),
+        }
     }
 
     /// Cancels a waiting or running job; false if it has ended already.
@@ -174,9 +187,13 @@ impl Jobs {
             match self.store.claim().await {
                 Ok(Some((job, spec, done))) => {
                     *self.running() = Some(job);
-                    self.held.store(memory::needed(&spec), Ordering::Relaxed);
-                    let device = memory::device_for(&spec);
-                    self.run_one(job, Task { job: spec, device, done }).await;
+                    let device = self.device(&spec);
+                    let needed = device.as_ref().map_or(0, |it| memory::needed(&spec, it));
+                    self.held.store(needed, Ordering::Relaxed);
+                    match device.map(|it| it.id.to_string()) {
+                        Ok(device) => self.run_one(job, Task { job: spec, device, done }).await,
+                        Err(fault) => self.close(job, (JobState::Failed, Some(fault))).await,
+                    }
                     self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
@@ -202,6 +219,10 @@ impl Jobs {
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
+        self.close(job, ended).await;
+    }
+
+    async fn close(&self, job: JobId, ended: Ended) {
         self.canceled().remove(&job);
         let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
         // If this cannot be stored, the next daemon marks the job as interrupted.

@@ -1,55 +1,69 @@
 //! The abilities of this daemon, as its hello tells them.
 
-use kernels::backend::GemvShape;
-use kernels::cpu::gemm::ELEMENTS;
+use kernels::backend::{DeviceId, FormatSupport, GemvShape};
+use kernels::devices::Device;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
 
-use super::layers;
 use crate::scopes::{GRANTED, Restriction};
 
-/// The abilities of a daemon with this restriction of its scopes.
-pub(crate) fn abilities(restriction: Restriction) -> Abilities {
+/// The abilities of a daemon with these devices and this restriction of its scopes.
+pub(crate) fn abilities(devices: &[Device], restriction: Restriction) -> Abilities {
     Abilities {
-        devices: vec![processor()],
+        devices: devices.iter().map(device).collect(),
         jobs: ["bench", "calibrate"].map(str::to_owned).into(),
         off: restriction.all_off(),
         grants: GRANTED.to_vec(),
     }
 }
 
-fn processor() -> DeviceAbility {
-    let kernel = |kind: BenchKind| KernelAbility {
-        kernel: kind.key().to_owned(),
-        formats: match kind {
-            BenchKind::Gemv => {
-                kernels::pack::formats().map(|format| format.key.to_owned()).collect()
-            }
-            BenchKind::Gemm => ELEMENTS.iter().map(|element| element.key().to_owned()).collect(),
-            BenchKind::Bandwidth | BenchKind::Flops | BenchKind::Roofs => Vec::new(),
-            BenchKind::Attention
-            | BenchKind::Norm
-            | BenchKind::Rope
-            | BenchKind::Gate
-            | BenchKind::Embedding => {
-                layers::formats(kind).iter().map(|float| float.key().to_owned()).collect()
-            }
-        },
-        most_tokens: (kind == BenchKind::Gemv).then_some(GemvShape::MAX_TOKENS),
+/// The abilities of one device.
+pub(crate) fn device(device: &Device) -> DeviceAbility {
+    let support = device.support();
+    let kernel = |kind: BenchKind| {
+        let kernels = parts(kind).iter().filter_map(|key| support.formats(key));
+        let kernels: Vec<&[FormatSupport]> = kernels.collect();
+        let formats = kernels.iter().copied().flatten();
+        let formats = formats.map(|format| format.weights.to_owned()).collect();
+        (!kernels.is_empty()).then(|| KernelAbility {
+            kernel: kind.key().to_owned(),
+            formats,
+            most_tokens: (kind == BenchKind::Gemv).then_some(GemvShape::MAX_TOKENS),
+        })
     };
-    let kernels = BenchKind::ALL.into_iter().map(kernel).collect();
-    DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }
+    let kernels = BenchKind::ALL.into_iter().filter_map(kernel).collect();
+    let DeviceId { backend, index } = device.id;
+    DeviceAbility { backend: backend.key().to_owned(), index, kernels }
+}
+
+/// Keys of the kernels that a kind of measurement times; a device has the kind if it has one of them.
+const fn parts(kind: BenchKind) -> &'static [&'static str] {
+    match kind {
+        BenchKind::Gemv => &["gemv"],
+        BenchKind::Gemm => &["gemm", "gemm_fp16", "gemm_int8"],
+        BenchKind::Bandwidth => &["read", "copy", "triad"],
+        BenchKind::Flops => &["fma_fp32", "dot_int8"],
+        BenchKind::Roofs => &["read"],
+        BenchKind::Attention => &["attention"],
+        BenchKind::Norm => &["norm"],
+        BenchKind::Rope => &["rope"],
+        BenchKind::Gate => &["gate"],
+        BenchKind::Embedding => &["embedding"],
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use kernels::backend::fake::Script;
+    use kernels::devices::all;
     use protocol::job::{CalibrateSpec, JobSpec};
 
     use super::*;
+    use crate::measure::layers;
 
     #[test]
     fn every_format_that_is_told_has_a_kernel() {
-        let told = abilities(Restriction::default());
+        let told = abilities(&all(None), Restriction::default());
         for (kind, products) in [(BenchKind::Gemv, 1), (BenchKind::Gemm, 17)] {
             let formats = told.formats(kind);
             assert!(!formats.is_empty());
@@ -67,11 +81,22 @@ mod tests {
             }
         }
         assert_eq!(told.formats(BenchKind::Flops), [] as [String; 0]);
+        let told: Vec<&str> = told.devices[0].kernels.iter().map(|it| &*it.kernel).collect();
+        assert_eq!(told, BenchKind::ALL.map(BenchKind::key));
+    }
+
+    #[test]
+    fn every_device_tells_its_own_kernels() {
+        let told = abilities(&all(Some(Script::GOOD)), Restriction::default());
+        let [cpu, fake] = &told.devices[..] else { panic!("{:?}", told.devices) };
+        assert_eq!((cpu.id(), fake.id()), ("cpu:0".into(), "fake:0".into()));
+        let kernels: Vec<&str> = fake.kernels.iter().map(|it| &*it.kernel).collect();
+        assert_eq!(kernels, ["bandwidth", "flops", "roofs"]);
     }
 
     #[test]
     fn every_kind_of_job_is_told() {
-        let told = abilities(Restriction::default()).jobs;
+        let told = abilities(&all(None), Restriction::default()).jobs;
         for spec in [
             JobSpec::Calibrate(CalibrateSpec { backend: None }),
             serde_json::from_str(r#"{"kind":"bench","what":"flops"}"#).unwrap(),

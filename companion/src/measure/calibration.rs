@@ -8,7 +8,7 @@ use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
-use kernels::backend::{Cache, Element, GemmShape, GemvShape, Kernel};
+use kernels::backend::{Cache, Element, GemmShape, GemvShape, Kernel, Support};
 use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
@@ -62,9 +62,9 @@ pub(crate) const PLAN: Plan = Plan {
     },
 };
 
-/// The points to measure.
-pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
-    let read = (Kernel::Read { bytes: cold_bytes }, Cache::Cold);
+/// The points to measure on a device: those whose kernels it has.
+pub(crate) fn points(support: &Support) -> Vec<(Kernel, Cache)> {
+    let read = (Kernel::Read { bytes: support.cold_bytes }, Cache::Cold);
     let mut points = vec![read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
     for (index, layout) in LAYOUTS.into_iter().enumerate() {
         // All factors are relative to the read bandwidth, so it is measured three times and the best counts: nothing makes it
@@ -77,11 +77,12 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
         }
     }
     points.push(read);
-    for element in ELEMENTS.iter().copied() {
+    for element in Element::ALL {
         for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
             points.push((Kernel::Gemm(GemmShape { element, m, n, k }), Cache::Cold));
         }
     }
+    points.retain(|(kernel, _)| support.has(*kernel));
     points
 }
 

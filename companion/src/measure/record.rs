@@ -9,6 +9,7 @@ use report::output::json::bench::{
 use std::ops::ControlFlow;
 
 use super::conditions::Watch;
+use super::machine;
 use super::sensors::Sensors;
 
 /// Measures one point and returns its record.
@@ -73,6 +74,8 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         kernel: kernel.key().into(),
         route: backend.route(kernel),
         backend: description.id.backend.key().into(),
+        index: description.id.index,
+        catalog_key: machine::catalog_key(description.catalog_key, &description.device),
         device: description.device,
         shape: shape(kernel),
         sizes: sizes.collect(),

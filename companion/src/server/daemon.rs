@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use protocol::ability::Abilities;
+use protocol::device::DeviceName;
 use protocol::hex::Hex;
 use tokio::sync::{Semaphore, watch};
 
@@ -20,6 +21,7 @@ use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
+use crate::measure::machine;
 use crate::scopes::Restriction;
 use crate::telemetry::SensorReader;
 
@@ -51,8 +53,8 @@ pub(super) struct Daemon {
     pub(super) restriction: Restriction,
     pub(super) server: Hex<16>,
     pub(super) epoch: Hex<8>,
-    /// Name of the processor.
-    pub(super) machine: String,
+    /// Names of the devices, the processor first.
+    pub(super) devices: Vec<DeviceName>,
     pub(super) abilities: Abilities,
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
@@ -88,6 +90,7 @@ impl Daemon {
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());
         let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
+        let devices = machine::devices(&hooks);
         Ok(Self {
             site: config.site,
             hosts: config.hosts,
@@ -95,15 +98,15 @@ impl Daemon {
             restriction: config.restriction,
             server: keys.book().server,
             epoch: Hex(random()),
-            machine: kernels::devices::all(None).swap_remove(0).name,
-            abilities: abilities(config.restriction),
+            devices: devices.iter().map(machine::name).collect(),
+            abilities: abilities(&devices, config.restriction),
             keys,
             throttle: Mutex::default(),
             pace: Mutex::new(Pace::of_sessions()),
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
-            jobs: Jobs::new(store, hooks.clone()),
+            jobs: Jobs::new(store, hooks.clone(), devices),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),
             journal,
@@ -113,6 +116,11 @@ impl Daemon {
             hooks,
             ending: watch::Sender::new(false),
         })
+    }
+
+    /// Name of the processor.
+    pub(super) fn machine(&self) -> String {
+        self.devices.first().map(|device| device.name.clone()).unwrap_or_default()
     }
 
     /// Writes an action that a key is about to do, given its order; false if that failed. From a key with very many actions the first of

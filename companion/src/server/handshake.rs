@@ -179,7 +179,8 @@ fn identify(
         scopes: session.scopes.clone(),
         session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
-        machine: daemon.machine.clone(),
+        machine: daemon.machine(),
+        devices: daemon.devices.clone(),
     };
     Ok((session, ServerMessage::Identified(identified)))
 }
@@ -231,7 +232,8 @@ async fn pair(
         scopes: session.scopes.clone(),
         session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
-        machine: daemon.machine.clone(),
+        machine: daemon.machine(),
+        devices: daemon.devices.clone(),
     };
     Ok((session, ServerMessage::Paired(paired)))
 }

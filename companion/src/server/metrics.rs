@@ -1,10 +1,12 @@
 //! Counters and sensors in the text format of Prometheus, without labels of single clients.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use protocol::telemetry::Reading;
 
 use super::daemon::Daemon;
 use super::reply::text;
@@ -51,25 +53,72 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
             line(&mut out, &format!("ridgepoint_jobs{{state=\"{}\"}}", state.key()), count as f64);
         }
     }
-    sensors(&mut out, daemon);
+    sensors(&mut out, &daemon.sensors.read().readings);
     text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
 }
 
-/// Writes the sensors. A missing sensor has no value, and `ridgepoint_sensor_success` 0.
-fn sensors(out: &mut String, daemon: &Daemon) {
-    let telemetry = daemon.sensors.read();
+/// Readings of a card under the names of DCGM's fields, for dashboards that know those: reading, field, its description, and the
+/// field's unit in that of the reading.
+const DCGM: [(&str, &str, &str, f64); 3] = [
+    ("gpu_utilization_ratio", "DCGM_FI_DEV_GPU_UTIL", "Utilization of the card, in percent.", 0.01),
+    (
+        "gpu_memory_used_byte",
+        "DCGM_FI_DEV_FB_USED",
+        "Memory of the card in use, in MiB.",
+        1_048_576.0,
+    ),
+    ("gpu_power_watt", "DCGM_FI_DEV_POWER_USAGE", "Power of the card, in W.", 1.0),
+];
+
+/// Writes the sensors with their device and rail. A missing one has no value, and `ridgepoint_sensor_success` 0.
+fn sensors(out: &mut String, readings: &[Reading]) {
+    let part = |reading: &Reading| {
+        [("device", reading.device.clone()), ("rail", reading.rail.clone())]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect::<Vec<_>>()
+    };
     head(out, "ridgepoint_sensor_success", "gauge", "Whether a sensor could be read.");
-    for reading in &telemetry.readings {
+    for reading in readings {
+        let sensor = [("sensor", reading.name.clone())].into_iter().chain(part(reading));
         let there = f64::from(u8::from(reading.value.is_some()));
-        line(out, &format!("ridgepoint_sensor_success{{sensor=\"{}\"}}", reading.name), there);
+        line(out, &labeled("ridgepoint_sensor_success", sensor), there);
     }
-    for reading in &telemetry.readings {
-        if let Some(value) = reading.value {
-            let name = format!("ridgepoint_{}", reading.name);
-            head(out, &name, "gauge", "A sensor of this machine; the unit is in the name.");
-            line(out, &name, value);
-        }
+    // The format wants all lines of a name together.
+    for name in readings.iter().map(|reading| &reading.name).collect::<BTreeSet<_>>() {
+        let lines = readings.iter().filter(|reading| reading.name == *name);
+        let lines = lines.filter_map(|reading| Some((part(reading), reading.value?)));
+        let help = "A sensor of this machine; the unit is in the name.";
+        family(out, &format!("ridgepoint_{name}"), help, lines.collect());
     }
+    for (name, field, help, unit) in DCGM {
+        let lines = readings.iter().filter(|reading| reading.name == name);
+        let lines = lines.filter_map(|reading| {
+            let (_, index) = reading.device.as_deref()?.split_once(':')?;
+            Some((vec![("gpu", index.to_owned())], reading.value? / unit))
+        });
+        family(out, field, help, lines.collect());
+    }
+}
+
+/// Writes the lines of a name, if there are any.
+fn family(out: &mut String, name: &str, help: &str, lines: Vec<(Labels, f64)>) {
+    if !lines.is_empty() {
+        head(out, name, "gauge", help);
+    }
+    for (labels, value) in lines {
+        line(out, &labeled(name, labels), value);
+    }
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+/// A name with its labels, such as `power{device="cpu:0"}`.
+fn labeled(name: &str, labels: impl IntoIterator<Item = (&'static str, String)>) -> String {
+    let plain = |value: &str| value.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
+    let labels = labels.into_iter().map(|(key, value)| format!("{key}=\"{}\"", plain(&value)));
+    let labels = labels.collect::<Vec<_>>().join(",");
+    if labels.is_empty() { name.to_owned() } else { format!("{name}{{{labels}}}") }
 }
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
@@ -78,4 +127,62 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
 
 fn line(out: &mut String, name: &str, value: f64) {
     writeln!(out, "{name} {value}").expect("a string takes it");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(name: &str, part: [&str; 2], value: Option<f64>) -> Reading {
+        let [device, rail] = part.map(|text| (!text.is_empty()).then(|| text.to_owned()));
+        Reading { name: name.into(), value, reason: None, device, rail, source: None }
+    }
+
+    fn written(readings: &[Reading]) -> String {
+        let mut out = String::new();
+        sensors(&mut out, readings);
+        let lines = out.lines().filter(|line| !line.starts_with("# HELP"));
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    #[test]
+    fn readings_have_their_device_and_rail_as_labels() {
+        let text = written(&[
+            reading("cpu_power_watt", ["cpu:0", "package-0"], Some(65.5)),
+            reading("load_1m", ["", ""], Some(0.5)),
+            reading("cpu_power_watt", ["cpu:0", "a \"b\" \\"], Some(4.0)),
+            reading("gpu_power_watt", ["", ""], None),
+        ]);
+        let expected = r#"# TYPE ridgepoint_sensor_success gauge
+ridgepoint_sensor_success{sensor="cpu_power_watt",device="cpu:0",rail="package-0"} 1
+ridgepoint_sensor_success{sensor="load_1m"} 1
+ridgepoint_sensor_success{sensor="cpu_power_watt",device="cpu:0",rail="a \"b\" \\"} 1
+ridgepoint_sensor_success{sensor="gpu_power_watt"} 0
+# TYPE ridgepoint_cpu_power_watt gauge
+ridgepoint_cpu_power_watt{device="cpu:0",rail="package-0"} 65.5
+ridgepoint_cpu_power_watt{device="cpu:0",rail="a \"b\" \\"} 4
+# TYPE ridgepoint_load_1m gauge
+ridgepoint_load_1m 0.5
+"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn readings_of_cards_have_the_names_of_dcgm_too_and_no_others_do() {
+        let text = written(&[
+            reading("gpu_utilization_ratio", ["cuda:0", ""], Some(0.5)),
+            reading("gpu_utilization_ratio", ["cuda:1", ""], Some(0.25)),
+            reading("gpu_memory_used_byte", ["cuda:0", ""], Some(3_145_728.0)),
+            reading("gpu_power_watt", ["cuda:0", "board"], None),
+            reading("cpu_power_watt", ["cpu:0", "packages"], Some(65.5)),
+        ]);
+        let (_, dcgm) = text.split_once("# TYPE DCGM").unwrap();
+        let expected = r#"_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_GPU_UTIL{gpu="0"} 50
+DCGM_FI_DEV_GPU_UTIL{gpu="1"} 25
+# TYPE DCGM_FI_DEV_FB_USED gauge
+DCGM_FI_DEV_FB_USED{gpu="0"} 3
+"#;
+        assert_eq!(dcgm, expected);
+    }
 }

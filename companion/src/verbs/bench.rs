@@ -9,7 +9,7 @@ mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
-use kernels::backend::{Cache, Kernel};
+use kernels::backend::{Cache, DeviceId, Kernel, Support};
 use kernels::measure::Plan;
 use report::output::json::bench::BenchJson;
 use report::output::summary;
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, Rows};
 use flags::Settings;
+pub(super) use flags::{device, device_named, device_of};
 
 pub(super) fn command() -> Command {
     Command::new("bench")
@@ -72,32 +73,27 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-/// Checks that a backend with this name exists.
-pub(super) fn check_backend(name: &str) -> Result<(), Failure> {
-    flags::backend(name)
-}
-
 /// Measures GEMV or GEMM with operands in memory, not in cache.
 ///
 /// # Errors
 /// A failure of the machine, too little memory, or a wrong result.
-pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
+pub(super) fn products(device: DeviceId, kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
     let points: Vec<(Kernel, Cache)> =
         kernels.iter().map(|kernel| (*kernel, Cache::Cold)).collect();
-    planned(Settings::STANDARD.plan, &|_| points.clone())
+    planned(device, Settings::STANDARD.plan, &|_| points.clone())
 }
 
-/// Measures points by a plan. The points may depend on the number of bytes that exceeds the caches.
+/// Measures points by a plan. The points may depend on what the device supports.
 ///
 /// # Errors
 /// See [`products`].
 pub(super) fn planned(
+    device: DeviceId,
     plan: Plan,
-    points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,
+    points: &dyn Fn(&Support) -> Vec<(Kernel, Cache)>,
 ) -> Result<Vec<BenchJson>, Failure> {
-    let records = point::records(Settings { plan, ..Settings::STANDARD }, |device| {
-        points(device.support().cold_bytes)
-    })?;
+    let settings = Settings { plan, device, ..Settings::STANDARD };
+    let records = point::records(settings, |device| points(&device.support()))?;
     point::complain(&records)?;
     Ok(records)
 }

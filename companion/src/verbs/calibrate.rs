@@ -5,7 +5,7 @@ mod here;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 
-use super::flags;
+use super::{bench, flags};
 use crate::failure::Failure;
 use crate::output;
 
@@ -26,6 +26,7 @@ pub(super) fn command() -> Command {
             file("export-device", "Write a device file with the measured ceilings, for --hardware and for the page")
                 .conflicts_with("from"),
             file("from", "Fit own measurements instead of measuring: CSV with the columns that `validate` reads"),
+            bench::device().conflicts_with("from"),
             flags::known(hardware, flags::Kind::Hardware),
             about,
             output::argument(),

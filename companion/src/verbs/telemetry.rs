@@ -76,6 +76,8 @@ fn reading(sensor: &Sensor) -> Value {
         "name": sensor.name,
         "value": sensor.value.as_ref().ok(),
         "unit": sensor.quantity.unit(),
+        "device": sensor.of.device.map(|id| id.to_string()),
+        "rail": sensor.of.rail,
         "source": sensor.source,
         "reason": sensor.value.as_ref().err(),
     })
@@ -115,10 +117,16 @@ fn shown(value: f64, quantity: Quantity) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::Part;
 
     fn sensed() -> Sensed {
-        let sensor =
-            |name, quantity, value| Sensor { name, quantity, source: "a file".into(), value };
+        let sensor = |name, quantity, value| Sensor {
+            name,
+            quantity,
+            of: Part::MACHINE,
+            source: "a file".into(),
+            value,
+        };
         Sensed {
             at_ms: 7,
             sensors: vec![
@@ -154,7 +162,8 @@ mod tests {
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
             value["readings"][3],
-            json!({"name": "temperature_celsius", "value": 45.5, "unit": "°C", "source": "a file", "reason": null})
+            json!({"name": "temperature_celsius", "value": 45.5, "unit": "°C", "device": null, "rail": null,
+                "source": "a file", "reason": null})
         );
         assert_eq!(value["readings"][4]["value"], Value::Null);
         assert_eq!(value["readings"][4]["reason"], "no meter");

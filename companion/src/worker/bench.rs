@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
+use kernels::backend::{Backend, Cache, Fault, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::clock::SystemClock;
-use kernels::devices;
+use kernels::devices::Settings;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use report::output::json::bench::BenchJson;
@@ -19,7 +19,7 @@ use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::jobs::predicted::point_s;
 use crate::measure::products::{elements, layouts};
-use crate::measure::{layers, record};
+use crate::measure::{layers, machine, record};
 
 /// Interval of heartbeats, and the longest silence of the kernels in which they are still sent.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ pub(super) fn run(
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
-    let mut device = open(device)?;
+    let mut device = open(device, hooks)?;
     let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
     Ok(measure(&mut *device, &points, done, &plan, point_s(spec), channel)?.is_some())
@@ -57,7 +57,10 @@ pub(super) fn measure(
     channel: &WorkerChannel,
 ) -> Result<Option<Vec<BenchJson>>, String> {
     let left = points.len().saturating_sub(skipped as usize);
-    channel.send(&WorkerMessage::Plan { predicted_s: Some(point_s * left as f64) });
+    channel.send(&WorkerMessage::Plan {
+        predicted_s: Some(point_s * left as f64),
+        device: Some(machine::name_of(&device.describe())),
+    });
     let heartbeat = Heartbeat::start(channel);
     let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
     let mut records = Vec::new();
@@ -74,22 +77,29 @@ pub(super) fn measure(
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(None),
-            Err(stopped) => return Err(format!("{name}: {stopped:?}")),
+            Err(stopped) => return Err(sentence(name, device, &stopped)),
         }
     }
     channel.send(&WorkerMessage::Progress { done: total, total, note: String::new() });
     Ok(Some(records))
 }
 
-/// Opens the device of an order.
-pub(super) fn open(asked: &str) -> Result<Box<dyn Backend>, String> {
-    let devices = devices::all(None);
-    let Some(device) = devices::find(&devices, asked) else {
-        let known: Vec<&str> = devices.iter().map(|device| device.id.backend.key()).collect();
-        return Err(format!("this machine has no backend `{asked}`; use {}", known.join(", ")));
+/// The sentence about a point that could not be measured.
+fn sentence(point: &str, device: &dyn Backend, stopped: &Stopped<Fault>) -> String {
+    let device = machine::name_of(&device.describe());
+    let why = match stopped {
+        Stopped::Failed(fault) => machine::said(fault),
+        Stopped::NoTime => "the clock does not advance".to_owned(),
+        other => format!("it stopped: {other:?}"),
     };
-    let opened = device.open(&devices::Settings::default());
-    opened.map_err(|fault| format!("{} cannot be measured: {fault:?}", device.name))
+    format!("{point} on {} ({}): {why}", device.id(), device.name)
+}
+
+/// Opens the device of an order.
+pub(super) fn open(asked: &str, hooks: &Hooks) -> Result<Box<dyn Backend>, String> {
+    let devices = machine::devices(hooks);
+    let device = machine::find(&devices, Some(asked)).map_err(|unknown| unknown.to_string())?;
+    device.open(&Settings::default()).map_err(|fault| machine::unopened(device, &fault))
 }
 
 /// The plan, shortened if the test hook asks for a quick one.

@@ -16,11 +16,11 @@ const POINT_S: f64 = 2.5;
 
 /// Measures all points and sends the calibration. Returns false if the daemon stopped it.
 pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Result<bool, String> {
-    let mut device = open(device)?;
+    let mut device = open(device, hooks)?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
-    let mut points = points(device.support().cold_bytes);
+    let mut points = points(&device.support());
     if hooks.quick_plan().is_some() {
         points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }

@@ -14,7 +14,8 @@ use crate::jobs::message::WorkerMessage;
 
 /// Runs the script after its first `done` steps.
 pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel, tries: &Tries<'_>) {
-    channel.send(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
+    let predicted_s = script.predicted_ms.map(|ms| ms / 1e3);
+    channel.send(&WorkerMessage::Plan { predicted_s, device: None });
     for step in done + 1..=script.steps {
         sleep(Duration::from_millis(script.step_ms.into()));
         if channel.stopped() {
@@ -90,7 +91,9 @@ pub(super) fn record(bytes: f64) -> BenchRecord {
         kernel: "scripted".into(),
         route: "scripted".into(),
         backend: "scripted".into(),
+        index: 0,
         device: "none".into(),
+        catalog_key: None,
         shape: None,
         precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
         cache: "hot".into(),

@@ -30,6 +30,7 @@ mod auth;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod clients;
+mod devices;
 mod expiry;
 mod fair;
 mod files;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hmac::{Hmac, KeyInit, Mac};
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
+use protocol::device::DeviceName;
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent, RequestId};
@@ -33,6 +34,7 @@ pub(crate) struct Client {
     pub(crate) hello: Hello,
     pub(crate) origin: String,
     pub(crate) scopes: Vec<Scope>,
+    pub(crate) devices: Vec<DeviceName>,
     next: u32,
     pushed: VecDeque<ServerMessage>,
 }
@@ -87,8 +89,8 @@ impl Daemon {
         let Ok(Message::Text(text)) = socket.read() else { return Err("no hello".into()) };
         let say: Say = serde_json::from_str(&text).expect("a message");
         let ServerMessage::Hello(hello) = say.say else { panic!("{say:?}") };
-        let (pushed, scopes) = (VecDeque::new(), Vec::new());
-        Ok(Client { socket, hello, origin: origin.into(), scopes, next: 0, pushed })
+        let (pushed, scopes, devices) = (VecDeque::new(), Vec::new(), Vec::new());
+        Ok(Client { socket, hello, origin: origin.into(), scopes, devices, next: 0, pushed })
     }
 
     /// Pairs with the code of the link.
@@ -127,7 +129,7 @@ impl Client {
         let expected = sign(code.as_bytes(), &proof::paired(&handshake, paired.key));
         assert_eq!(paired.proof, expected, "the daemon knows the code too");
         let secret = sign(code.as_bytes(), &proof::pair_key(&handshake, paired.key)).0;
-        self.scopes = paired.scopes;
+        (self.scopes, self.devices) = (paired.scopes, paired.devices);
         Ok(Key { name: paired.key, secret })
     }
 
@@ -146,7 +148,7 @@ impl Client {
         };
         let expected = sign(&key.secret, &proof::identified(&self.handshake(&nonce)));
         assert_eq!(identified.proof, expected, "the daemon knows the key too");
-        self.scopes = identified.scopes;
+        (self.scopes, self.devices) = (identified.scopes, identified.devices);
         Ok(())
     }
 

@@ -146,7 +146,7 @@ fn missing_and_contradictory_flags_are_refused() {
             "compare --hardware t4 -m 1 -n 8 -k 8 --weights gguf_q6_k --backend cpu",
             "no kernels for",
         ),
-        ("compare --hardware t4 --backend tpu", "unknown backend `tpu`"),
+        ("compare --hardware t4 --backend tpu", "`tpu` is no device"),
         ("serve --allow-root --site no-such-folder", "no page in this folder"),
     ] {
         refused(words, expected);

@@ -11,6 +11,7 @@ mod bad_input;
 mod bench;
 mod bench_sweep;
 mod calibration;
+mod devices;
 mod doctor;
 mod exit_codes;
 mod files;

@@ -1,4 +1,4 @@
-//! A scripted device for tests: it takes a given time, fails, hangs, returns wrong results, or slows down.
+//! A scripted device for tests: it takes a given time, fails, vanishes, hangs, returns wrong results, or slows down.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::random::Random;
 
 /// Duration of a hang: longer than any test waits.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
-/// Bytes of every call [B].
+/// Bytes of every call, and FLOP of those that move none.
 const BYTES: u32 = 1_000_000;
 /// Core clock before and after throttling [Hz].
 const CLOCKS: [f64; 2] = [3.0e9, 2.7e9];
@@ -39,6 +39,8 @@ pub struct Script {
     pub full: bool,
     /// This call fails.
     pub fails_at: Option<u64>,
+    /// From this call on, counted over all tasks, the device does not exist.
+    pub gone_from: Option<u64>,
     /// This call never ends.
     pub hangs_at: Option<u64>,
     /// From this call on results are wrong.
@@ -61,6 +63,7 @@ impl Script {
         absent: false,
         full: false,
         fails_at: None,
+        gone_from: None,
         hangs_at: None,
         lies_from: None,
         slow_from: None,
@@ -70,11 +73,15 @@ impl Script {
     };
 
     /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`.
+    /// `gone_from=7`, `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`.
     /// `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
+    }
+
+    fn is_gone(&self, calls: u64) -> bool {
+        self.gone_from.is_some_and(|from| calls >= from)
     }
 
     fn with(mut self, word: &str) -> Option<Self> {
@@ -86,6 +93,7 @@ impl Script {
             "absent" => self.absent = true,
             "full" => self.full = true,
             "fails_at" => self.fails_at = Some(call()?),
+            "gone_from" => self.gone_from = Some(call()?),
             "hangs_at" => self.hangs_at = Some(call()?),
             "lies_from" => self.lies_from = Some(call()?),
             "slow_from" => self.slow_from = Some(call()?),
@@ -107,6 +115,8 @@ pub struct Fake {
     wait: Wait,
     /// Calls of the latest task.
     calls: Rc<Cell<u64>>,
+    /// Calls of all tasks.
+    all_calls: Rc<Cell<u64>>,
 }
 
 impl fmt::Debug for Fake {
@@ -139,7 +149,7 @@ impl Fake {
 
     /// A device for a script.
     pub fn new(script: Script, wait: Wait) -> Self {
-        Self { script, wait, calls: Rc::default() }
+        Self { script, wait, calls: Rc::default(), all_calls: Rc::default() }
     }
 }
 
@@ -149,6 +159,9 @@ impl Backend for Fake {
     }
 
     fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault> {
+        if self.script.is_gone(self.all_calls.get()) {
+            return Err(Fault::NoDevice);
+        }
         if self.script.full {
             return Err(Fault::NoMemory { bytes: BYTES.into() });
         }
@@ -159,7 +172,9 @@ impl Backend for Fake {
             script,
             wait,
             random,
+            kernel: work.kernel,
             calls: Rc::clone(&self.calls),
+            all_calls: Rc::clone(&self.all_calls),
             passed: Duration::ZERO,
             span: None,
         }))
@@ -203,7 +218,9 @@ struct FakeTask {
     script: Script,
     wait: Wait,
     random: Random,
+    kernel: Kernel,
     calls: Rc<Cell<u64>>,
+    all_calls: Rc<Cell<u64>>,
     /// Time of the calls since the last synchronization.
     passed: Duration,
     span: Option<DeviceSpan>,
@@ -213,6 +230,10 @@ impl Task for FakeTask {
     fn run(&mut self, _: u64) -> Result<(), Fault> {
         let call = self.calls.get();
         self.calls.set(call + 1);
+        self.all_calls.set(self.all_calls.get() + 1);
+        if self.script.is_gone(self.all_calls.get()) {
+            return Err(Fault::NoDevice);
+        }
         let is_past = |from: Option<u64>| from.is_some_and(|from| call >= from);
         if self.script.fails_at == Some(call) {
             return Err(Fault::Device("scripted failure".into()));
@@ -250,7 +271,11 @@ impl Task for FakeTask {
     }
 
     fn cost(&self) -> Cost {
-        Cost { bytes: Bytes::new(BYTES.into()), flops: Flops::ZERO }
+        let amount = f64::from(BYTES);
+        match self.kernel {
+            Kernel::Fma | Kernel::Dot => Cost { bytes: Bytes::ZERO, flops: Flops::new(amount) },
+            _ => Cost { bytes: Bytes::new(amount), flops: Flops::ZERO },
+        }
     }
 
     fn footprint(&self) -> Bytes {

@@ -1,5 +1,7 @@
 //! Kernels of a backend with their formats, as data, and the sizes that measurements follow from.
 
+use super::Kernel;
+
 /// Kernels of a backend, and the size of its caches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Support {
@@ -35,5 +37,11 @@ impl Support {
     /// The formats of a kernel. `None` if the backend does not have the kernel.
     pub fn formats(&self, kernel: &str) -> Option<&[FormatSupport]> {
         self.kernels.iter().find(|it| it.key == kernel).map(|it| &*it.formats)
+    }
+
+    /// Whether the backend has the kernel in its format.
+    pub fn has(&self, kernel: Kernel) -> bool {
+        let Some(formats) = self.formats(kernel.key()) else { return false };
+        kernel.stored_format().is_none_or(|key| formats.iter().any(|it| it.weights == key))
     }
 }

@@ -95,7 +95,7 @@ impl Job {
     fn take(&mut self, event: JobEvent, at_ms: u64) {
         self.last_ms = at_ms;
         match event {
-            JobEvent::Started { predicted_s } => {
+            JobEvent::Started { predicted_s, .. } => {
                 self.summary.state = JobState::Running;
                 self.predicted_s = predicted_s;
                 self.started_ms = Some(at_ms);
@@ -294,7 +294,7 @@ mod tests {
         jobs.snapshot(summary(7, JobState::Queued, 0), 0);
         let log = || JobEvent::Log { line: String::new() };
         let all = [
-            (1, JobEvent::Started { predicted_s: Some(9.0) }, EventOutcome::Applied),
+            (1, JobEvent::Started { predicted_s: Some(9.0), device: None }, EventOutcome::Applied),
             (1, log(), EventOutcome::Ignored),
             (2, progress(1), EventOutcome::Applied),
             (4, log(), EventOutcome::Gap(2)),
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(ids, [9, 7, 5], "the latest first");
         assert_eq!(jobs.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
         assert_eq!(jobs.follow(None), [], "asked for already");
-        jobs.event(event(1, JobEvent::Started { predicted_s: None }));
+        jobs.event(event(1, JobEvent::Started { predicted_s: None, device: None }));
         jobs.event(event(2, progress(1)));
         jobs.lost();
         assert_eq!(jobs.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
@@ -356,7 +356,7 @@ mod tests {
         jobs.snapshot(summary(7, JobState::Queued, 0), 0);
         let left = |jobs: &JobList| jobs.job(JobId(7)).and_then(Job::seconds_left);
         assert_eq!(left(&jobs), None);
-        jobs.event(event(1, JobEvent::Started { predicted_s: Some(9.0) }));
+        jobs.event(event(1, JobEvent::Started { predicted_s: Some(9.0), device: None }));
         assert_eq!(left(&jobs), Some(9.0));
         jobs.event(event(2, progress(1)));
         assert_eq!(left(&jobs), Some(3.0));

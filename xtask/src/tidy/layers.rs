@@ -114,7 +114,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "protocol",
-        "close fault hex limits scope tolerant
+        "close device fault hex limits scope tolerant
          bench telemetry
          ability job proof sizes
          client server",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use kernels::backend::Cache;
+use kernels::backend::{BackendKind, Cache, DeviceId};
 use kernels::cpu::isa::{Isa, Level};
 use kernels::cpu::threads::Cores;
 use kernels::measure::{Plan, StopRule, WarmUp};
@@ -11,6 +11,8 @@ use report::input::number_input;
 use report::number_text::typed;
 
 use crate::failure::Failure;
+use crate::hooks::Hooks;
+use crate::measure::machine::{self, NotFound};
 
 /// Upper bound of the sample count and of the time limit in s.
 const MOST_SAMPLES: u64 = 100_000;
@@ -25,6 +27,7 @@ const MOST_BYTES: u64 = 10_000_000_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
     pub(super) plan: Plan,
+    pub(super) device: DeviceId,
     pub(super) threads: Option<usize>,
     pub(super) isa: Option<Isa>,
     pub(super) seed: u64,
@@ -33,7 +36,7 @@ pub(super) struct Settings {
 /// Adds the flags of a measurement to a verb.
 pub(super) fn add(command: Command) -> Command {
     command.args([
-        text("backend", "NAME").help("Backend: auto (default) or cpu; cuda is not available yet"),
+        device(),
         text("iterations", "N").help(
             "Fixed number of samples, instead of sampling until the median is known to half a percent",
         ),
@@ -45,6 +48,34 @@ pub(super) fn add(command: Command) -> Command {
         text("isa", "NAME").help("Instruction set; default: the widest of this processor"),
         text("seed", "N").help("Seed of the random data; default 1"),
     ])
+}
+
+/// The device that is measured; `--backend` is its older name.
+pub(in crate::verbs) fn device() -> Arg {
+    text("device", "NAME").alias("backend").help(
+        "Device: auto (default), cpu, or another one of this machine by key and index; a name that it lacks lists those it has",
+    )
+}
+
+/// The device of [`device`].
+///
+/// # Errors
+/// A device that this machine lacks, and a name that is none.
+pub(in crate::verbs) fn device_of(matches: &ArgMatches) -> Result<DeviceId, Failure> {
+    device_named(matches.get_one::<String>("device").map(String::as_str))
+}
+
+/// The device with a name; without a name the first one.
+///
+/// # Errors
+/// See [`device_of`].
+pub(in crate::verbs) fn device_named(asked: Option<&str>) -> Result<DeviceId, Failure> {
+    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
+    match machine::find(&devices, asked) {
+        Ok(device) => Ok(device.id),
+        Err(why @ NotFound::Absent(..)) => Err(Failure::NoDevice(why.to_string())),
+        Err(why @ NotFound::NoName(..)) => Err(Failure::BadInput(why.to_string())),
+    }
 }
 
 fn text(name: &'static str, value: &'static str) -> Arg {
@@ -81,14 +112,20 @@ pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
 impl Settings {
     /// The defaults.
     pub(super) const STANDARD: Self =
-        Self { plan: Plan::STANDARD, threads: None, isa: None, seed: 1 };
+        Self { plan: Plan::STANDARD, device: DeviceId::CPU, threads: None, isa: None, seed: 1 };
 
     pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
-        backend(matches.get_one::<String>("backend").map_or("auto", String::as_str))?;
+        let (device, threads, isa) = (device_of(matches)?, threads(matches)?, isa(matches)?);
+        if device.backend != BackendKind::Cpu && (threads.is_some() || isa.is_some()) {
+            return Err(Failure::bad(format!(
+                "--threads and --isa are of processors; omit them for {device}"
+            )));
+        }
         Ok(Self {
             plan: Plan { warm_up: warm_up(matches)?, rule: rule(matches)?, ..Plan::STANDARD },
-            threads: threads(matches)?,
-            isa: isa(matches)?,
+            device,
+            threads,
+            isa,
             seed: whole(matches, "seed", 0, u64::MAX)?.unwrap_or(1),
         })
     }
@@ -98,19 +135,6 @@ impl Settings {
 fn threads(matches: &ArgMatches) -> Result<Option<usize>, Failure> {
     let most = Cores::of_this_process().logical() as u64;
     Ok(whole(matches, "threads", 1, most)?.and_then(|n| usize::try_from(n).ok()))
-}
-
-/// Returns an error unless a backend with this name exists.
-pub(super) fn backend(name: &str) -> Result<(), Failure> {
-    match name {
-        "auto" | "cpu" => Ok(()),
-        "cuda" => Err(Failure::NoDevice(
-            "this version has no backend for CUDA; --backend cpu measures the processor".into(),
-        )),
-        other => {
-            Err(Failure::bad(format!("unknown backend `{other}`; known backends: auto, cpu, cuda")))
-        }
-    }
 }
 
 fn warm_up(matches: &ArgMatches) -> Result<WarmUp, Failure> {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::ArgMatches;
-use kernels::backend::{Backend, Cache, Fault, Kernel, Work};
+use kernels::backend::{Backend, Cache, Description, Fault, Kernel, Work};
 use kernels::cpu::clock::SystemClock;
 use kernels::devices;
 use kernels::measure::{Stage, Stopped};
@@ -12,7 +12,8 @@ use report::output::json::bench::BenchJson;
 
 use super::flags::Settings;
 use crate::failure::Failure;
-use crate::measure::record;
+use crate::hooks::Hooks;
+use crate::measure::{machine, record};
 
 pub(super) fn all(
     settings: Settings,
@@ -48,12 +49,13 @@ pub(super) fn each(
     run(&mut *open(settings)?, settings, points, take)
 }
 
-/// Opens the first device of this machine.
+/// Opens the device of these settings.
 fn open(settings: Settings) -> Result<Box<dyn Backend>, Failure> {
-    let devices = devices::all(None);
-    let device = devices.first().ok_or_else(|| failure(Stopped::Failed(Fault::NoDevice)))?;
+    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
+    let device = devices.iter().find(|device| device.id == settings.device);
+    let device = device.ok_or_else(|| Failure::NoDevice(format!("{} is gone", settings.device)))?;
     let opened = device.open(&devices::Settings { workers: settings.threads, isa: settings.isa });
-    opened.map_err(|fault| failure(Stopped::Failed(fault)))
+    opened.map_err(|fault| Failure::NoDevice(machine::unopened(device, &fault)))
 }
 
 fn run(
@@ -63,15 +65,27 @@ fn run(
     mut take: impl FnMut(BenchJson) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let clock = SystemClock::new();
+    measurable(device, points)?;
     for (index, (kernel, cache)) in points.iter().enumerate() {
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
         let line = Line::new(format!("{} of {}: {}", index + 1, points.len(), kernel.key()));
         let measured =
             record::measure(&clock, device, &work, &settings.plan, &mut |stage| line.show(stage));
         line.end();
-        take(measured.map_err(failure)?)?;
+        take(measured.map_err(|stopped| failure(&*device, stopped))?)?;
     }
     Ok(())
+}
+
+/// Refuses kernels that the device lacks.
+fn measurable(device: &dyn Backend, points: &[(Kernel, Cache)]) -> Result<(), Failure> {
+    let support = device.support();
+    let Some((kernel, _)) = points.iter().find(|(kernel, _)| !support.has(*kernel)) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = support.kernels.iter().map(|known| known.key).collect();
+    let (id, key) = (device.describe().id, kernel.key());
+    Err(Failure::bad(format!("{key} is not measured on {id}; it measures {}", known.join(", "))))
 }
 
 /// A wrong result is a failure, returned after its record was printed.
@@ -89,9 +103,12 @@ pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
 }
 
 /// The message for a point without a record.
-pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
+fn failure(device: &dyn Backend, stopped: Stopped<Fault>) -> Failure {
     match stopped {
-        Stopped::Failed(Fault::NoDevice) => Failure::NoDevice("there is no such device".into()),
+        Stopped::Failed(fault @ Fault::NoDevice) => {
+            let Description { id, device, .. } = device.describe();
+            Failure::NoDevice(format!("{id} ({device}): {}", machine::said(&fault)))
+        }
         Stopped::Failed(Fault::NoMemory { bytes }) => Failure::bad(format!(
             "this needs {} GB of memory, more than is free; choose a smaller size",
             bytes.div_ceil(1_000_000_000)

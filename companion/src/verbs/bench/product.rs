@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
+use kernels::backend::{Cache, DeviceId, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use kernels::pack::Layout;
@@ -254,10 +254,11 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
 /// The settings that change a result, apart from the point itself.
 fn way(settings: &Settings) -> String {
     let threads = settings.threads.unwrap_or_else(|| Cores::of_this_process().usual());
-    match settings.plan.rule {
-        StopRule::Iterations(n) => format!("--threads {threads} and {n} samples"),
-        StopRule::Certain { .. } => format!("--threads {threads} until the median is certain"),
-    }
+    let samples = match settings.plan.rule {
+        StopRule::Iterations(n) => Some(n as u64),
+        StopRule::Certain { .. } => None,
+    };
+    in_words(&settings.device.to_string(), threads as u64, samples)
 }
 
 fn way_of_record(record: &Value) -> Option<String> {
@@ -265,10 +266,21 @@ fn way_of_record(record: &Value) -> Option<String> {
         return Some(way);
     }
     let threads = record["conditions"]["threads"].as_u64()?;
-    Some(match record["stop_rule"]["n"].as_u64() {
-        Some(n) => format!("--threads {threads} and {n} samples"),
-        None => format!("--threads {threads} until the median is certain"),
-    })
+    // Records of earlier versions have no index; it was 0.
+    let (backend, index) = (record["backend"].as_str()?, record["index"].as_u64().unwrap_or(0));
+    Some(in_words(&format!("{backend}:{index}"), threads, record["stop_rule"]["n"].as_u64()))
+}
+
+fn in_words(device: &str, threads: u64, samples: Option<u64>) -> String {
+    let by = if device == DeviceId::CPU.to_string() {
+        format!("--threads {threads}")
+    } else {
+        format!("--device {device}")
+    };
+    match samples {
+        Some(n) => format!("{by} and {n} samples"),
+        None => format!("{by} until the median is certain"),
+    }
 }
 
 fn name(kernel: Kernel, cache: Cache) -> String {

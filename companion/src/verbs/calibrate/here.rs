@@ -20,6 +20,7 @@ use crate::verbs::bench;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let path = |name: &str| matches.get_one::<String>(name).map(PathBuf::from);
+    let measured = bench::device_of(matches)?;
     let (out, device) = (path("out"), path("export-device"));
     if let Some(key) = matches.get_one::<String>("hardware") {
         catalog::device(key).map_err(|error| Failure::bad(words::core_error(&error)))?;
@@ -32,7 +33,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     // Check the output first: three minutes of measurement must not be lost because a folder is missing.
     [&out, &device].into_iter().flatten().try_for_each(|target| writable(target))?;
-    let records = bench::planned(PLAN, &points)?;
+    let records = bench::planned(measured, PLAN, &points)?;
     let calibrated = Calibrated::new(&records)
         .map_err(|why| Failure::Failed(format!("{why}; nothing is written")))?;
     let own = calibration_file::write(&calibrated.own());

@@ -15,7 +15,7 @@ pub(super) fn measure(
     backend: &str,
     fields: &Map<String, Value>,
 ) -> Result<Vec<Measured>, Failure> {
-    bench::check_backend(backend)?;
+    let device = bench::device_named(Some(backend))?;
     let list = fields.get("weights").and_then(Value::as_str);
     let list = list.ok_or_else(|| {
         Failure::bad(
@@ -49,7 +49,7 @@ pub(super) fn measure(
         wanted.push((shape, weights, kernel));
     }
     let points: Vec<_> = wanted.iter().map(|(_, _, kernel)| *kernel).collect();
-    let records = bench::products(&points)?;
+    let records = bench::products(device, &points)?;
     let rows = records.into_iter().zip(wanted).map(|(record, (shape, weights, _))| Measured {
         weights: weights.into(),
         activations: record.precision.map(|precision| precision.activations),

@@ -164,7 +164,7 @@ fn a_lost_connection_resumes_after_the_last_event() {
         ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }),
     );
     client.receive(None, event(1, JobEvent::Queued));
-    client.receive(None, event(2, JobEvent::Started { predicted_s: None }));
+    client.receive(None, event(2, JobEvent::Started { predicted_s: None, device: None }));
     assert_eq!(
         client.receive(None, event(4, JobEvent::Queued)),
         [Action::Send(ClientMessage::SubscribeJob { job: JobId(4), after: 2 })]

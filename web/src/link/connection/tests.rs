@@ -44,6 +44,7 @@ fn identified() -> Event {
         session: 1,
         epoch: EPOCH,
         machine: "a processor".into(),
+        devices: Vec::new(),
     }))
 }
 
@@ -97,6 +98,7 @@ fn a_code_becomes_a_key_and_is_forgotten() {
         session: 1,
         epoch: EPOCH,
         machine: String::new(),
+        devices: Vec::new(),
     };
     connection.on(Event::Received(ServerMessage::Paired(paired)));
     let done = connection.on(signed(None));

@@ -273,7 +273,14 @@ mod tests {
     }
 
     fn telemetry(value: Option<f64>) -> Telemetry {
-        let reading = Reading { name: "memory_total_byte".into(), value, reason: None };
+        let reading = Reading {
+            name: "memory_total_byte".into(),
+            value,
+            reason: None,
+            device: None,
+            rail: None,
+            source: None,
+        };
         Telemetry { at_ms: 0, readings: vec![reading] }
     }
 

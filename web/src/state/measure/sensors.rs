@@ -69,6 +69,9 @@ mod tests {
             name: name.into(),
             value,
             reason: reason.map(Into::into),
+            device: None,
+            rail: None,
+            source: None,
         };
         let telemetry = Telemetry {
             at_ms: 0,

@@ -15,10 +15,14 @@ pub struct BenchJson {
     pub kernel: String,
     /// Variant of the kernel: on a processor the instruction set.
     pub route: String,
-    /// Only `cpu` so far.
+    /// Key of the backend, such as `cpu`.
     pub backend: String,
+    /// Number of the device among those of its backend.
+    pub index: u32,
     /// Name that the device reports.
     pub device: String,
+    /// Key of the device in the catalog, where one fits.
+    pub catalog_key: Option<String>,
     /// Shape of a product; `None` for other kernels.
     pub shape: Option<ProductShapeJson>,
     /// Sizes by name, of kernels of a layer beside its products; absent for others.
