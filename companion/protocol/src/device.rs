@@ -28,6 +28,23 @@ impl DeviceName {
     }
 }
 
+/// Key of the measured processor in device and calibration files.
+pub const PROCESSOR_KEY: &str = "this_machine";
+
+/// Key of a measured device in device and calibration files; each device of a machine has its own.
+pub fn file_key(backend: &str, index: u32) -> String {
+    if (backend, index) == ("cpu", 0) {
+        String::from(PROCESSOR_KEY)
+    } else {
+        format!("{PROCESSOR_KEY}_{backend}_{index}")
+    }
+}
+
+/// Whether an order is for the processor, by name or because it names no device.
+pub fn is_processor(asked: Option<&str>) -> bool {
+    matches!(asked, None | Some("auto" | "cpu" | "cpu:0"))
+}
+
 /// The name of a device in orders and readings: `cpu:0`.
 pub fn id(backend: &str, index: u32) -> String {
     format!("{backend}:{index}")

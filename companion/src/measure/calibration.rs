@@ -14,14 +14,12 @@ use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
 use kernels::stats::median;
 use protocol::bench::Shape;
+use protocol::device::file_key;
 use report::input::calibration_file::{OwnMeasurements, OwnRow};
 use report::output::accuracy::Typical;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
-
-/// Key of this device in the files written.
-pub(crate) const KEY: &str = "this_machine";
 
 /// Layouts whose factors are fitted: one of each common format.
 const LAYOUTS: [Layout; 11] = [
@@ -99,6 +97,8 @@ pub(crate) struct Calibrated {
     pub(crate) held_out: Vec<f64>,
     /// Relative errors of held-out GEMM points.
     pub(crate) held_out_matrices: Vec<f64>,
+    /// Key of the device in the files.
+    pub(crate) key: String,
     /// Name that the device reports.
     pub(crate) device: String,
     pub(crate) version: String,
@@ -136,6 +136,7 @@ impl Calibrated {
             rows: Vec::new(),
             held_out: Vec::new(),
             held_out_matrices: Vec::new(),
+            key: file_key(&first.backend, first.index),
             device: first.device.clone(),
             version: first.conditions.version.clone(),
             kernel_hash: first.conditions.kernel_hash.clone(),
@@ -148,6 +149,9 @@ impl Calibrated {
         calibrated.rows.push(vectors());
         for element in ELEMENTS.iter().copied() {
             calibrated.add_matrices(element, records)?;
+        }
+        for row in &mut calibrated.rows {
+            row.factors.device = Some(Text::Owned(calibrated.key.clone()));
         }
         Ok(calibrated)
     }
@@ -235,7 +239,7 @@ impl Calibrated {
             count => format!("; {count} formats exceeded the read kernel, which was disturbed"),
         };
         OwnMeasurements {
-            device: KEY.into(),
+            device: self.key.clone(),
             about: format!(
                 "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; held-out points: {}{faster}",
                 self.device,
@@ -253,9 +257,9 @@ impl Calibrated {
 /// A kernel without any fitted factor.
 const ONE: TimedPart = TimedPart { memory: 0.0, compute: 0.0, count: 1.0, floors: 0.0, rest: 0.0 };
 
-/// A row for products on this machine.
+/// A row for products; its device is set when all rows are there.
 fn product() -> FactorRow {
-    FactorRow { device: Some(Text::Borrowed(KEY)), op: Some(OpKind::Gemm), ..FactorRow::OPEN }
+    FactorRow { op: Some(OpKind::Gemm), ..FactorRow::OPEN }
 }
 
 /// GEMV was memory-bound in every format, so its arithmetic stays at the roof.

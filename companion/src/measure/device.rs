@@ -6,7 +6,7 @@ use report::input::device_file::DeviceFile;
 use report::output::json::bench::BenchJson;
 use serde_json::{Value, json};
 
-use super::calibration::{Calibrated, KEY, peak_of};
+use super::calibration::{Calibrated, peak_of};
 use super::sensors::Sensors;
 
 /// The catalog's device with this processor name. `None` if there is none.
@@ -53,7 +53,7 @@ pub(crate) fn file(
         Some(base) => datasheet(base),
         None => unknown(bandwidth, &peaks)?,
     };
-    file["key"] = json!(KEY);
+    file["key"] = json!(calibrated.key);
     file["name"] = json!(format!("{} (measured here)", calibrated.device));
     file["measured_bandwidth_gb_s"] = json!(bandwidth);
     file["measured_peaks_tflops"] = peaks;

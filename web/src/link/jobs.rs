@@ -1,6 +1,7 @@
 //! The daemon's jobs as known to this page. Events have sequence numbers: duplicates are dropped, gaps are requested again.
 
 use protocol::bench::{BenchKind, BenchRecord};
+use protocol::device::is_processor;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ToldSpec};
 use protocol::limits::LIMITS;
@@ -221,11 +222,13 @@ impl JobList {
         }
     }
 
-    /// The newest job that has the roofs of its machine; `None` if there is none, or if its result was applied.
+    /// The newest job that has the roofs of its machine's processor; `None` if there is none, or if its result was applied.
     pub fn newest_roofs(&self) -> Option<JobId> {
         let brings_roofs = |job: &&Job| match &job.summary.spec {
-            ToldSpec::Known(JobSpec::Bench(bench)) => bench.what == BenchKind::Roofs,
-            ToldSpec::Known(JobSpec::Calibrate(_)) => true,
+            ToldSpec::Known(spec @ JobSpec::Bench(bench)) => {
+                bench.what == BenchKind::Roofs && is_processor(spec.device())
+            }
+            ToldSpec::Known(spec @ JobSpec::Calibrate(_)) => is_processor(spec.device()),
             ToldSpec::Later(_) => false,
         };
         let done = |job: &&Job| job.summary.state == JobState::Done;

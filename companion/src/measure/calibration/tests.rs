@@ -193,3 +193,21 @@ fn a_calibration_takes_less_than_half_a_line() {
         assert!((1000..LINE / 2).contains(&bytes), "{bytes}");
     }
 }
+
+#[test]
+fn two_devices_of_a_machine_have_files_of_their_own() {
+    let of = |backend: &str, index| {
+        let mut records = records(0.9, 50e9);
+        for record in &mut records {
+            (record.backend, record.index) = (backend.into(), index);
+        }
+        let calibrated = Calibrated::new(&records).unwrap();
+        let device = device::file(&calibrated, &records, Some("epyc_9654")).unwrap();
+        let own = calibrated.own();
+        assert!(own.rows.iter().all(|row| row.factors.device.as_deref() == Some(&*own.device)));
+        assert_eq!(device["key"], own.device);
+        own.device
+    };
+    let keys = [("cpu", 0), ("cuda", 0), ("cuda", 1)].map(|(backend, index)| of(backend, index));
+    assert_eq!(keys, ["this_machine", "this_machine_cuda_0", "this_machine_cuda_1"]);
+}

@@ -4,6 +4,7 @@ use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::provenance::Provenance;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
+use protocol::device::{PROCESSOR_KEY, is_processor};
 use protocol::job::{CalibrateSpec, JobId, JobSpec, JobState};
 use protocol::telemetry::Telemetry;
 use serde_json::{Value, json};
@@ -13,8 +14,6 @@ use crate::link::connection::State;
 use crate::link::jobs::Job;
 use crate::state::inputs::Inputs;
 
-/// Key of the machine in device files; a calibration uses the same key.
-const KEY: &str = "this_machine";
 const GIB: f64 = 1_073_741_824.0;
 
 /// The job that measures the roofs.
@@ -57,7 +56,9 @@ pub fn job_result(job: &Job, telemetry: Option<&Telemetry>) -> Option<JobResult>
         return Some(JobResult::Calibration(calibration.clone(), device.clone()));
     }
     let is_done = job.summary.state == JobState::Done;
-    let measures_roofs = matches!(job.summary.spec.known(), Some(JobSpec::Bench(bench)) if bench.what == BenchKind::Roofs);
+    // The file that is made of roofs describes a processor.
+    let measures_roofs = matches!(job.summary.spec.known(), Some(JobSpec::Bench(bench))
+        if bench.what == BenchKind::Roofs && is_processor(bench.backend.as_deref()));
     if !is_done || !measures_roofs {
         return None;
     }
@@ -90,7 +91,7 @@ fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
         _ => "",
     };
     let value: Value = json!({
-        "key": KEY,
+        "key": PROCESSOR_KEY,
         "name": format!("{} (measured here)", read.device),
         "class": "cpu",
         "memory_gib": rounded(memory / GIB),
@@ -124,7 +125,7 @@ pub const MEASURE_ALL: &str = "Measure and calibrate (2.5 min)";
 /// Reason why a device is not the machine with this name, which is empty if none is connected; empty if it is that machine.
 pub fn elsewhere(device: &Device, machine: &str) -> String {
     if machine.is_empty() {
-        return if device.key == KEY {
+        return if device.key == PROCESSOR_KEY {
             String::new()
         } else {
             format!(
@@ -262,6 +263,10 @@ mod tests {
         assert_eq!(client.jobs.job(JobId(4)).map(|job| job.result_use), Some(ResultUse::Awaited));
         client.is_selected = true;
         assert_eq!(selection(&client, orin), None, "the reader may go back");
+        let card = JobSpec::Calibrate(CalibrateSpec { backend: Some("cuda:0".into()) });
+        let both = connected("A chip", vec![done(6, card), done(2, calibration_job())]);
+        let processor = Some(MachineChoice::Measured(JobId(2)));
+        assert_eq!(selection(&both, orin), processor, "a card is not the machine");
         let nothing = connected("A chip", Vec::new());
         assert_eq!(selection(&nothing, orin), None);
         let named = connected(&format!("NVIDIA {}", orin.name), Vec::new());
@@ -304,7 +309,7 @@ mod tests {
         let [(name, text)] = &files[..] else { panic!("{files:?}") };
         let opened = open(name, text, Unread::Refuse);
         let Ok(Opened::Device(device)) = opened else { panic!("{opened:?}") };
-        assert_eq!((&*device.key, &*device.name), (KEY, "a processor (measured here)"));
+        assert_eq!((&*device.key, &*device.name), (PROCESSOR_KEY, "a processor (measured here)"));
         assert_eq!(device.bandwidth.provenance, Provenance::Measured);
         assert!((device.bandwidth.value.get() / 2e10 - 1.0).abs() < 1e-12);
         let mut inputs = Inputs::default();
@@ -323,7 +328,7 @@ mod tests {
             (epyc.clone(), "AMD EPYC 9754 128-Core Processor", false),
             (named("A chip (measured here)"), "A chip", true),
             (named("A chip (measured here)"), "Another chip", false),
-            (Device { key: KEY.into(), ..named("A chip (measured here)") }, "", true),
+            (Device { key: PROCESSOR_KEY.into(), ..named("A chip (measured here)") }, "", true),
             (epyc.clone(), "", false),
         ] {
             assert_eq!(elsewhere(&device, machine).is_empty(), is_here, "{machine}");
