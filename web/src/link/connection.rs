@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;
+use protocol::device::DeviceName;
 use protocol::hex::Hex;
 use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
@@ -190,12 +191,21 @@ impl Connection {
     fn receive(&mut self, message: ServerMessage) -> Vec<Action> {
         match message {
             ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
-            ServerMessage::Identified(Identified { proof, scopes, epoch, machine, .. }) => {
-                let session = self.session(self.key, scopes, epoch, machine);
+            ServerMessage::Identified(Identified {
+                proof,
+                scopes,
+                epoch,
+                machine,
+                devices,
+                ..
+            }) => {
+                let session = self.session(self.key, scopes, epoch, (machine, devices));
                 self.check(proof, session, None)
             }
-            ServerMessage::Paired(Paired { key, proof, scopes, epoch, machine, .. }) => {
-                let session = self.session(Some(key), scopes, epoch, machine);
+            ServerMessage::Paired(Paired {
+                key, proof, scopes, epoch, machine, devices, ..
+            }) => {
+                let session = self.session(Some(key), scopes, epoch, (machine, devices));
                 self.check(proof, session, Some(key))
             }
             ServerMessage::Bye(fault) => {
@@ -212,14 +222,23 @@ impl Connection {
         key: Option<Hex<8>>,
         scopes: Vec<Scope>,
         epoch: Hex<8>,
-        machine: String,
+        (machine, devices): (String, Vec<DeviceName>),
     ) -> DaemonSession {
         let hello = self.pending.as_mut().map(|pending| &mut pending.hello);
         let (version, can, limits) = match hello {
             Some(hello) => (hello.version.clone(), hello.can.take(), hello.limits.clone()),
             None => (String::new(), None, LIMITS),
         };
-        DaemonSession { key, scopes, epoch, machine, version, can: can.map(Arc::from), limits }
+        DaemonSession {
+            key,
+            scopes,
+            epoch,
+            machine,
+            devices,
+            version,
+            can: can.map(Arc::from),
+            limits,
+        }
     }
 
     fn on_hello(&mut self, hello: Hello) -> Vec<Action> {

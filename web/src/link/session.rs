@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use protocol::ability::Abilities;
+use protocol::device::DeviceName;
 use protocol::hex::Hex;
 use protocol::limits::Limits;
 use protocol::scope::Scope;
@@ -18,6 +19,8 @@ pub struct DaemonSession {
     pub version: String,
     /// Name of the daemon's processor; empty if it is unknown.
     pub machine: String,
+    /// Names of its devices; empty for older daemons.
+    pub devices: Vec<DeviceName>,
     /// Abilities of the daemon; `None` if it tells none.
     pub can: Option<Arc<Abilities>>,
     pub limits: Limits,
@@ -33,6 +36,7 @@ impl DaemonSession {
             epoch: Hex([0; 8]),
             version: version.to_owned(),
             machine: machine.to_owned(),
+            devices: Vec::new(),
             can: None,
             limits: protocol::limits::LIMITS,
         }

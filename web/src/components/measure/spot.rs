@@ -9,7 +9,7 @@ use super::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::form::{self, MeasuredFormat, SWEEP};
+use crate::state::measure::form::{self, MeasuredDevice, MeasuredFormat, SWEEP};
 use crate::state::measure::spot::{SpotKind, kinds, product_words};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
@@ -46,6 +46,7 @@ pub fn Spot() -> impl IntoView {
     view! {
         <form class="spot" on:submit=on(on_check)>
             <h2>"Spot check"</h2>
+            <Device/>
             <Kind kind=kind/>
             {fields}
             <Precision/>
@@ -54,6 +55,31 @@ pub fn Spot() -> impl IntoView {
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
         <div hidden=flag(move || !is_product.get())><Sweep busy=busy start=start/></div>
+    }
+}
+
+/// Selects the device that is measured; absent where there is one.
+#[component]
+fn Device() -> impl IntoView {
+    let MeasureContext { client, spot, .. } = expect_context();
+    let all = memo(move |_| {
+        client.with(|client| client.session().map(MeasuredDevice::all).unwrap_or_default())
+    });
+    let option = move |device: MeasuredDevice| {
+        let id = device.backend.unwrap_or_default();
+        let is_chosen = spot.with_untracked(|spot| spot.device == id);
+        view! { <option value=id selected=is_chosen>{device.name}</option> }
+    };
+    let options = block(move || all.get().into_iter().map(option).collect_view().into_any());
+    let choose = on(move |event| {
+        let id = event_target_value(&event);
+        spot.update(|spot| spot.device = id);
+    });
+    view! {
+        <div class="field" hidden=flag(move || all.with(|all| all.len() < 2))>
+            <label for="measured-device">"Device that is measured"</label>
+            <select id="measured-device" on:change=choose>{options}</select>
+        </div>
     }
 }
 

@@ -1,6 +1,7 @@
 //! Root component of the Measure view.
 
 use leptos::prelude::*;
+use protocol::bench::BenchRecord;
 
 use super::MeasureContext;
 use super::calibrate::{Calibrate, select_machine, take_over};
@@ -89,11 +90,19 @@ fn context(session: Session) -> MeasureContext {
     });
     let answer = memo(move |_| {
         let machine = machine.get();
-        place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
+        // A device beside the processor has roofs of its own.
+        let measured = |records: &[BenchRecord]| records.first().map(|first| first.device.clone());
+        place.with(|inputs| {
+            shown.with(|records| {
+                answer(records, inputs.place(), &measured(records).unwrap_or(machine))
+            })
+        })
     });
-    let measured =
-        memo(move |_| client.with(|client| client.session().and_then(MeasuredDevice::of)));
     let spot = RwSignal::new(SpotForm::default());
+    let wanted = memo(move |_| spot.with(|spot| spot.device.clone()));
+    let measured = memo(move |_| {
+        wanted.with(|wanted| client.with(|client| MeasuredDevice::of(client.session()?, wanted)))
+    });
     let daemon = StoredValue::new(daemon);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use calc_core::catalog;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
+use protocol::device;
 use protocol::limits::Limits;
 use report::input::number_input;
 use report::number_text;
@@ -26,17 +27,36 @@ pub struct MeasuredFormat {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredDevice {
     pub can: DeviceAbility,
-    /// Name of the device in orders; `None` for the only one.
+    /// Name to choose it by: as it reports, else backend and index.
+    pub name: String,
+    /// Name of the device in orders; `None` for the first one, which is measured where an order names none.
     pub backend: Option<String>,
     pub limits: Limits,
 }
 
 impl MeasuredDevice {
-    /// The first device of a daemon; those of the first daemons, which tell none, are assumed.
-    pub fn of(session: &DaemonSession) -> Option<Self> {
+    /// The devices of a daemon; those of the first daemons, which tell none, are assumed.
+    pub fn all(session: &DaemonSession) -> Vec<Self> {
         let can = session.can.clone().unwrap_or_else(|| Arc::new(Abilities::untold()));
-        let first = can.devices.first()?.clone();
-        Some(Self { can: first, backend: None, limits: session.limits.clone() })
+        let devices = can.devices.iter().enumerate().map(|(at, can)| {
+            let id = device::id(&can.backend, can.index);
+            let named = session.devices.iter().find(|named| named.id() == id);
+            let name = named.map(|named| named.name.clone()).filter(|name| !name.is_empty());
+            Self {
+                can: can.clone(),
+                name: name.unwrap_or_else(|| id.clone()),
+                backend: (at > 0).then_some(id),
+                limits: session.limits.clone(),
+            }
+        });
+        devices.collect()
+    }
+
+    /// The device of a daemon with this name in orders, else its first one.
+    pub fn of(session: &DaemonSession, wanted: &str) -> Option<Self> {
+        let mut all = Self::all(session);
+        let at = all.iter().position(|device| device.backend.as_deref() == Some(wanted));
+        (!all.is_empty()).then(|| all.swap_remove(at.unwrap_or(0)))
     }
 
     /// Whether it has a kernel.
@@ -193,7 +213,7 @@ pub(super) mod tests {
 
     /// The device of a daemon that tells nothing.
     pub(in crate::state::measure) fn untold() -> MeasuredDevice {
-        MeasuredDevice::of(&session()).expect("a device")
+        MeasuredDevice::of(&session(), "").expect("a device")
     }
 
     /// A device that tells kernels, each with its formats, and packs weights for up to 16 tokens.
@@ -206,6 +226,40 @@ pub(super) mod tests {
         let mut device = untold();
         device.can.kernels = kernels.iter().map(kernel).collect();
         device
+    }
+
+    #[test]
+    fn devices_have_the_names_that_the_daemon_tells_and_the_first_is_measured_unless_one_is_wanted()
+    {
+        let mut session = session();
+        let device = |backend: &str| DeviceAbility {
+            backend: backend.to_owned(),
+            index: 0,
+            kernels: Vec::new(),
+        };
+        let devices = vec![device("cpu"), device("cuda"), device("npu")];
+        session.can = Some(Arc::new(Abilities { devices, ..Abilities::default() }));
+        let named = |backend: &str, name: &str| device::DeviceName {
+            backend: backend.to_owned(),
+            index: 0,
+            name: name.to_owned(),
+            catalog_key: None,
+        };
+        session.devices = vec![named("cpu", "a processor"), named("cuda", "a card")];
+        let names: Vec<String> =
+            MeasuredDevice::all(&session).into_iter().map(|device| device.name).collect();
+        assert_eq!(names, ["a processor", "a card", "npu:0"]);
+        for (wanted, name, backend) in [
+            ("", "a processor", None),
+            ("cuda:0", "a card", Some("cuda:0")),
+            ("cuda:7", "a processor", None),
+        ] {
+            let found = MeasuredDevice::of(&session, wanted).expect("a device");
+            let order = found.order(BenchKind::Flops, Vec::new());
+            assert_eq!((&*found.name, order.backend.as_deref()), (name, backend), "{wanted}");
+        }
+        session.can = Some(Arc::default());
+        assert_eq!(MeasuredDevice::of(&session, ""), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct SensorLine {
     pub reason: String,
 }
 
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 11] = [
     ("cpu_utilization_ratio", "CPU in use"),
     ("load_1m", "Load, 1 min"),
     ("memory_total_byte", "Memory"),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &str); 10] = [
     ("cpu_clock_hz", "CPU clock"),
     ("temperature_celsius", "Temperature"),
     ("cpu_power_watt", "CPU power"),
+    ("battery_power_watt", "Battery power"),
     ("gpu_utilization_ratio", "GPU in use"),
     ("gpu_memory_used_byte", "GPU memory in use"),
     ("gpu_power_watt", "GPU power"),

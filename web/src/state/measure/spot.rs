@@ -81,6 +81,8 @@ pub fn kinds(device: Option<&MeasuredDevice>) -> Vec<SpotKind> {
 /// The form of a spot check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpotForm {
+    /// Name of the wanted device in orders; empty for the first one.
+    pub device: String,
     pub wanted: SpotKind,
     /// Key of the wanted format; empty for all.
     pub format: String,
