@@ -33,7 +33,7 @@ pub(crate) fn has_room(
 /// The device of a job.
 ///
 /// # Errors
-/// A name that is none of these devices, and a kernel that the device lacks.
+/// An unknown device, and a kernel that the device lacks.
 pub(crate) fn device<'a>(spec: &JobSpec, devices: &'a [Device]) -> Result<&'a Device, Fault> {
     let found = machine::find(devices, spec.device());
     let device = found.map_err(|why| Reason::DeviceUnknown.with(&[&why]))?;

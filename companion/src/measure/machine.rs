@@ -36,7 +36,7 @@ fn of(id: DeviceId, name: &str, key: Option<&str>) -> DeviceName {
     }
 }
 
-/// Key of a device in the catalog: the one that its backend tells, else that of the processor with this name.
+/// Key of a device in the catalog: as its backend tells it, else by the name of the processor.
 pub(crate) fn catalog_key(told: Option<&str>, name: &str) -> Option<String> {
     told.map(str::to_owned).or_else(|| Some(device::known(name)?.key.to_string()))
 }
@@ -46,7 +46,7 @@ pub(crate) fn catalog_key(told: Option<&str>, name: &str) -> Option<String> {
 pub(crate) enum NotFound {
     /// This machine lacks it, or this build its backend: the name, and the devices that there are.
     Absent(String, String),
-    /// It is no name of a device: the text, and the backends that there may be.
+    /// The text names no device: the text, and the known backends.
     NoName(String, String),
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for NotFound {
 /// The device that a flag or an order names; the first one if it names none.
 ///
 /// # Errors
-/// A name that is none, and a device that this machine lacks.
+/// A text that names no device, and a device that this machine lacks.
 pub(crate) fn find<'a>(devices: &'a [Device], asked: Option<&str>) -> Result<&'a Device, NotFound> {
     let asked = asked.unwrap_or("auto");
     if let Some(found) = devices::find(devices, asked) {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_missing_differs_from_a_word_that_is_none() {
+    fn a_missing_device_differs_from_a_misspelt_one() {
         let here = devices::all(Some(Script::GOOD));
         for (asked, id) in [
             (None, "cpu:0"),

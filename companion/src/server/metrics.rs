@@ -57,8 +57,8 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
     text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
 }
 
-/// Readings of a card under the names of DCGM's fields, for dashboards that know those: reading, field, its description, and the
-/// field's unit in that of the reading.
+/// Readings of a card under the names of DCGM's fields, for dashboards that know those: reading, field, its description, and units
+/// of the reading per unit of the field.
 const DCGM: [(&str, &str, &str, f64); 3] = [
     ("gpu_utilization_ratio", "DCGM_FI_DEV_GPU_UTIL", "Utilization of the card, in percent.", 0.01),
     (

@@ -60,7 +60,7 @@ pub(in crate::verbs) fn device() -> Arg {
 /// The device of [`device`].
 ///
 /// # Errors
-/// A device that this machine lacks, and a name that is none.
+/// A device that this machine lacks, and a text that names no device.
 pub(in crate::verbs) fn device_of(matches: &ArgMatches) -> Result<DeviceId, Failure> {
     device_named(matches.get_one::<String>("device").map(String::as_str))
 }

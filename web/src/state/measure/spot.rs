@@ -98,7 +98,7 @@ impl SpotForm {
         if has { self.wanted } else { kinds.first().copied().unwrap_or_default() }
     }
 
-    /// The text of a size: as typed, else that of the model.
+    /// The text of a size: as typed, else from the model.
     pub fn text(&self, inputs: &Inputs, kind: BenchKind, size: &KernelSize) -> String {
         let typed = self.typed.get(&(kind.key(), size.name));
         typed.cloned().unwrap_or_else(|| of_model(inputs, kind, size).to_string())
