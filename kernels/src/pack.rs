@@ -15,7 +15,7 @@ mod plane;
 mod rounding;
 mod table;
 
-pub use layout::{CodeKind, Difference, Layout, formats};
+pub use layout::{CodeKind, Layout, formats};
 pub use nf4::NF4;
 pub use plane::{LINE, Plane};
 

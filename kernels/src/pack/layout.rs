@@ -5,13 +5,12 @@ use calc_core::quant_format::QuantFormat;
 
 use super::table::{LayoutSpec, TABLE};
 
-pub use super::table::{CodeKind, Difference, Layout};
+pub use super::table::{CodeKind, Layout};
 
 /// Catalog formats that have a packed layout and so can be measured by a GEMV kernel, widest first. Lists of measurable
 /// formats elsewhere are this one.
 pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
-    let stores_its_own = |layout: &Layout| layout.key() == layout.format().key;
-    Layout::ALL.into_iter().filter(stores_its_own).map(Layout::format)
+    Layout::ALL.into_iter().map(Layout::format)
 }
 
 impl Layout {
@@ -31,9 +30,9 @@ impl Layout {
         &TABLE[self as usize]
     }
 
-    /// Key in flags and records: the key of the catalog format, or a key of its own where another layout stores that format.
+    /// Key in flags and records: the key of the catalog format.
     pub const fn key(self) -> &'static str {
-        self.spec().key
+        self.format().key
     }
 
     /// The layout with a key.
@@ -44,11 +43,6 @@ impl Layout {
     /// Catalog format that the layout stores.
     pub const fn format(self) -> &'static QuantFormat {
         self.spec().format
-    }
-
-    /// By how much its bytes differ from those of [`Layout::format`]; `None` if they are equal.
-    pub const fn difference(self) -> Option<Difference> {
-        self.spec().difference
     }
 
     /// How GEMV kernels read the codes.
@@ -119,16 +113,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_equal_those_of_the_catalog_format_except_for_stated_differences() {
+    fn bytes_equal_those_of_the_catalog_format() {
         for layout in Layout::ALL {
             let format = layout.format();
             assert_eq!(layout.block() as u64, format.block, "{layout:?}");
-            let more = layout.difference();
-            assert!(more.is_none_or(|more| more.bits_per_block != 0 && !more.why.is_empty()));
             for (rows, cols) in [(1, 1), (3, 127), (5, 128), (2, 129), (7, 5000)] {
-                let stored = format.stored_bytes(rows as u64, cols as u64).get();
-                let bits = more.map_or(0.0, |more| f64::from(more.bits_per_block));
-                let expected = stored + bits / 8.0 * (rows * layout.blocks(cols)) as f64;
+                let expected = format.stored_bytes(rows as u64, cols as u64).get();
                 let got = layout.bytes(rows, cols) as f64;
                 assert!((got - expected).abs() < 0.5, "{layout:?}: {got} B, not {expected} B");
             }

@@ -47,15 +47,6 @@ pub enum Layout {
     GgufQ4_0,
 }
 
-/// By how much the bytes of a layout differ from its catalog format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Difference {
-    /// Bits per block beyond those of the catalog row; negative if fewer.
-    pub bits_per_block: i32,
-    /// Reason, as a clause.
-    pub why: &'static str,
-}
-
 /// How GEMV kernels read the codes of a layout. It decides the form of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeKind {
@@ -70,8 +61,6 @@ pub enum CodeKind {
 /// Facts and codec of one layout.
 pub(crate) struct LayoutSpec {
     pub(crate) layout: Layout,
-    /// See [`Layout::key`].
-    pub(crate) key: &'static str,
     /// Catalog format that is stored.
     pub(crate) format: &'static QuantFormat,
     /// Elements along K that share a scale.
@@ -98,8 +87,6 @@ pub(crate) struct LayoutSpec {
     pub(crate) encode: fn(Scaling, &[f32], &mut RowMut<'_>),
     /// Unpacks one row.
     pub(crate) decode: fn(Scaling, RowRef<'_>, &mut [f64]),
-    /// See [`Layout::difference`].
-    pub(crate) difference: Option<Difference>,
 }
 
 /// Arguments that codecs of several layouts share.
@@ -128,7 +115,6 @@ fn fp8_scale(float: Minifloat, largest: f32) -> f32 {
 /// FP32, and the values that most layouts share.
 const FP32: LayoutSpec = LayoutSpec {
     layout: Layout::Fp32,
-    key: "fp32",
     format: &catalog::FP32,
     block: 1,
     code_bytes: 4,
@@ -142,13 +128,11 @@ const FP32: LayoutSpec = LayoutSpec {
     sum_factor: |_| 1.0,
     encode: |_, row, out| plain::encode_f32(row, out.codes),
     decode: |_, stored, row| plain::decode_f32(stored.codes, row),
-    difference: None,
 };
 
 /// INT4 with a BF16 scale and a BF16 zero point per 32.
 const INT4_G32: LayoutSpec = LayoutSpec {
     layout: Layout::Int4G32,
-    key: "int4_g32",
     format: &catalog::INT4_G32,
     block: 32,
     code_bytes: 16,
@@ -163,15 +147,11 @@ const INT4_G32: LayoutSpec = LayoutSpec {
 /// INT4 with a BF16 scale per 32, symmetric.
 const INT4_G32_SYM: LayoutSpec = LayoutSpec {
     layout: Layout::Int4G32Sym,
-    key: "int4_g32_sym",
+    format: &catalog::INT4_G32_SYM,
     zero_bytes: 0,
     nibble_offset: INT4_OFFSET,
     encode: |scaling, row, out| int::encode_int4_sym(scaling.block, row, out),
     decode: |scaling, stored, row| int::decode_int4_sym(scaling.block, stored, row),
-    difference: Some(Difference {
-        bits_per_block: -16,
-        why: "the catalog has groups of 32 only with a zero point; the symmetric layout has none",
-    }),
     ..INT4_G32
 };
 
@@ -180,7 +160,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     FP32,
     LayoutSpec {
         layout: Layout::Fp16,
-        key: "fp16",
         format: &catalog::FP16,
         code_bytes: 2,
         holds: |largest| f16::from_f32(largest).is_finite(),
@@ -190,7 +169,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Bf16,
-        key: "bf16",
         format: &catalog::BF16,
         code_bytes: 2,
         holds: |largest| bf16::from_f32(largest).is_finite(),
@@ -200,7 +178,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Fp8E4m3,
-        key: "fp8_e4m3",
         format: &catalog::FP8_E4M3,
         code_bytes: 1,
         tensor_scale: Some(|largest| fp8_scale(E4M3, largest)),
@@ -211,7 +188,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Fp8E5m2,
-        key: "fp8_e5m2",
         format: &catalog::FP8_E5M2,
         code_bytes: 1,
         tensor_scale: Some(|largest| fp8_scale(E5M2, largest)),
@@ -222,7 +198,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Int8,
-        key: "int8",
         format: &catalog::INT8,
         code_bytes: 1,
         row_scale_bytes: 4,
@@ -233,7 +208,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Int8G128,
-        key: "int8_g128",
         format: &catalog::INT8_G128,
         block: 128,
         code_bytes: 128,
@@ -247,7 +221,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     INT4_G32_SYM,
     LayoutSpec {
         layout: Layout::Int4G128,
-        key: "int4_g128",
         format: &catalog::INT4_G128,
         block: 128,
         code_bytes: 64,
@@ -255,16 +228,13 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Int4G128Sym,
-        key: "int4_g128_sym",
         format: &catalog::INT4_G128_SYM,
         block: 128,
         code_bytes: 64,
-        difference: None,
         ..INT4_G32_SYM
     },
     LayoutSpec {
         layout: Layout::Nf4,
-        key: "nf4",
         format: &catalog::NF4,
         block: 64,
         code_bytes: 32,
@@ -275,7 +245,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Mxfp4,
-        key: "mxfp4",
         format: &catalog::MXFP4,
         block: 32,
         code_bytes: 16,
@@ -289,7 +258,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::Nvfp4,
-        key: "nvfp4",
         format: &catalog::NVFP4,
         block: 16,
         code_bytes: 8,
@@ -304,7 +272,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::GgufQ8_0,
-        key: "gguf_q8_0",
         format: &catalog::GGUF_Q8_0,
         block: 32,
         code_bytes: 34,
@@ -316,7 +283,6 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
     },
     LayoutSpec {
         layout: Layout::GgufQ4_0,
-        key: "gguf_q4_0",
         format: &catalog::GGUF_Q4_0,
         block: 32,
         code_bytes: 18,
