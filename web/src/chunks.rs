@@ -8,7 +8,7 @@
 use leptos::prelude::*;
 
 use crate::components::check::CheckPanel;
-use crate::components::chunk::{Arriving, Chunk, LazyPart, MakeView};
+use crate::components::chunk::{Arriving, Chunk, LazyPart, MakeView, MeasuredPart};
 use crate::components::compare::bar::CompareBar;
 use crate::components::compare::choices::OtherDevicePicker;
 use crate::components::compare::view::CompareView;
@@ -22,6 +22,10 @@ use crate::components::kernel::operator_advice::OperatorAdvice;
 use crate::components::kernel::own_points::OwnPoints;
 use crate::components::kernel::view::KernelView;
 use crate::components::key_dialog::KeyDialog;
+use crate::components::measure::running::Running;
+use crate::components::measure::sensors::Sensors;
+use crate::components::measure::sweep::Sweep;
+use crate::components::measure::table::MeasuredTable;
 use crate::components::measure::view::MeasureView;
 use crate::components::model::memory::Memory;
 use crate::components::model::view::ModelView;
@@ -41,6 +45,7 @@ pub fn fetch(chunk: Chunk) -> Arriving {
         Chunk::Explore => Box::pin(explore_view()),
         Chunk::Kernel => Box::pin(kernel_view()),
         Chunk::Measure => Box::pin(measure_view()),
+        Chunk::Measured(part) => Box::pin(measured(part)),
         Chunk::Trust => Box::pin(trust_view()),
         Chunk::DeviceEditor => Box::pin(device_editor()),
         Chunk::OperatorAdvice => Box::pin(operator_advice()),
@@ -89,6 +94,22 @@ in_chunk! {
     /// The chunk could not be fetched.
     pub fn measure_view() -> Result<MakeView, Refusal> {
         Ok(|| view! { <MeasureView/> }.into_any())
+    }
+}
+
+in_chunk! {
+    measured,
+    /// Returns the builder of a part of the Measure view that is empty before a daemon is connected.
+    ///
+    /// # Errors
+    /// The chunk could not be fetched.
+    pub fn measured(part: MeasuredPart) -> Result<MakeView, Refusal> {
+        Ok(match part {
+            MeasuredPart::Running => || view! { <Running/> }.into_any(),
+            MeasuredPart::Sensors => || view! { <Sensors/> }.into_any(),
+            MeasuredPart::Sweep => || view! { <Sweep/> }.into_any(),
+            MeasuredPart::Table => || view! { <MeasuredTable/> }.into_any(),
+        })
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Chunk {
     Explore,
     Kernel,
     Measure,
+    /// The one with all parts of the Measure view that are empty before a daemon is connected.
+    Measured(MeasuredPart),
     Trust,
     /// The form for custom devices.
     DeviceEditor,
@@ -31,6 +33,30 @@ pub enum Chunk {
     OperatorAdvice,
     /// The one with all parts behind a click.
     More(LazyPart),
+}
+
+/// A part of the Measure view that is empty before a daemon is connected; all parts share one chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeasuredPart {
+    /// The job that runs, and how the shown one ended.
+    Running,
+    /// Measured results beside the expected ones.
+    Table,
+    Sensors,
+    /// The form for products of many shapes.
+    Sweep,
+}
+
+impl From<MeasuredPart> for Chunk {
+    fn from(part: MeasuredPart) -> Self {
+        Self::Measured(part)
+    }
+}
+
+impl From<LazyPart> for Chunk {
+    fn from(part: LazyPart) -> Self {
+        Self::More(part)
+    }
 }
 
 /// A part of the page that is hidden until the user clicks; all parts share one chunk.

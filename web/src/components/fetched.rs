@@ -19,7 +19,7 @@ pub struct Fetched {
 impl Fetched {
     /// A part that is not loaded yet.
     pub fn new(part: LazyPart) -> Self {
-        Self::of(Chunk::More(part))
+        Self::of(part.into())
     }
 
     /// A chunk that is not loaded yet.
@@ -63,11 +63,12 @@ pub fn Folded(
     /// Text of the section's summary.
     title: &'static str,
     /// Part that the section contains.
-    part: LazyPart,
+    #[prop(into)]
+    part: Chunk,
     /// Whether the section is open from the start.
     open: bool,
 ) -> impl IntoView {
-    let fetched = Fetched::new(part);
+    let fetched = Fetched::of(part);
     view! {
         <details class=class prop:open=flag(move || open) on:toggle=on(move |_| fetched.ask())>
             <summary>{title}</summary>

@@ -7,11 +7,19 @@ pub mod device_card;
 pub mod history;
 pub mod results;
 pub mod running;
+pub mod sensors;
 pub mod spot;
+pub mod sweep;
+pub mod table;
 pub mod view;
 
 use leptos::prelude::*;
+use protocol::bench::BenchSpec;
+use protocol::job::JobSpec;
 
+use crate::components::chunk::MeasuredPart;
+use crate::components::erased::block;
+use crate::components::fetched::Fetched;
 use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::answer::MeasureAnswer;
@@ -37,4 +45,29 @@ pub struct MeasureContext {
     pub precision: RwSignal<String>,
     /// Key of the row at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
+}
+
+/// Starts the orders of a form. Returns what is wrong with them, or an empty text.
+fn start(daemon: &DaemonLink, orders: Result<Vec<BenchSpec>, String>) -> String {
+    match orders {
+        Ok(orders) => {
+            for order in orders {
+                daemon.start(JobSpec::Bench(order));
+            }
+            String::new()
+        }
+        Err(why) => why,
+    }
+}
+
+/// Part of the view that is empty until a daemon is connected, or has left results; it is fetched then.
+fn when_connected(part: MeasuredPart) -> AnyView {
+    let MeasureContext { client, .. } = expect_context();
+    let part = Fetched::of(part.into());
+    Effect::new(move |_| {
+        if client.with(|client| client.session().is_some() || client.shown().is_some()) {
+            part.ask();
+        }
+    });
+    block(move || part.show()).into_any()
 }

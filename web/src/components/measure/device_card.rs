@@ -1,34 +1,21 @@
-//! Current sensor readings of the daemon's machine.
+//! The daemon's machine: its sensors now.
 
 use leptos::prelude::*;
 
-use super::MeasureContext;
-use crate::components::erased::{block, flag, memo};
-use crate::state::measure::sensors::{SensorLine, lines};
+use super::{MeasureContext, when_connected};
+use crate::components::chunk::MeasuredPart;
+use crate::components::erased::flag;
 
-/// List of sensor readings; a missing one shows the reason.
+/// Sensor readings, or what makes them appear.
 #[component]
 pub fn DeviceCard() -> impl IntoView {
     let MeasureContext { client, .. } = expect_context();
-    let found = memo(move |_| {
-        client.with(|client| client.telemetry.as_ref().map(lines).unwrap_or_default())
-    });
-    let is_empty = flag(move || found.with(Vec::is_empty));
-    let line = |line: SensorLine| {
-        let is_missing = line.value.is_empty();
-        view! {
-            <div>
-                <dt>{line.name}</dt>
-                <dd>{if is_missing { view! { <small>{line.reason}</small> }.into_any() } else { line.value.into_any() }}</dd>
-            </div>
-        }
-    };
-    let body = block(move || found.get().into_iter().map(line).collect_view().into_any());
+    let has_readings = flag(move || client.with(|client| client.telemetry.is_some()));
     view! {
         <div>
             <h2>"The machine now"</h2>
-            <p class="brief" hidden=flag(move || !is_empty.get())>"Its sensors show when a daemon is connected."</p>
-            <dl class="facts" id="sensors">{body}</dl>
+            <p class="brief" hidden=has_readings>"Its sensors show when a daemon is connected."</p>
+            {when_connected(MeasuredPart::Sensors)}
         </div>
     }
 }

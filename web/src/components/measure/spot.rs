@@ -1,41 +1,35 @@
-//! Forms that start measurements: one kernel as a spot check, or products of many shapes as a sweep.
+//! Form that starts a measurement of one kernel: the spot check.
 
 use leptos::prelude::*;
-use protocol::bench::{BenchKind, BenchSpec};
-use protocol::job::JobSpec;
+use protocol::bench::BenchKind;
 use protocol::sizes::{KernelSize, sizes};
 
-use super::MeasureContext;
+use super::{MeasureContext, start};
+use crate::components::chunk::MeasuredPart;
 use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
+use crate::components::fetched::Folded;
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::form::{self, MeasuredDevice, MeasuredFormat, SWEEP};
+use crate::state::measure::form::{MeasuredDevice, MeasuredFormat};
 use crate::state::measure::spot::{SpotKind, kinds, product_words};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 
-/// Kernel, sizes and precision of a spot check; and the list of shapes of a sweep.
+/// Kernel, sizes and precision of a spot check; and, folded, the sweep of shapes.
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
     let refused = RwSignal::new(String::new());
     let busy = flag(move || !why_not.with(String::is_empty));
-    let start = Callback::new(move |orders: Result<Vec<BenchSpec>, String>| {
-        refused.set(orders.as_ref().err().cloned().unwrap_or_default());
-        daemon.with_value(|daemon: &DaemonLink| {
-            for job in orders.unwrap_or_default() {
-                daemon.start(JobSpec::Bench(job));
-            }
-        });
-    });
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // The button is off while no device is connected.
         let Some(device) = measured.get_untracked() else { return };
         let spot = spot.get_untracked();
-        start.run(session.inputs.with_untracked(|inputs| spot.orders(inputs, &device)));
+        let orders = session.inputs.with_untracked(|inputs| spot.orders(inputs, &device));
+        refused.set(daemon.with_value(|daemon: &DaemonLink| start(daemon, orders)));
     };
     let kind = memo(move |_| spot.with(|spot| measured.with(|device| spot.kind(device.as_ref()))));
     let fields = block(move || match kind.get() {
@@ -54,7 +48,9 @@ pub fn Spot() -> impl IntoView {
             <p class="brief" id="why-measure">{why_not}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
-        <div hidden=flag(move || !is_product.get())><Sweep busy=busy start=start/></div>
+        <div hidden=flag(move || !is_product.get())>
+            <Folded class="more-fields" title="Sweep of shapes" part=MeasuredPart::Sweep open=false/>
+        </div>
     }
 }
 
@@ -210,44 +206,6 @@ fn Precision() -> impl IntoView {
             <label for="precision">"Precision"</label>
             <select id="precision" on:change=choose>{options}</select>
         </div>
-    }
-}
-
-/// List of shapes that are measured one after the other.
-#[component]
-fn Sweep(
-    /// Whether no measurement can be started.
-    busy: Signal<bool>,
-    /// Called with the orders, or with what is wrong with them.
-    start: Callback<Result<Vec<BenchSpec>, String>>,
-) -> impl IntoView {
-    let MeasureContext { spot, measured, .. } = expect_context();
-    let lines = RwSignal::new(SWEEP.to_owned());
-    let on_sweep = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let Some(device) = measured.get_untracked() else { return };
-        let shapes = lines.with_untracked(|lines| form::shapes(lines, &device.limits));
-        let format = spot.with_untracked(|spot| spot.format.clone());
-        start.run(shapes.and_then(|shapes| form::jobs(&shapes, &format, &device)));
-    };
-    view! {
-        <details class="more-fields">
-            <summary>"Sweep of shapes"</summary>
-            <form on:submit=on(on_sweep)>
-                <div class="field">
-                    <label for="shapes">"M N K, one shape per line; in the precision above"</label>
-                    <textarea
-                        id="shapes"
-                        rows="6"
-                        maxlength="20000"
-                        spellcheck="false"
-                        prop:value=text(move || lines.get())
-                        on:input=on(move |event| lines.set(event_target_value(&event)))
-                    ></textarea>
-                </div>
-                <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>
-            </form>
-        </details>
     }
 }
 

@@ -3,15 +3,15 @@
 use leptos::prelude::*;
 use protocol::bench::BenchRecord;
 
-use super::MeasureContext;
 use super::calibrate::{Calibrate, select_machine, take_over};
 use super::connect::Connect;
 use super::device_card::DeviceCard;
 use super::history::History;
 use super::results::Results;
-use super::running::Running;
 use super::spot::Spot;
+use super::{MeasureContext, when_connected};
 use crate::charts::paper;
+use crate::components::chunk::MeasuredPart;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{memo, text};
 use crate::components::explanation::ExplanationPopover;
@@ -51,7 +51,7 @@ pub fn MeasureView() -> impl IntoView {
             }.into_any())}
             <section class="answer" aria-label="Measurements">
                 <div class="said"><Notes/><Connect/></div>
-                {in_turn(|| view! { <Running/> }.into_any())}
+                {in_turn(|| when_connected(MeasuredPart::Running))}
                 {in_turn(|| view! { <Results/> }.into_any())}
             </section>
             <aside class="limits" aria-label="Device and jobs">

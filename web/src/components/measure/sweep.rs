@@ -1,0 +1,43 @@
+//! Form that measures products of many shapes, loaded as a chunk when it is first opened.
+
+use leptos::prelude::*;
+
+use super::{MeasureContext, start};
+use crate::components::erased::{flag, on, text};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::form::{self, SWEEP};
+
+/// List of shapes that are measured one after the other.
+#[component]
+pub fn Sweep() -> impl IntoView {
+    let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
+    let lines = RwSignal::new(SWEEP.to_owned());
+    let refused = RwSignal::new(String::new());
+    let busy = flag(move || !why_not.with(String::is_empty));
+    let on_sweep = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        // The button is off while no device is connected.
+        let Some(device) = measured.get_untracked() else { return };
+        let shapes = lines.with_untracked(|lines| form::shapes(lines, &device.limits));
+        let format = spot.with_untracked(|spot| spot.format.clone());
+        let orders = shapes.and_then(|shapes| form::jobs(&shapes, &format, &device));
+        refused.set(daemon.with_value(|daemon: &DaemonLink| start(daemon, orders)));
+    };
+    view! {
+        <form on:submit=on(on_sweep)>
+            <div class="field">
+                <label for="shapes">"M N K, one shape per line; in the precision above"</label>
+                <textarea
+                    id="shapes"
+                    rows="6"
+                    maxlength="20000"
+                    spellcheck="false"
+                    prop:value=text(move || lines.get())
+                    on:input=on(move |event| lines.set(event_target_value(&event)))
+                ></textarea>
+            </div>
+            <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>
+            <p class="message" role="alert">{text(move || refused.get())}</p>
+        </form>
+    }
+}
