@@ -11,6 +11,7 @@ pub(crate) mod message;
 pub(crate) mod order;
 pub(crate) mod predicted;
 mod queue;
+mod readings;
 mod store;
 mod tables;
 

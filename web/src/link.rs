@@ -5,6 +5,7 @@ pub mod client;
 pub mod connection;
 pub mod from_wire;
 pub mod jobs;
+pub mod readings;
 pub mod session;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]

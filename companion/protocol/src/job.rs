@@ -1,6 +1,7 @@
 //! Jobs: their orders, their states, and their events.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::bench::{BenchRecord, BenchSpec};
 use crate::device::DeviceName;
 use crate::fault::Fault;
 use crate::hex::Hex;
-use crate::tolerant::or_default;
+use crate::telemetry::SensorSeries;
+use crate::tolerant::{known_items, or_default};
 
 /// The number of a job; a daemon never uses one twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -181,6 +183,14 @@ pub enum JobEvent {
         /// The text of a device file with the measured ceilings, for a device that is not in the catalog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
+    },
+    /// Load, clocks, temperature and power since the event before, read at most ten times a second while the worker runs.
+    Readings {
+        /// Moments by the wall clock, in ms since 1970.
+        at_ms: Vec<u64>,
+        /// The sensors that gave a value; one of a later version is left out.
+        #[serde(deserialize_with = "known_items")]
+        sensors: Vec<SensorSeries>,
     },
     /// A line of the worker's log.
     Log { line: String },

@@ -36,3 +36,18 @@ pub struct Reading {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
+
+/// Readings of one sensor at the moments of [`crate::job::JobEvent::Readings`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SensorSeries {
+    /// Name with its unit, as in [`Reading`].
+    pub name: String,
+    /// As in [`Reading`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// As in [`Reading`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rail: Option<String>,
+    /// Five digits of each value, in the order of the moments; null where the sensor gave none.
+    pub values: Vec<Option<f64>>,
+}

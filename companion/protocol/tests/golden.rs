@@ -23,7 +23,7 @@ use protocol::job::{
 use protocol::limits::Limits;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, Hello, Identified, Paired, Say, ServerMessage, Versions};
-use protocol::telemetry::{Reading, Telemetry};
+use protocol::telemetry::{Reading, SensorSeries, Telemetry};
 use protocol::tolerant::Later;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -368,6 +368,18 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
                 device: Some("{\"key\":\"a_processor\"}".into()),
             }),
         ),
+        (
+            "event_readings",
+            event(JobEvent::Readings {
+                at_ms: vec![1_700_000_000_100, 1_700_000_000_200],
+                sensors: vec![SensorSeries {
+                    name: "cpu_power_watt".into(),
+                    device: Some("cpu:0".into()),
+                    rail: Some("packages".into()),
+                    values: vec![None, Some(14.25)],
+                }],
+            }),
+        ),
         ("event_log", event(JobEvent::Log { line: "two threads".into() })),
         ("event_ended", event(JobEvent::Ended { state: JobState::Done, fault: None })),
         (
@@ -492,6 +504,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
             JobEvent::Progress { .. } => "event_progress",
             JobEvent::Result { .. } => "event_result",
             JobEvent::Calibration { .. } => "event_calibration",
+            JobEvent::Readings { .. } => "event_readings",
             JobEvent::Log { .. } => "event_log",
             JobEvent::Ended { .. } => "event_ended",
             JobEvent::Unknown => unreachable!("nobody sends it"),
@@ -505,7 +518,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
         ServerMessage::Unknown => unreachable!("nobody sends it"),
     }
 }
-const SAY_KINDS: usize = 18;
+const SAY_KINDS: usize = 19;
 
 fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
     let path = folder().join(name);

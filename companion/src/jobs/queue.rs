@@ -15,8 +15,10 @@ use tokio::time::{Instant, sleep_until};
 use super::child::{Next, Worker};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
 use super::order::{Order, Task};
+use super::readings::SensorThread;
 use super::store::{OPEN, Store};
 use super::{device, has_room, is_possible, memory};
+use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::sandbox::Locks;
@@ -30,6 +32,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Jobs {
     store: Store,
     hooks: Hooks,
+    clock: Clock,
     /// Devices of this machine.
     devices: Vec<Device>,
     canceled: Mutex<BTreeSet<JobId>>,
@@ -49,11 +52,12 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(store: Store, hooks: Hooks, devices: Vec<Device>) -> Arc<Self> {
+    pub(crate) fn new(store: Store, hooks: Hooks, clock: Clock, devices: Vec<Device>) -> Arc<Self> {
         let (waiting, cancel) = (Notify::new(), Notify::new());
         Arc::new(Self {
             store,
             hooks,
+            clock,
             devices,
             canceled: Mutex::default(),
             ending: AtomicBool::new(false),
@@ -239,6 +243,7 @@ impl Jobs {
     /// Reads a worker's messages to its end, and returns how it ended.
     async fn attend(&self, job: JobId, mut worker: Worker, longest: Duration) -> Ended {
         let mut limits = WorkerLimits::new(&self.hooks, longest);
+        let mut sensors = SensorThread::start(self.clock.clone());
         let verdict = loop {
             let (begin, wake) = (Instant::now(), limits.wake());
             let news = tokio::select! {
@@ -246,6 +251,7 @@ impl Jobs {
                 biased;
                 () = self.cancel.notified() => News::Cancel,
                 next = worker.next() => News::Heard(next),
+                event = SensorThread::next(&mut sensors) => News::Read(event),
                 () = sleep_until(wake) => News::Time,
             };
             let now = Instant::now();
@@ -261,6 +267,10 @@ impl Jobs {
                     Effect::Nothing => {}
                     Effect::Last(ended) => break Verdict::Over(ended),
                 },
+                News::Read(event) => {
+                    // If this cannot be stored, the next event of the worker cannot either, and ends the job.
+                    let _ = self.store.append(job, event, &OPEN).await;
+                }
                 News::Heard(Next::Garbles(why)) => break Verdict::Over(failed(why, &[])),
                 News::Heard(Next::Ends) => break Verdict::Silent,
                 News::Time => {}
@@ -278,6 +288,11 @@ impl Jobs {
                 break Verdict::Over(ended);
             }
         };
+        if let Some(sensors) = sensors {
+            for event in sensors.end().await {
+                let _ = self.store.append(job, event, &OPEN).await;
+            }
+        }
         match verdict {
             Verdict::Canceled => {
                 worker.ask_to_stop();
@@ -301,6 +316,8 @@ impl Jobs {
 /// An event while a worker is attended.
 enum News {
     Heard(Next),
+    /// Readings of sensors.
+    Read(JobEvent),
     Cancel,
     Time,
 }

@@ -106,7 +106,7 @@ impl Daemon {
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
-            jobs: Jobs::new(store, hooks.clone(), devices),
+            jobs: Jobs::new(store, hooks.clone(), clock.clone(), devices),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),
             journal,

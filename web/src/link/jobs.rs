@@ -6,6 +6,8 @@ use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ToldSpec};
 use protocol::limits::LIMITS;
 
+use super::readings::{SensorReadings, join};
+
 /// Most jobs that the page subscribes to at once: half of a session's limit, so that a second list of jobs has room.
 const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 
@@ -47,6 +49,8 @@ pub struct Job {
     pub records: Vec<BenchRecord>,
     /// Text of the calibration file, and text of the device file if there is one.
     pub calibration: Option<(String, Option<String>)>,
+    /// Readings of sensors while it ran.
+    pub readings: Vec<SensorReadings>,
     /// Reason why it failed.
     pub fault: Option<Fault>,
 }
@@ -66,6 +70,7 @@ impl Job {
             before: 0,
             records: Vec::new(),
             calibration: None,
+            readings: Vec::new(),
             fault: None,
         }
     }
@@ -107,6 +112,7 @@ impl Job {
             JobEvent::Calibration { calibration, device } => {
                 self.calibration = Some((calibration, device));
             }
+            JobEvent::Readings { at_ms, sensors } => join(&mut self.readings, &at_ms, sensors),
             JobEvent::Ended { state, fault } => {
                 self.summary.state = state;
                 self.fault = fault;

@@ -10,6 +10,7 @@ pub mod job_words;
 pub mod machine;
 pub mod permission;
 pub mod predict;
+pub mod readings;
 pub mod sensors;
 pub mod spot;
 pub mod words;

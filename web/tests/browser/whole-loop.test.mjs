@@ -119,6 +119,8 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       assert.match(page.url(), /d=this_machine/);
       await press(page, 'Continue');
       await page.waitForFunction((kept) => document.querySelectorAll('#measured tbody tr').length > kept, kept.length, patient);
+      await page.locator('#courses dt').getByText('CPU in use').waitFor(patient);
+      assert.match(await page.locator('#courses path').first().getAttribute('d'), /^M[\d.]+ [\d.]+(L[\d.]+ [\d.]+)+$/);
       assert.deepEqual((await rows(page)).slice(0, kept.length), kept, 'it continues after the points that it had');
       await press(page, 'Cancel');
     });

@@ -1,9 +1,10 @@
-//! Current sensor readings of the daemon's machine, loaded as a chunk of its own.
+//! Sensor readings of the daemon's machine, now and while a job ran; loaded in a chunk of their own.
 
 use leptos::prelude::*;
 
 use super::MeasureContext;
-use crate::components::erased::{block, memo};
+use crate::components::erased::{block, flag, memo, text};
+use crate::state::measure::readings::{BOX, SensorCourse, courses, span};
 use crate::state::measure::sensors::{SensorLine, lines};
 
 /// List of sensor readings; a missing one shows the reason.
@@ -23,5 +24,34 @@ pub fn Sensors() -> impl IntoView {
         }
     };
     let body = block(move || found.get().into_iter().map(line).collect_view().into_any());
-    view! { <dl class="facts" id="sensors">{body}</dl> }
+    view! { <dl class="facts" id="sensors">{body}</dl> <Courses/> }
+}
+
+/// Readings while the shown job ran, as lines over time; absent for a job without.
+#[component]
+fn Courses() -> impl IntoView {
+    let MeasureContext { client, .. } = expect_context();
+    let found =
+        memo(move |_| client.with(|client| client.shown().map(courses).unwrap_or_default()));
+    let over = text(move || client.with(|client| client.shown().map(span).unwrap_or_default()));
+    let none = flag(move || found.with(Vec::is_empty));
+    let course = |SensorCourse { name, said, path }: SensorCourse| {
+        view! {
+            <div>
+                <dt>{name}</dt>
+                <dd>{said}</dd>
+                <svg viewBox=format!("0 0 {} {}", BOX.0, BOX.1) preserveAspectRatio="none" aria-hidden="true">
+                    <path d=path/>
+                </svg>
+            </div>
+        }
+    };
+    let body = block(move || found.get().into_iter().map(course).collect_view().into_any());
+    view! {
+        <div id="courses" hidden=none>
+            <h2>"While the job ran" " " <small>{over}</small></h2>
+            <p class="brief">"Mean, least and most; each line from 0 to its most."</p>
+            <dl class="facts courses">{body}</dl>
+        </div>
+    }
 }

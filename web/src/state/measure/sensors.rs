@@ -37,9 +37,8 @@ pub fn lines(telemetry: &Telemetry) -> Vec<SensorLine> {
 }
 
 fn line(reading: &Reading) -> SensorLine {
-    let known = NAMES.iter().find(|(key, _)| *key == reading.name);
     SensorLine {
-        name: known.map_or_else(|| reading.name.replace('_', " "), |(_, name)| (*name).to_owned()),
+        name: name(&reading.name),
         value: reading.value.map(|value| with_unit(&reading.name, value)).unwrap_or_default(),
         reason: match (&reading.reason, reading.value) {
             (_, Some(_)) => String::new(),
@@ -49,7 +48,14 @@ fn line(reading: &Reading) -> SensorLine {
     }
 }
 
-fn with_unit(name: &str, value: f64) -> String {
+/// Name of a sensor in words.
+pub fn name(key: &str) -> String {
+    let known = NAMES.iter().find(|(known, _)| *known == key);
+    known.map_or_else(|| key.replace('_', " "), |(_, name)| (*name).to_owned())
+}
+
+/// Value of a sensor with its unit, which the name ends with.
+pub fn with_unit(name: &str, value: f64) -> String {
     match name.rsplit('_').next().unwrap_or_default() {
         "ratio" => number_text::percent(value),
         "byte" => number_text::bytes(Bytes::new(value)),
