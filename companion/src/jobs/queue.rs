@@ -288,27 +288,33 @@ impl Jobs {
                 break Verdict::Over(ended);
             }
         };
-        if let Some(sensors) = sensors {
-            for event in sensors.end().await {
-                let _ = self.store.append(job, event, &OPEN).await;
-            }
+        // A sensor that hangs must not delay the end of the worker.
+        let (ended, readings) = tokio::join!(end(worker, verdict), SensorThread::end(sensors));
+        for event in readings {
+            // As above: the event of the end is next.
+            let _ = self.store.append(job, event, &OPEN).await;
         }
-        match verdict {
-            Verdict::Canceled => {
-                worker.ask_to_stop();
-                worker.end(GRACE).await;
-                (JobState::Canceled, None)
-            }
-            Verdict::Over(ended) => {
-                let grace = if ended.0 == JobState::Done { EXIT_GRACE } else { Duration::ZERO };
-                worker.end(grace).await;
-                ended
-            }
-            Verdict::Silent => {
-                let (status, words) = worker.end(EXIT_GRACE).await;
-                let words = if words.is_empty() { words } else { format!(": {words}") };
-                failed(Reason::NoLastWord, &[&format!("{status}{words}")])
-            }
+        ended
+    }
+}
+
+/// Ends a worker as a verdict asks.
+async fn end(mut worker: Worker, verdict: Verdict) -> Ended {
+    match verdict {
+        Verdict::Canceled => {
+            worker.ask_to_stop();
+            worker.end(GRACE).await;
+            (JobState::Canceled, None)
+        }
+        Verdict::Over(ended) => {
+            let grace = if ended.0 == JobState::Done { EXIT_GRACE } else { Duration::ZERO };
+            worker.end(grace).await;
+            ended
+        }
+        Verdict::Silent => {
+            let (status, words) = worker.end(EXIT_GRACE).await;
+            let words = if words.is_empty() { words } else { format!(": {words}") };
+            failed(Reason::NoLastWord, &[&format!("{status}{words}")])
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
 use crate::clock::{Clock, Millis};
-use crate::telemetry::{Part, Quantity, Sensor, SensorReader};
+use crate::telemetry::{Part, Quantity, Sensed, Sensor, SensorReader};
 
 /// Time between two readings at first: 10 Hz.
 const SPACING: Duration = Duration::from_millis(100);
@@ -31,31 +31,36 @@ pub(super) struct SensorThread {
 }
 
 impl SensorThread {
-    /// Starts to read. Without a thread the job has no readings.
+    /// Starts to read the sensors of this machine. Without a thread the job has no readings.
     pub(super) fn start(clock: Clock) -> Option<Self> {
+        let reader = SensorReader::new(clock);
+        Self::reading(move || reader.sensed())
+    }
+
+    fn reading(mut read: impl FnMut() -> Sensed + Send + 'static) -> Option<Self> {
         let (told, events) = unbounded_channel();
         let (until, ended) = sync_channel(0);
         let sample = move || {
-            let reader = SensorReader::new(clock);
             let mut batch = Batch::default();
-            let (mut spacing, mut begin, mut is_late) = (SPACING, Instant::now(), false);
+            let (mut spacing, mut begin, mut has_sent) = (SPACING, Instant::now(), false);
             for taken in 1_u32.. {
                 if ended.recv_timeout(spacing) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }
-                let sensed = reader.sensed();
+                let sensed = read();
                 batch.add(sensed.at_ms, &sensed.sensors);
                 if taken % AT_ONE_SPACING == 0 {
                     spacing *= 2;
                 }
                 if begin.elapsed() >= BATCH {
-                    (begin, is_late) = (Instant::now(), true);
+                    (begin, has_sent) = (Instant::now(), true);
                     if !batch.send(&told) {
                         return;
                     }
                 }
             }
-            if is_late {
+            // A job that is shorter than a batch has no readings.
+            if has_sent {
                 batch.send(&told);
             }
         };
@@ -74,8 +79,8 @@ impl SensorThread {
     }
 
     /// Stops reading, and returns what was read since the last event.
-    pub(super) async fn end(self) -> Vec<JobEvent> {
-        let Self { mut events, until } = self;
+    pub(super) async fn end(thread: Option<Self>) -> Vec<JobEvent> {
+        let Some(Self { mut events, until }) = thread else { return Vec::new() };
         drop(until);
         let mut found = Vec::new();
         // A sensor that hangs keeps the rest.
@@ -165,25 +170,47 @@ mod tests {
         assert!(!batch.send(&told), "nobody listens");
     }
 
+    /// Sensors with one value, read at this moment.
+    fn sensed() -> Sensed {
+        let sensors = vec![sensor("cpu_power_watt", Quantity::Watts, Ok(1.0))];
+        Sensed { at_ms: Clock::default().now(), sensors }
+    }
+
     #[tokio::test]
     async fn a_job_is_read_at_most_ten_times_a_second_and_a_short_one_not_at_all() {
-        let short = SensorThread::start(Clock::default()).expect("a thread");
-        tokio::time::sleep(3 * SPACING).await;
-        assert_eq!(short.end().await, []);
-        let mut long = SensorThread::start(Clock::default());
         let begin = Instant::now();
+        let short = SensorThread::end(SensorThread::reading(sensed)).await;
+        assert!(short.is_empty() || begin.elapsed() >= BATCH, "{short:?}");
+        let begin = Instant::now();
+        let mut long = SensorThread::reading(sensed);
+        assert!(long.is_some());
         let first = SensorThread::next(&mut long).await;
         tokio::time::sleep(3 * SPACING).await;
-        let mut all = long.expect("a thread").end().await;
+        let rest = SensorThread::end(long).await;
         let passed = begin.elapsed();
-        all.insert(0, first);
         let mut moments = Vec::new();
-        for event in all {
+        for event in [vec![first], rest].concat() {
             let JobEvent::Readings { at_ms, sensors } = event else { panic!("{event:?}") };
             assert!(sensors.iter().all(|series| series.values.len() == at_ms.len()));
             moments.extend(at_ms);
         }
-        assert!(moments.is_sorted() && moments.len() as u128 <= passed.as_millis() / 100 + 1);
-        assert!(moments.len() > 2, "{moments:?}");
+        let most = passed.as_millis() / SPACING.as_millis();
+        assert!(moments.len() > 2 && moments.len() as u128 <= most, "{moments:?} in {passed:?}");
+    }
+
+    #[tokio::test]
+    async fn a_sensor_that_hangs_keeps_its_readings_and_not_the_job() {
+        let (release, held) = sync_channel::<()>(0);
+        let hangs = move || {
+            // Ends when the test drops its side.
+            let _ = held.recv();
+            sensed()
+        };
+        let mut thread = SensorThread::reading(hangs);
+        let waited = timeout(BATCH + 5 * SPACING, SensorThread::next(&mut thread)).await;
+        assert!(waited.is_err(), "{waited:?}");
+        let ended = SensorThread::end(thread).await;
+        assert_eq!(ended, []);
+        drop(release);
     }
 }

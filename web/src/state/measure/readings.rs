@@ -14,7 +14,7 @@ pub const BOX: (f64, f64) = (200.0, 24.0);
 /// The readings of one sensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SensorCourse {
-    /// Name, with the device where several devices have readings.
+    /// Name, with device and rail where several sensors have this name.
     pub name: String,
     /// Mean over time, least and most, with unit.
     pub said: String,
@@ -33,11 +33,11 @@ pub fn span(job: &Job) -> String {
 /// The sensors of a job that have at least two readings.
 pub fn courses(job: &Job) -> Vec<SensorCourse> {
     let Some(bounds) = bounds(job) else { return Vec::new() };
-    let several = job.readings.iter().filter_map(|it| it.device.as_ref());
-    let first = several.clone().next();
-    let several = several.clone().any(|device| Some(device) != first);
+    let is_alone = |it: &SensorReadings| {
+        job.readings.iter().filter(|other| other.name == it.name).count() == 1
+    };
     let readings = job.readings.iter().filter(|it| it.points.len() > 1);
-    readings.map(|it| course(it, bounds, several)).collect()
+    readings.map(|it| course(it, bounds, is_alone(it))).collect()
 }
 
 /// First and last moment of all sensors, in ms; `None` if they are one.
@@ -47,24 +47,26 @@ fn bounds(job: &Job) -> Option<(u64, u64)> {
     (to > from).then_some((from, to))
 }
 
-fn course(readings: &SensorReadings, (from, to): (u64, u64), several: bool) -> SensorCourse {
+fn course(readings: &SensorReadings, (from, to): (u64, u64), is_alone: bool) -> SensorCourse {
     let values = || readings.points.iter().map(|(_, value)| *value);
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(f64::NEG_INFINITY, f64::max);
     let unit = |value| with_unit(&readings.name, value);
-    let device = readings.device.as_deref().filter(|_| several);
-    let device = device.map(|device| format!(" of {device}")).unwrap_or_default();
+    let mut named = name(&readings.name);
+    for part in [&readings.device, &readings.rail].into_iter().flatten().filter(|_| !is_alone) {
+        // Writing to a string cannot fail.
+        let _ = write!(named, ", {part}");
+    }
     let scale = if most > 0.0 { most } else { 1.0 };
     let mut path = String::new();
     for (at, value) in &readings.points {
         let x = BOX.0 * at.saturating_sub(from) as f64 / (to - from) as f64;
         let y = BOX.1 * (1.0 - value.max(0.0) / scale);
         let step = if path.is_empty() { 'M' } else { 'L' };
-        // Writing to a string cannot fail.
         let _ = write!(path, "{step}{x:.1} {y:.1}");
     }
     SensorCourse {
-        name: format!("{}{device}", name(&readings.name)),
+        name: named,
         said: format!("{} ({} to {})", unit(mean(&readings.points)), unit(least), unit(most)),
         path,
     }
@@ -128,7 +130,11 @@ mod tests {
         assert_eq!(names(&one), ["CPU clock"]);
         let two =
             job(&[("gpu_power_watt", "cuda:0", points), ("gpu_power_watt", "cuda:1", points)]);
-        assert_eq!(names(&two), ["GPU power of cuda:0", "GPU power of cuda:1"]);
+        assert_eq!(names(&two), ["GPU power, cuda:0", "GPU power, cuda:1"]);
+        let mut rails = two.clone();
+        rails.readings[1].device = Some("cuda:0".into());
+        rails.readings[1].rail = Some("VDD_IN".into());
+        assert_eq!(names(&rails), ["GPU power, cuda:0", "GPU power, cuda:0, VDD_IN"]);
         assert_eq!((names(&job(&[])).len(), span(&job(&[]))), (0, String::new()));
         assert_eq!(courses(&job(&[("cpu_power_watt", "cpu:0", &[(7, 1.0), (7, 2.0)])])), []);
         let still = job(&[("gpu_power_watt", "cuda:0", &[(1, 0.0), (2, 0.0)])]);
