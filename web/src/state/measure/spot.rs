@@ -13,7 +13,7 @@ use super::job_words;
 use crate::state::inputs::Inputs;
 use crate::state::model::fields::{Field as ModelField, count};
 use crate::state::model::geometry::changed;
-use crate::state::operator::Field;
+use crate::state::operator::{Field, Op};
 
 /// A kind of work that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -173,8 +173,13 @@ impl SpotForm {
         let kernel = self.kernel(inputs, device);
         let formats = device.chosen(kernel, &self.format);
         if self.kind(Some(device)) == SpotKind::Product {
-            let number = |field| inputs.typed.text(field).to_owned();
-            let shape = [Field::M, Field::N, Field::K].map(number).join(";");
+            let fields = [Field::M, Field::N, Field::K];
+            // Each field is one number: only a line of a sweep has several, with an x between them.
+            if let Some(fault) = fields.iter().find_map(|it| inputs.typed.fault(Op::Gemm, *it)) {
+                return Err(fault);
+            }
+            let number = |field| inputs.typed.number(field).map(|it| it.to_string());
+            let shape = fields.map(|field| number(field).unwrap_or_default()).join(" ");
             let shapes = form::shapes(&shape, &device.limits)?;
             return Ok(vec![BenchSpec { shapes, ..device.order(kernel, formats) }]);
         }
@@ -379,8 +384,14 @@ mod tests {
             let said = product_words(inputs.typed.number(Field::M), Some(&device));
             assert!(said.contains(part), "{said}");
         }
-        inputs.typed.set(Field::M, "0".to_owned());
-        assert!(SpotForm::default().orders(&inputs, &device).is_err());
+        for (m, n) in [("1", "12x"), ("1", "1e9"), ("", "64 64"), ("1 2", "64"), ("0", "64")] {
+            inputs.typed.set(Field::M, m.to_owned());
+            inputs.typed.set(Field::N, n.to_owned());
+            assert!(SpotForm::default().orders(&inputs, &device).is_err(), "{m}, {n}");
+        }
+        inputs.typed.set(Field::M, "1e1".to_owned());
+        let order = SpotForm::default().orders(&inputs, &device).expect("possible").remove(0);
+        assert_eq!((order.shapes[0].m, order.shapes[0].n), (10, 64));
         let bandwidth = form(BenchKind::Bandwidth).orders(&inputs, &device).expect("no sizes");
         assert_eq!((bandwidth[0].what, bandwidth[0].points()), (BenchKind::Bandwidth, 1));
         let said = product_words(Some(4), Some(&untold()));
