@@ -6,6 +6,8 @@ use std::path::Path;
 
 use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
+use protocol::server::MachineHere;
+use report::output::words;
 
 /// Least and largest ratio of the memory that the system has to what the row of a board has: systems keep a part for themselves.
 const MEMORY: (f64, f64) = (0.75, 1.01);
@@ -40,6 +42,18 @@ pub(crate) fn device_name(root: &Path) -> Result<String, String> {
         (None, None) => {
             Err("this system does not show which machine it is; name the device".to_owned())
         }
+    }
+}
+
+/// The machine as the daemon tells it.
+pub(crate) fn told(root: &Path) -> MachineHere {
+    let found = device_name(root).and_then(|name| {
+        let device = catalog::device(&name);
+        device.map(|device| device.key.to_string()).map_err(|error| words::core_error(&error))
+    });
+    match found {
+        Ok(key) => MachineHere { catalog_key: Some(key), why_not: None },
+        Err(why) => MachineHere { catalog_key: None, why_not: Some(why) },
     }
 }
 
@@ -176,6 +190,22 @@ mod tests {
         ] {
             assert_eq!(found(name, &files), Ok(key), "{name}");
         }
+    }
+
+    #[test]
+    fn the_daemon_tells_the_key_of_its_machine_or_why_it_has_none() {
+        let told = |name: &str, model: &str| {
+            let root = machine(name, &[(CARD, model)]);
+            let told = told(&root);
+            let _ = fs::remove_dir_all(root);
+            told
+        };
+        let known = told("told", "Model: NVIDIA GeForce RTX 4090\n");
+        let key = Some("rtx_4090".to_owned());
+        assert_eq!(known, MachineHere { catalog_key: key, why_not: None });
+        let unknown = told("untold", "Model: NVIDIA GeForce RTX 2080 with Max-Q Design\n");
+        assert_eq!(unknown.catalog_key, None);
+        assert!(unknown.why_not.is_some_and(|why| why.contains("has no such device")));
     }
 
     #[test]

@@ -9,4 +9,5 @@ pub(crate) mod machine;
 pub(crate) mod process_tree;
 pub(crate) mod products;
 pub(crate) mod record;
+pub(crate) mod roofs;
 pub(crate) mod sensors;

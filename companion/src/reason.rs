@@ -98,7 +98,7 @@ reasons! {
     ResultsFull: Garbled, "the job has more results than allowed";
     ResultsLarge: Garbled, "the results of the job take more space than one job may have";
     Contradiction: Garbled, "the result contradicts itself: {}";
-    CalibrationBad: Garbled, "the calibration cannot be read: {}";
+    CalibrationBad: Garbled, "the file that the job made cannot be read: {}";
     Silent: Hung, "the worker sent nothing for {} s";
     TooLong: Hung, "the job took longer than the allowed {} s";
     WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";

@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread::{self, available_parallelism};
 
+use calc_core::device::DeviceClass;
 use calc_core::quant_format::QuantFormat;
+use calc_core::units::Bytes;
 
 use crate::backend::fake::{Fake, Script};
 use crate::backend::{Backend, DeviceId, Fault, Kernel, Support, Work};
@@ -23,6 +25,10 @@ pub struct Device {
     pub name: String,
     /// Key of the device in the catalog, where one fits.
     pub catalog_key: Option<&'static str>,
+    /// Class, by which memory and bus are known.
+    pub class: DeviceClass,
+    /// Memory of the device; `None` where that is the memory of the system.
+    pub memory: Option<Bytes>,
     found: Found,
 }
 
@@ -49,12 +55,16 @@ pub fn all(script: Option<Script>) -> Vec<Device> {
         id: DeviceId::CPU,
         name: device::name(),
         catalog_key: None,
+        class: DeviceClass::Cpu,
+        memory: None,
         found: Found::Cpu(cache),
     };
     let scripted = script.filter(|_| cfg!(debug_assertions)).map(|script| Device {
         id: Fake::ID,
         name: Fake::NAME.into(),
         catalog_key: None,
+        class: DeviceClass::DiscreteGpu,
+        memory: Some(Fake::MEMORY),
         found: Found::Fake(script),
     });
     [Some(cpu), scripted].into_iter().flatten().collect()

@@ -35,6 +35,7 @@ pub mod slider;
 pub mod stale;
 #[cfg(test)]
 mod style_sheet;
+pub mod this_machine;
 pub mod trust;
 pub mod url;
 pub mod weights;

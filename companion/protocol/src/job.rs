@@ -184,6 +184,11 @@ pub enum JobEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
     },
+    /// The roofs of a device, from the job that measured them.
+    Device {
+        /// The text of a device file.
+        file: String,
+    },
     /// Load, clocks, temperature and power since the event before, read at most ten times a second while the worker runs.
     Readings {
         /// Moments by the wall clock, in ms since 1970.

@@ -122,6 +122,20 @@ pub struct Identified {
     /// The devices of the hello with their names; empty if the daemon is older.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
     pub devices: Vec<DeviceName>,
+    /// The machine as a device of the catalog; absent if the daemon is older.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_default")]
+    pub here: Option<MachineHere>,
+}
+
+/// A machine as a device of the catalog, as the command line finds it for `--hardware here`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MachineHere {
+    /// Key of the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog_key: Option<String>,
+    /// The reason why there is none, as a sentence without its full stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
 }
 
 /// A new key. Only its id is sent: both sides derive the secret from the code, see [`crate::proof::pair_key`].
@@ -143,6 +157,9 @@ pub struct Paired {
     /// The devices of the hello with their names; empty if the daemon is older.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
     pub devices: Vec<DeviceName>,
+    /// The machine as a device of the catalog; absent if the daemon is older.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_default")]
+    pub here: Option<MachineHere>,
 }
 
 /// The answer to the start of a job, sent once the job is on the disk.

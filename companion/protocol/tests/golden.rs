@@ -22,7 +22,9 @@ use protocol::job::{
 };
 use protocol::limits::Limits;
 use protocol::scope::Scope;
-use protocol::server::{Accepted, Hello, Identified, Paired, Say, ServerMessage, Versions};
+use protocol::server::{
+    Accepted, Hello, Identified, MachineHere, Paired, Say, ServerMessage, Versions,
+};
 use protocol::telemetry::{Reading, SensorSeries, Telemetry};
 use protocol::tolerant::Later;
 use serde::Serialize;
@@ -368,6 +370,7 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
                 device: Some("{\"key\":\"a_processor\"}".into()),
             }),
         ),
+        ("event_device", event(JobEvent::Device { file: "{\"key\":\"this_machine\"}".into() })),
         (
             "event_readings",
             event(JobEvent::Readings {
@@ -393,6 +396,12 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
 }
 
 fn answers() -> Vec<(&'static str, ServerMessage)> {
+    let mut answers = introductions();
+    answers.extend(results());
+    answers
+}
+
+fn introductions() -> Vec<(&'static str, ServerMessage)> {
     let scopes = vec![Scope::Read, Scope::Bench];
     vec![
         ("hello", ServerMessage::Hello(hello())),
@@ -409,6 +418,7 @@ fn answers() -> Vec<(&'static str, ServerMessage)> {
                 epoch: Hex([7; 8]),
                 machine: String::new(),
                 devices: Vec::new(),
+                here: None,
             }),
         ),
         (
@@ -420,6 +430,7 @@ fn answers() -> Vec<(&'static str, ServerMessage)> {
                 epoch: Hex([7; 8]),
                 machine: "a processor".into(),
                 devices: Vec::new(),
+                here: None,
             }),
         ),
         (
@@ -431,6 +442,22 @@ fn answers() -> Vec<(&'static str, ServerMessage)> {
                 epoch: Hex([7; 8]),
                 machine: processor().name,
                 devices: vec![processor(), card()],
+                here: None,
+            }),
+        ),
+        (
+            "identified_here",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: processor().name,
+                devices: vec![processor()],
+                here: Some(MachineHere {
+                    catalog_key: None,
+                    why_not: Some("the catalog has no such device".into()),
+                }),
             }),
         ),
         (
@@ -443,8 +470,14 @@ fn answers() -> Vec<(&'static str, ServerMessage)> {
                 epoch: Hex([7; 8]),
                 machine: String::new(),
                 devices: Vec::new(),
+                here: None,
             }),
         ),
+    ]
+}
+
+fn results() -> Vec<(&'static str, ServerMessage)> {
+    vec![
         ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
         ("jobs", jobs(false, 0)),
         ("jobs_more", jobs(true, 0)),
@@ -504,6 +537,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
             JobEvent::Progress { .. } => "event_progress",
             JobEvent::Result { .. } => "event_result",
             JobEvent::Calibration { .. } => "event_calibration",
+            JobEvent::Device { .. } => "event_device",
             JobEvent::Readings { .. } => "event_readings",
             JobEvent::Log { .. } => "event_log",
             JobEvent::Ended { .. } => "event_ended",
@@ -518,7 +552,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
         ServerMessage::Unknown => unreachable!("nobody sends it"),
     }
 }
-const SAY_KINDS: usize = 19;
+const SAY_KINDS: usize = 20;
 
 fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
     let path = folder().join(name);

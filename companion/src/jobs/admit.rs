@@ -39,7 +39,7 @@ pub(crate) fn device<'a>(spec: &JobSpec, devices: &'a [Device]) -> Result<&'a De
     let device = found.map_err(|why| Reason::DeviceUnknown.with(&[&why]))?;
     let needed: &[BenchKind] = match spec {
         JobSpec::Bench(bench) => &[bench.what],
-        JobSpec::Calibrate(_) => &[BenchKind::Roofs, BenchKind::Gemv, BenchKind::Gemm],
+        JobSpec::Calibrate(_) => &[BenchKind::Roofs, BenchKind::Gemv],
     };
     let able = abilities::device(device);
     let known: Vec<&str> = able.kernels.iter().map(|known| &*known.kernel).collect();

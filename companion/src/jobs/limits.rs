@@ -9,7 +9,7 @@ use protocol::limits::LIMITS;
 use tokio::time::Instant;
 
 use super::memory;
-use super::message::{WorkerMessage, contradiction, unreadable};
+use super::message::{WorkerMessage, contradiction, unreadable, unreadable_device};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::sandbox::Locks;
@@ -152,6 +152,10 @@ impl<'a> WorkerLimits<'a> {
                     Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
                 }
             }
+            WorkerMessage::Device { file } => match unreadable_device(&file) {
+                None => Effect::Event(JobEvent::Device { file }),
+                Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
+            },
             WorkerMessage::Log { line } => {
                 self.logs += 1;
                 if self.logs > MAX_LOGS {

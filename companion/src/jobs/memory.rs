@@ -56,7 +56,8 @@ fn available_in(meminfo: &str) -> Option<u64> {
 pub(super) fn needed(spec: &JobSpec, device: &Device) -> u64 {
     let support = device.support();
     let kernels = match spec {
-        JobSpec::Calibrate(_) => calibration::points(&support),
+        // A device that cannot be calibrated is refused before its memory is counted.
+        JobSpec::Calibrate(_) => calibration::points(&support).unwrap_or_default(),
         JobSpec::Bench(bench) => points(bench, support.cold_bytes)
             .into_iter()
             .map(|kernel| (kernel, Cache::Cold))

@@ -40,6 +40,11 @@ pub(crate) enum WorkerMessage {
         /// Text of a device file.
         device: Option<String>,
     },
+    /// The roofs of a device.
+    Device {
+        /// Text of a device file.
+        file: String,
+    },
     /// A line of the worker's log.
     Log { line: String },
     /// The last message of a finished job.
@@ -53,9 +58,12 @@ pub(crate) enum WorkerMessage {
 /// The reason why a calibration or device file cannot be read, if there is one.
 pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<String> {
     let calibration = calibration_file::parse(calibration).err().map(|error| error.to_string());
-    let device =
-        || device.and_then(|text| device_file::parse(text).err().map(|error| error.to_string()));
-    calibration.or_else(device)
+    calibration.or_else(|| device.and_then(unreadable_device))
+}
+
+/// The reason why a device file cannot be read, if there is one.
+pub(crate) fn unreadable_device(text: &str) -> Option<String> {
+    device_file::parse(text).err().map(|error| error.to_string())
 }
 
 /// The contradiction between the figures of a record, if there is one.

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use calc_core::calibration::{FactorRow, Interval, Tokens};
 use calc_core::op::OpKind;
-use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
 use kernels::backend::{Cache, Element, GemmShape, GemvShape, Kernel, Support};
-use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
 use kernels::stats::median;
@@ -20,6 +18,8 @@ use report::output::accuracy::Typical;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
+
+use super::roofs;
 
 /// Layouts whose factors are fitted: one of each common format.
 const LAYOUTS: [Layout; 11] = [
@@ -61,9 +61,19 @@ pub(crate) const PLAN: Plan = Plan {
 };
 
 /// The points to measure on a device: those whose kernels it has.
-pub(crate) fn points(support: &Support) -> Vec<(Kernel, Cache)> {
+///
+/// # Errors
+/// A device without the kernels from which factors follow.
+pub(crate) fn points(support: &Support) -> Result<Vec<(Kernel, Cache)>, String> {
+    let lacks = ["read", "gemv"].into_iter().find(|key| support.formats(key).is_none());
+    if let Some(key) = lacks {
+        return Err(format!(
+            "it has no kernel {key}, and a calibration compares products with the bandwidth; `ridgepoint bench` measures what it has"
+        ));
+    }
     let read = (Kernel::Read { bytes: support.cold_bytes }, Cache::Cold);
-    let mut points = vec![read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
+    let mut points = vec![read];
+    points.extend(Kernel::PEAKS.map(|kernel| (kernel, Cache::Hot)));
     for (index, layout) in LAYOUTS.into_iter().enumerate() {
         // All factors are relative to the read bandwidth, so it is measured three times and the best counts: nothing makes it
         // faster than it is.
@@ -81,7 +91,7 @@ pub(crate) fn points(support: &Support) -> Vec<(Kernel, Cache)> {
         }
     }
     points.retain(|(kernel, _)| support.has(*kernel));
-    points
+    Ok(points)
 }
 
 /// The result of a calibration.
@@ -115,18 +125,7 @@ impl Calibrated {
     /// # Errors
     /// A record that is missing or invalid.
     pub(crate) fn new(records: &[BenchJson]) -> Result<Self, String> {
-        if let Some(wrong) = records.iter().find(|record| !record.check.passed) {
-            let of = weights(wrong).map_or(String::new(), |of| format!(" of {of}"));
-            return Err(format!(
-                "the result of {}{of} is wrong, so its time says nothing",
-                wrong.kernel
-            ));
-        }
-        let reads = records.iter().filter(|record| record.kernel == "read");
-        let (first, read) = reads
-            .filter_map(|record| record.byte_per_s.map(|rate| (record, rate)))
-            .max_by(|(_, a), (_, b)| a.total_cmp(b))
-            .ok_or_else(|| "the bandwidth could not be measured".to_owned())?;
+        let (first, read) = roofs::bandwidth(records)?;
         let faster = faster(records, read);
         // Memory delivered that rate, so all three readings were disturbed: the roof is the highest rate reached.
         let read = faster.iter().fold(read, |roof, (_, times)| roof.max(read * times));
@@ -143,12 +142,18 @@ impl Calibrated {
             flagged: records.iter().filter(|record| !record.flags.is_empty()).count(),
             points: records.len(),
         };
-        for layout in LAYOUTS {
+        let has = |kernel: &str, weight: &str| {
+            records.iter().any(|it| it.kernel == kernel && weights(it) == Some(weight))
+        };
+        let layouts = || LAYOUTS.into_iter().filter(|layout| has("gemv", layout.key()));
+        for layout in layouts() {
             calibrated.add_vectors(layout, records)?;
         }
-        calibrated.rows.push(vectors());
-        for element in ELEMENTS.iter().copied() {
-            calibrated.add_matrices(element, records)?;
+        calibrated.rows.push(vectors(layouts().count()));
+        for element in Element::ALL {
+            if has(gemm_of(element), element.key()) {
+                calibrated.add_matrices(element, records)?;
+            }
         }
         for row in &mut calibrated.rows {
             row.factors.device = Some(Text::Owned(calibrated.key.clone()));
@@ -181,14 +186,10 @@ impl Calibrated {
 
     /// Fits the share of the peak of a GEMM element type.
     fn add_matrices(&mut self, element: Element, records: &[BenchJson]) -> Result<(), String> {
-        let (kernel, class, peak) = match element {
-            Element::Fp32 => ("gemm", ComputeClass::Fp32, "fma_fp32"),
-            // FP16 is multiplied as FP32.
-            Element::Fp16 => ("gemm_fp16", ComputeClass::Fp32, "fma_fp32"),
-            Element::Int8 => ("gemm_int8", ComputeClass::Int8, "dot_int8"),
-        };
-        let peak = peak_of(records, peak)
-            .ok_or_else(|| format!("the peak {peak} of {} could not be measured", self.device))?;
+        let (kernel, class) = (gemm_of(element), element.class());
+        let peak = roofs::peak(records, class).ok_or_else(|| {
+            format!("the peak {} of {} could not be measured", class.key(), self.device)
+        })?;
         let point = |it: &BenchJson| Point {
             part: TimedPart { compute: it.flops / peak, ..ONE },
             tokens: it.shape.map(|shape| shape.m as f64),
@@ -263,9 +264,9 @@ fn product() -> FactorRow {
 }
 
 /// GEMV was memory-bound in every format, so its arithmetic stays at the roof.
-fn vectors() -> OwnRow {
+fn vectors(layouts: usize) -> OwnRow {
     let factors = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..product() };
-    let points = LAYOUTS.len() * SHAPES.len();
+    let points = layouts * SHAPES.len();
     OwnRow { factors, points: u32::try_from(points).unwrap_or(u32::MAX) }
 }
 
@@ -295,16 +296,9 @@ fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
     found
 }
 
-/// A compute peak: the rate of the peak kernel, or of a GEMM on it that was faster, which means that the peak kernel was
-/// disturbed, because GEMM cannot exceed the peak.
-pub(crate) fn peak_of(records: &[BenchJson], chains: &str) -> Option<f64> {
-    let on_it = |kernel: &str| match chains {
-        "dot_int8" => kernel == "gemm_int8",
-        _ => matches!(kernel, "gemm" | "gemm_fp16"),
-    };
-    let own = records.iter().find(|it| it.kernel == chains)?.flop_per_s?;
-    let products = records.iter().filter(|it| on_it(&it.kernel));
-    Some(products.filter_map(|it| it.flop_per_s).fold(own, f64::max))
+/// Key of the product of matrices of an element type.
+const fn gemm_of(element: Element) -> &'static str {
+    Kernel::Gemm(GemmShape { element, m: 1, n: 1, k: 1 }).key()
 }
 
 /// Splits records into held-out and fitted points.

@@ -1,67 +1,100 @@
-//! The device file of this machine: measured roofs, and datasheet values if the processor is known.
+//! The device file of a measured device: its roofs, and datasheet values where the catalog knows it.
 
-use calc_core::catalog::{self, devices};
+use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
+use calc_core::units::Bytes;
+use protocol::device::file_key;
 use report::input::device_file::DeviceFile;
 use report::output::json::bench::BenchJson;
 use serde_json::{Value, json};
 
-use super::calibration::{Calibrated, peak_of};
+use super::calibration::Calibrated;
 use super::sensors::Sensors;
+use super::{machine, roofs};
 
-/// The catalog's device with this processor name. `None` if there is none.
-pub(crate) fn known(processor: &str) -> Option<&'static Device> {
-    let words = |name: &str| -> Vec<String> {
-        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
-        name.split_whitespace().map(str::to_owned).collect()
-    };
-    let own = words(processor);
-    devices::all().find(|device| {
-        // A processor does not report the catalog name's brackets and memory size.
-        let name = device.name.split(" (").next().unwrap_or_default();
-        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
-        device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
-            let mut name = name;
-            name.all(|word| own.contains(&word))
-        }
-    })
-}
-
-/// The device file. `base` is the catalog key of this machine, if the user gave one.
+/// The device file of measured roofs. `base` is the catalog key of the device, if the user gave one; else the key that the device
+/// itself has.
 ///
 /// # Errors
-/// An unknown key; a machine without a known memory size.
+/// An unknown key; records without a bandwidth, or without any peak; a device without a known memory size.
 pub(crate) fn file(
-    calibrated: &Calibrated,
-    records: &[BenchJson],
+    measured: &MeasuredRoofs<'_>,
+    device: &kernels::devices::Device,
     base: Option<&str>,
 ) -> Result<Value, String> {
-    let base = match base {
+    let own = machine::catalog_key(device.catalog_key, &device.name);
+    let base = match base.or(own.as_deref()) {
         Some(key) => {
             Some(catalog::device(key).map_err(|error| report::output::words::core_error(&error))?)
         }
-        None => known(&calibrated.device),
+        None => None,
     };
-    let tera = |chains| peak_of(records, chains).map(|rate| rounded(rate * 1e-12));
-    let bandwidth = rounded(calibrated.read * 1e-9);
-    let peaks = json!({"fp32": tera("fma_fp32"), "int8": tera("dot_int8")});
-    let measured = format!(
-        "measured by `ridgepoint calibrate` {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
-        calibrated.version, calibrated.kernel_hash
+    let found = roofs::peaks(measured.records);
+    if found.is_empty() {
+        return Err("no peak could be measured".to_owned());
+    }
+    let mut peaks = json!({});
+    for (class, rate) in &found {
+        peaks[class.key()] = json!(rounded(rate * 1e-12));
+    }
+    let bandwidth = rounded(measured.bandwidth * 1e-9);
+    let conditions = &measured.first.conditions;
+    let classes: Vec<&str> = found.iter().map(|(class, _)| class.key()).collect();
+    let source = format!(
+        "measured by `ridgepoint {}` {}, kernels {}: reading, peaks of {}",
+        measured.by,
+        conditions.version,
+        conditions.kernel_hash,
+        classes.join(", ")
     );
     let mut file = match base {
         Some(base) => datasheet(base),
-        None => unknown(bandwidth, &peaks)?,
+        None => unknown(bandwidth, &peaks, device)?,
     };
-    file["key"] = json!(calibrated.key);
-    file["name"] = json!(format!("{} (measured here)", calibrated.device));
+    file["key"] = json!(file_key(&measured.first.backend, measured.first.index));
+    file["name"] = json!(format!("{} (measured here)", device.name));
     file["measured_bandwidth_gb_s"] = json!(bandwidth);
     file["measured_peaks_tflops"] = peaks;
     file["source"] = match base {
-        Some(base) => json!(format!("{measured}; the rest of {}: {}", base.key, base.source)),
-        None => json!(measured),
+        Some(base) => json!(format!("{source}; the rest of {}: {}", base.key, base.source)),
+        None => json!(source),
     };
     Ok(file)
+}
+
+/// The roofs of a device, as measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MeasuredRoofs<'a> {
+    /// The verb that measured them.
+    pub(crate) by: &'static str,
+    /// Read bandwidth [B/s].
+    pub(crate) bandwidth: f64,
+    /// A record of the reading.
+    pub(crate) first: &'a BenchJson,
+    /// Records of the peaks, and of products.
+    pub(crate) records: &'a [BenchJson],
+}
+
+impl<'a> MeasuredRoofs<'a> {
+    /// The roofs in the records of a job.
+    ///
+    /// # Errors
+    /// See [`roofs::bandwidth`].
+    pub(crate) fn of(records: &'a [BenchJson]) -> Result<Self, String> {
+        let (first, bandwidth) = roofs::bandwidth(records)?;
+        Ok(Self { by: "serve", bandwidth, first, records })
+    }
+
+    /// The roofs of a calibration, whose bandwidth also its products show.
+    ///
+    /// # Errors
+    /// See [`roofs::bandwidth`].
+    pub(crate) fn calibrated(
+        calibrated: &Calibrated,
+        records: &'a [BenchJson],
+    ) -> Result<Self, String> {
+        Ok(Self { by: "calibrate", bandwidth: calibrated.read, ..Self::of(records)? })
+    }
 }
 
 /// The catalog's values.
@@ -69,43 +102,28 @@ fn datasheet(base: &Device) -> Value {
     DeviceFile::of(base, Some(&base.key)).to_json()
 }
 
-/// The measured values alone, for a machine without a datasheet.
-fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
-    let memory = Sensors::here().memory_gib().ok_or_else(|| {
+/// The measured values alone, for a device without a datasheet.
+fn unknown(
+    bandwidth: f64,
+    peaks: &Value,
+    device: &kernels::devices::Device,
+) -> Result<Value, String> {
+    let own = device.memory.map(|bytes| bytes.get() / Bytes::from_gib(1.0).get());
+    let memory = own.or_else(|| Sensors::here().memory_gib()).ok_or_else(|| {
         "the system does not report its memory size, which a device file must state; give this machine's catalog key with --hardware"
             .to_owned()
     })?;
     Ok(json!({
-        "class": "cpu",
-        "memory_gib": memory,
+        "class": device.class,
+        "memory_gib": rounded(memory),
         "bandwidth_gb_s": bandwidth,
-        "unified_memory": true,
+        "unified_memory": device.class != DeviceClass::DiscreteGpu,
         "dense_peaks_tflops": peaks,
-        "notes": "No datasheet of this machine is known, so its values are the measured ones; --hardware names one.",
+        "notes": "No datasheet of this device is known, so its values are the measured ones; --hardware names one.",
     }))
 }
 
 /// Four significant digits, the precision of a measurement.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn catalog_processors_are_found_by_their_reported_names() {
-        for (name, key) in [
-            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
-            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
-            ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
-            ("AMD EPYC", None),
-            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
-            ("AMD EPYC 9999 96-Core Processor", None),
-            ("", None),
-        ] {
-            assert_eq!(known(name).map(|device| &*device.key), key, "{name}");
-        }
-    }
 }

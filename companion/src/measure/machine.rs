@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use calc_core::catalog;
+use calc_core::device::DeviceClass;
 use kernels::backend::{BackendKind, Description, DeviceId, Fault};
 use kernels::devices::{self, Device};
 use protocol::device::DeviceName;
 
-use super::device;
 use crate::hooks::Hooks;
 
 /// Backends that other builds have, so that their names are no spelling errors.
@@ -38,7 +39,25 @@ fn of(id: DeviceId, name: &str, key: Option<&str>) -> DeviceName {
 
 /// Key of a device in the catalog: as its backend tells it, else by the name of the processor.
 pub(crate) fn catalog_key(told: Option<&str>, name: &str) -> Option<String> {
-    told.map(str::to_owned).or_else(|| Some(device::known(name)?.key.to_string()))
+    told.map(str::to_owned).or_else(|| Some(known(name)?.key.to_string()))
+}
+
+/// The catalog's device with this processor name. `None` if there is none.
+fn known(processor: &str) -> Option<&'static calc_core::device::Device> {
+    let words = |name: &str| -> Vec<String> {
+        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+        name.split_whitespace().map(str::to_owned).collect()
+    };
+    let own = words(processor);
+    catalog::devices::all().find(|device| {
+        // A processor does not report the catalog name's brackets and memory size.
+        let name = device.name.split(" (").next().unwrap_or_default();
+        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
+        device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
+            let mut name = name;
+            name.all(|word| own.contains(&word))
+        }
+    })
 }
 
 /// The reason why no device is found.
@@ -147,5 +166,20 @@ mod tests {
         );
         assert_eq!(catalog_key(Some("h100_sxm"), "whatever").as_deref(), Some("h100_sxm"));
         assert_eq!(catalog_key(None, "a processor"), None);
+    }
+
+    #[test]
+    fn catalog_processors_are_found_by_their_reported_names() {
+        for (name, key) in [
+            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
+            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
+            ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
+            ("AMD EPYC", None),
+            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
+            ("AMD EPYC 9999 96-Core Processor", None),
+            ("", None),
+        ] {
+            assert_eq!(known(name).map(|device| &*device.key), key, "{name}");
+        }
     }
 }

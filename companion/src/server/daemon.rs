@@ -1,12 +1,13 @@
 //! The state that every request and session shares.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use protocol::ability::Abilities;
 use protocol::device::DeviceName;
 use protocol::hex::Hex;
+use protocol::server::MachineHere;
 use tokio::sync::{Semaphore, watch};
 
 use super::keyring::Keyring;
@@ -17,6 +18,7 @@ use super::static_files::Site;
 use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
+use crate::here;
 use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
@@ -55,6 +57,8 @@ pub(super) struct Daemon {
     pub(super) epoch: Hex<8>,
     /// Names of the devices, the processor first.
     pub(super) devices: Vec<DeviceName>,
+    /// The machine as a device of the catalog.
+    pub(super) here: MachineHere,
     pub(super) abilities: Abilities,
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
@@ -99,6 +103,7 @@ impl Daemon {
             server: keys.book().server,
             epoch: Hex(random()),
             devices: devices.iter().map(machine::name).collect(),
+            here: here::told(Path::new("/")),
             abilities: abilities(&devices, config.restriction),
             keys,
             throttle: Mutex::default(),

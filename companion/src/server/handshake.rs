@@ -181,6 +181,7 @@ fn identify(
         epoch: daemon.epoch,
         machine: daemon.machine(),
         devices: daemon.devices.clone(),
+        here: Some(daemon.here.clone()),
     };
     Ok((session, ServerMessage::Identified(identified)))
 }
@@ -234,6 +235,7 @@ async fn pair(
         epoch: daemon.epoch,
         machine: daemon.machine(),
         devices: daemon.devices.clone(),
+        here: Some(daemon.here.clone()),
     };
     Ok((session, ServerMessage::Paired(paired)))
 }

@@ -3,13 +3,13 @@
 mod diff;
 mod flags;
 mod layer;
-mod point;
+pub(super) mod point;
 mod predicted;
 mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
-use kernels::backend::{Cache, DeviceId, Kernel, Support};
+use kernels::backend::{Cache, DeviceId, Kernel};
 use kernels::measure::Plan;
 use report::output::json::bench::BenchJson;
 use report::output::summary;
@@ -80,20 +80,20 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 pub(super) fn products(device: DeviceId, kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
     let points: Vec<(Kernel, Cache)> =
         kernels.iter().map(|kernel| (*kernel, Cache::Cold)).collect();
-    planned(device, Settings::STANDARD.plan, &|_| points.clone())
+    planned(device, Settings::STANDARD.plan, &points)
 }
 
-/// Measures points by a plan. The points may depend on what the device supports.
+/// Measures points by a plan.
 ///
 /// # Errors
 /// See [`products`].
 pub(super) fn planned(
     device: DeviceId,
     plan: Plan,
-    points: &dyn Fn(&Support) -> Vec<(Kernel, Cache)>,
+    points: &[(Kernel, Cache)],
 ) -> Result<Vec<BenchJson>, Failure> {
     let settings = Settings { plan, device, ..Settings::STANDARD };
-    let records = point::records(settings, |device| points(&device.support()))?;
+    let records = point::records(settings, |_| points.to_vec())?;
     point::complain(&records)?;
     Ok(records)
 }
@@ -114,7 +114,7 @@ fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn run_flops(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
-    point::all(settings, matches, |_| vec![(Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)])
+    point::all(settings, matches, |_| Kernel::PEAKS.map(|kernel| (kernel, Cache::Hot)).into())
 }
 
 fn print(records: &[BenchJson], matches: &ArgMatches) -> Result<(), Failure> {

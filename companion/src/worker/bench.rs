@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kernels::backend::{Backend, Cache, Fault, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::clock::SystemClock;
-use kernels::devices::Settings;
+use kernels::devices::{Device, Settings};
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use report::output::json::bench::BenchJson;
@@ -18,6 +18,7 @@ use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::jobs::predicted::point_s;
+use crate::measure::device::{self, MeasuredRoofs};
 use crate::measure::products::{elements, layouts};
 use crate::measure::{layers, machine, record};
 
@@ -40,10 +41,24 @@ pub(super) fn run(
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
-    let mut device = open(device, hooks)?;
+    let found = find(device, hooks)?;
+    let mut device = open(&found)?;
     let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
-    Ok(measure(&mut *device, &points, done, &plan, point_s(spec), channel)?.is_some())
+    let are_roofs = spec.what == BenchKind::Roofs;
+    // A device file is made of all roofs.
+    let done = if are_roofs { 0 } else { done };
+    let Some(records) = measure(&mut *device, &points, done, &plan, point_s(spec), channel)? else {
+        return Ok(false);
+    };
+    if are_roofs {
+        let file = MeasuredRoofs::of(&records).and_then(|roofs| device::file(&roofs, &found, None));
+        channel.send(&match file {
+            Ok(file) => WorkerMessage::Device { file: format!("{file:#}\n") },
+            Err(why) => WorkerMessage::Log { line: format!("no device file: {why}") },
+        });
+    }
+    Ok(true)
 }
 
 /// Measures the points in order, without the first `skipped`, and sends each record; `None` if the daemon stopped it. A point takes
@@ -95,10 +110,14 @@ fn sentence(point: &str, device: &dyn Backend, stopped: &Stopped<Fault>) -> Stri
     format!("{point} on {} ({}): {why}", device.id(), device.name)
 }
 
-/// Opens the device of an order.
-pub(super) fn open(asked: &str, hooks: &Hooks) -> Result<Box<dyn Backend>, String> {
+/// The device of an order.
+pub(super) fn find(asked: &str, hooks: &Hooks) -> Result<Device, String> {
     let devices = machine::devices(hooks);
-    let device = machine::find(&devices, Some(asked)).map_err(|unknown| unknown.to_string())?;
+    machine::find(&devices, Some(asked)).cloned().map_err(|unknown| unknown.to_string())
+}
+
+/// Opens the device of an order.
+pub(super) fn open(device: &Device) -> Result<Box<dyn Backend>, String> {
     device.open(&Settings::default()).map_err(|fault| machine::unopened(device, &fault))
 }
 
@@ -133,13 +152,14 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
             Ok(kernels.map(|kernel| named(kernel, Cache::Cold)).into())
         }
         BenchKind::Flops => {
-            Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
+            Ok(peaks(device).into_iter().map(|kernel| named(kernel, Cache::Hot)).collect())
         }
         BenchKind::Roofs => {
             // Other programs only lower a roof, so each is measured three times and the best counts.
             let read = (Kernel::Read { bytes: device.support().cold_bytes }, Cache::Cold);
-            let once = [read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
-            let thrice = once.into_iter().cycle().take(3 * once.len());
+            let peaks = peaks(device).into_iter().map(|kernel| (kernel, Cache::Hot));
+            let once: Vec<(Kernel, Cache)> = core::iter::once(read).chain(peaks).collect();
+            let thrice = once.iter().copied().cycle().take(3 * once.len());
             Ok(thrice.map(|(kernel, cache)| named(kernel, cache)).collect())
         }
         BenchKind::Gemv => {
@@ -189,6 +209,12 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
             Ok(points)
         }
     }
+}
+
+/// The peaks that a device has kernels for.
+fn peaks(device: &dyn Backend) -> Vec<Kernel> {
+    let support = device.support();
+    Kernel::PEAKS.into_iter().filter(|kernel| support.has(*kernel)).collect()
 }
 
 /// Converts the published record to the protocol's.

@@ -5,22 +5,24 @@ use kernels::pack::Layout;
 use report::input::calibration_file;
 
 use super::WorkerChannel;
-use super::bench::{SEED, measure, open, quick_plan};
+use super::bench::{SEED, find, measure, open, quick_plan};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
-use crate::measure::device;
+use crate::measure::device::{self, MeasuredRoofs};
 
 /// Estimated time of a point with the calibration's plan [s].
 const POINT_S: f64 = 2.5;
 
 /// Measures all points and sends the calibration. Returns false if the daemon stopped it.
 pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Result<bool, String> {
-    let mut device = open(device, hooks)?;
+    let found = find(device, hooks)?;
+    let mut device = open(&found)?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
-    let mut points = points(&device.support());
+    let mut points = points(&device.support())
+        .map_err(|why| format!("{} ({}) cannot be calibrated: {why}", found.id, found.name))?;
     if hooks.quick_plan().is_some() {
         points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }
@@ -30,7 +32,7 @@ pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Resul
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;
-    let device = device::file(&calibrated, &records, None)?;
+    let device = device::file(&MeasuredRoofs::calibrated(&calibrated, &records)?, &found, None)?;
     channel.send(&WorkerMessage::Calibration {
         calibration: calibration_file::write(&calibrated.own()),
         device: Some(format!("{device:#}\n")),

@@ -83,6 +83,29 @@ fn a_job_runs_on_the_device_that_it_names() {
 }
 
 #[test]
+fn measured_roofs_come_with_a_device_file_of_the_device() {
+    let daemon = Daemon::start(&with_device("time_us=200", 5));
+    let (mut client, _) = daemon.paired();
+    for (name, key, class) in
+        [("fake:0", "this_machine_fake_0", "discrete_gpu"), ("cpu:0", "this_machine", "cpu")]
+    {
+        let job = started(&mut client, bench(BenchKind::Roofs, name));
+        let events = client.follow(job, 0);
+        assert_eq!(end(&events), (JobState::Done, None));
+        let files = events.iter().filter_map(|event| match &event.event {
+            JobEvent::Device { file } => Some(file.as_str()),
+            _ => None,
+        });
+        let [file] = files.collect::<Vec<_>>()[..] else { panic!("one file: {events:?}") };
+        let file: serde_json::Value = serde_json::from_str(file).expect("JSON");
+        assert_eq!((&file["key"], &file["class"]), (&key.into(), &class.into()));
+        let peaks = file["measured_peaks_tflops"].as_object().expect("peaks");
+        assert_eq!(peaks.keys().collect::<Vec<_>>(), ["fp32", "int8"], "{name}");
+        assert!(file["measured_bandwidth_gb_s"].as_f64().is_some_and(|rate| rate > 0.0));
+    }
+}
+
+#[test]
 fn a_device_that_is_not_there_is_refused_by_name() {
     let daemon = Daemon::start(&with_device("time_us=200", 5));
     let (mut client, _) = daemon.paired();

@@ -130,6 +130,8 @@ impl Fake {
     pub const ID: DeviceId = DeviceId { backend: BackendKind::Fake, index: 0 };
     /// The name that it reports.
     pub const NAME: &str = "scripted device";
+    /// The memory that it reports.
+    pub const MEMORY: Bytes = Bytes::from_gib(8.0);
 
     /// Kernels of every scripted device: those without formats, with buffers of [`BYTES`].
     pub fn supported() -> Support {

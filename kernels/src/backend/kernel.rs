@@ -1,7 +1,7 @@
 //! The kernels that can be timed, with their problem sizes.
 
 use calc_core::catalog;
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 
 use super::layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes};
 use crate::pack::Layout;
@@ -65,6 +65,14 @@ impl Element {
             Self::Fp32 => "fp32",
             Self::Fp16 => "fp16",
             Self::Int8 => "int8",
+        }
+    }
+
+    /// Class of the units that multiply it on a processor; FP16 is multiplied as FP32.
+    pub const fn class(self) -> ComputeClass {
+        match self {
+            Self::Fp32 | Self::Fp16 => ComputeClass::Fp32,
+            Self::Int8 => ComputeClass::Int8,
         }
     }
 
@@ -144,6 +152,19 @@ impl GemvShape {
 }
 
 impl Kernel {
+    /// The kernels that reach the peak of a compute class.
+    pub const PEAKS: [Self; 2] = [Self::Fma, Self::Dot];
+
+    /// The compute class whose peak the kernel reaches, or on which a product of matrices runs. `None` for other kernels.
+    pub const fn class(self) -> Option<ComputeClass> {
+        match self {
+            Self::Fma => Some(ComputeClass::Fp32),
+            Self::Dot => Some(ComputeClass::Int8),
+            Self::Gemm(product) => Some(product.element.class()),
+            _ => None,
+        }
+    }
+
     /// Key in records.
     pub const fn key(self) -> &'static str {
         match self {

@@ -15,6 +15,7 @@ use crate::state::inputs::View;
 use crate::state::model::beside::{with, without_host};
 use crate::state::picker::{PickerCatalog, all_devices, split_count, split_host};
 use crate::state::session::{Session, Step};
+use crate::state::this_machine::{HERE, ThisMachine};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
@@ -24,22 +25,6 @@ pub fn DeviceField() -> impl IntoView {
     let names = match session.inputs.with_untracked(|inputs| inputs.view) {
         View::Plan | View::Explore | View::Model => PickerCatalog::Machines,
         View::Compare | View::Kernel | View::Trust | View::Measure => PickerCatalog::Devices,
-    };
-    let on_choose = move |key: String| {
-        let (key, host) = split_host(&key);
-        let (count, key) = split_count(key);
-        if let Ok(device) = calc_core::catalog::device(key) {
-            session.edit(Step::Choice, |inputs| {
-                inputs.set_device(Cow::Borrowed(device));
-                if let Some(count) = count {
-                    inputs.model.set_devices(count);
-                }
-                if let Some(host) = host {
-                    let beside = without_host(inputs.model.beside.as_deref());
-                    inputs.model.beside = with(beside.as_deref(), "host", host, device);
-                }
-            });
-        }
     };
     let brief = memo(move |_| {
         let facts = session.inputs.with(facts);
@@ -70,13 +55,36 @@ pub fn DeviceField() -> impl IntoView {
         <Picker
             id="device"
             label="Device"
-            groups=derived(move || session.inputs.with(all_devices))
+            groups=derived(move || session.here.with(|here| session.inputs.with(|inputs| all_devices(inputs, here.group()))))
             names=names
             chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
             detail=text(String::new)
-            on_choose=Callback::new(on_choose)
+            on_choose=Callback::new(move |key: String| choose(session, &key))
         />
         <p class="brief">{facts} " " <EditDevice/></p>
         <OwnMeasurementsLine/>
     }
+}
+
+/// Makes the choice of the list the device, with the number and the host that were typed beside its name.
+fn choose(session: Session, key: &str) {
+    let (key, host) = split_host(key);
+    let (count, key) = split_count(key);
+    let chosen = if key == HERE {
+        session.here.get_untracked()
+    } else {
+        let Ok(device) = calc_core::catalog::device(key) else { return };
+        ThisMachine::Known(Box::new(Cow::Borrowed(device)), None)
+    };
+    session.edit(Step::Choice, |inputs| {
+        chosen.choose(inputs);
+        let ThisMachine::Known(device, _) = &chosen else { return };
+        if let Some(count) = count {
+            inputs.model.set_devices(count);
+        }
+        if let Some(host) = host {
+            let beside = without_host(inputs.model.beside.as_deref());
+            inputs.model.beside = with(beside.as_deref(), "host", host, device);
+        }
+    });
 }

@@ -9,7 +9,7 @@ use protocol::hex::Hex;
 use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
-use protocol::server::{Hello, Identified, Paired, ServerMessage};
+use protocol::server::{Hello, Identified, MachineHere, Paired, ServerMessage};
 
 use super::session::DaemonSession;
 
@@ -197,15 +197,23 @@ impl Connection {
                 epoch,
                 machine,
                 devices,
+                here,
                 ..
             }) => {
-                let session = self.session(self.key, scopes, epoch, (machine, devices));
+                let session = self.session(self.key, scopes, epoch, (machine, devices, here));
                 self.check(proof, session, None)
             }
             ServerMessage::Paired(Paired {
-                key, proof, scopes, epoch, machine, devices, ..
+                key,
+                proof,
+                scopes,
+                epoch,
+                machine,
+                devices,
+                here,
+                ..
             }) => {
-                let session = self.session(Some(key), scopes, epoch, (machine, devices));
+                let session = self.session(Some(key), scopes, epoch, (machine, devices, here));
                 self.check(proof, session, Some(key))
             }
             ServerMessage::Bye(fault) => {
@@ -222,7 +230,7 @@ impl Connection {
         key: Option<Hex<8>>,
         scopes: Vec<Scope>,
         epoch: Hex<8>,
-        (machine, devices): (String, Vec<DeviceName>),
+        (machine, devices, here): (String, Vec<DeviceName>, Option<MachineHere>),
     ) -> DaemonSession {
         let hello = self.pending.as_mut().map(|pending| &mut pending.hello);
         let (version, can, limits) = match hello {
@@ -235,6 +243,7 @@ impl Connection {
             epoch,
             machine,
             devices,
+            here,
             version,
             can: can.map(Arc::from),
             limits,

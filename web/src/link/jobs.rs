@@ -49,6 +49,8 @@ pub struct Job {
     pub records: Vec<BenchRecord>,
     /// Text of the calibration file, and text of the device file if there is one.
     pub calibration: Option<(String, Option<String>)>,
+    /// Text of the device file of measured roofs.
+    pub roofs: Option<String>,
     /// Readings of sensors while it ran.
     pub readings: Vec<SensorReadings>,
     /// Reason why it failed.
@@ -70,6 +72,7 @@ impl Job {
             before: 0,
             records: Vec::new(),
             calibration: None,
+            roofs: None,
             readings: Vec::new(),
             fault: None,
         }
@@ -112,6 +115,7 @@ impl Job {
             JobEvent::Calibration { calibration, device } => {
                 self.calibration = Some((calibration, device));
             }
+            JobEvent::Device { file } => self.roofs = Some(file),
             JobEvent::Readings { at_ms, sensors } => join(&mut self.readings, &at_ms, sensors),
             JobEvent::Ended { state, fault } => {
                 self.summary.state = state;

@@ -7,6 +7,7 @@ use protocol::device::DeviceName;
 use protocol::hex::Hex;
 use protocol::limits::Limits;
 use protocol::scope::Scope;
+use protocol::server::MachineHere;
 
 /// An established session: permissions and daemon.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct DaemonSession {
     pub machine: String,
     /// Names of its devices; empty for older daemons.
     pub devices: Vec<DeviceName>,
+    /// The machine as a device of the catalog; `None` for older daemons.
+    pub here: Option<MachineHere>,
     /// Abilities of the daemon; `None` if it tells none.
     pub can: Option<Arc<Abilities>>,
     pub limits: Limits,
@@ -37,6 +40,7 @@ impl DaemonSession {
             version: version.to_owned(),
             machine: machine.to_owned(),
             devices: Vec::new(),
+            here: None,
             can: None,
             limits: protocol::limits::LIMITS,
         }
@@ -54,6 +58,12 @@ impl DaemonSession {
             .key
             .filter(|_| self.can.as_ref().is_some_and(|can| can.grants.contains(&scope)))?;
         Some(format!("ridgepoint keys grant {key} --scope {}", scope.key()))
+    }
+
+    /// Name of a device by its name in orders; that name itself where the daemon tells no other.
+    pub fn device_name<'a>(&'a self, id: &'a str) -> &'a str {
+        let named = self.devices.iter().find(|device| device.id() == id && !device.name.is_empty());
+        named.map_or(id, |device| &device.name)
     }
 
     /// Whether the session may start measurements.

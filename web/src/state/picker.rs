@@ -38,7 +38,7 @@ pub struct PickerOption {
 
 impl PickerOption {
     /// An option that has no kind and no date.
-    fn plain(key: &str, name: String, detail: String, haystack: &str) -> Self {
+    pub fn plain(key: &str, name: String, detail: String, haystack: &str) -> Self {
         let (key, haystack) = (key.to_owned(), haystack.to_ascii_lowercase());
         Self { key, name, detail, haystack, kind: String::new(), released: (0, 0) }
     }
@@ -98,13 +98,13 @@ pub fn scheme_groups() -> Vec<OptionGroup> {
     ]
 }
 
-/// All devices, including the custom one while it is chosen.
-pub fn all_devices(inputs: &Inputs) -> Vec<OptionGroup> {
+/// All devices: the connected machine, the custom one while it is chosen, and those of the catalog.
+pub fn all_devices(inputs: &Inputs, here: OptionGroup) -> Vec<OptionGroup> {
     let own = inputs.has_own_device().then(|| OptionGroup {
         title: "Your own".to_owned(),
         choices: vec![device_choice(&inputs.device)],
     });
-    own.into_iter().chain(device_groups()).collect()
+    own.into_iter().chain([here]).chain(device_groups()).collect()
 }
 
 /// All devices of the catalog.

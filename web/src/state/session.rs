@@ -13,6 +13,7 @@ use super::fragment::{self, Fragment};
 use super::history::{Burst, Entry};
 use super::inputs::{Inputs, View};
 use super::program;
+use super::this_machine::ThisMachine;
 use super::url::{self, Note};
 use report::output::verdict::explain::Explanation;
 
@@ -66,6 +67,8 @@ pub struct Session {
     settling: StoredValue<bool>,
     /// The edits that share an entry of the history.
     burst: StoredValue<Burst>,
+    /// The machine of the connected daemon; set by the view that connects.
+    pub here: RwSignal<ThisMachine>,
     /// Color theme.
     pub colors: Colors,
     /// Counts the charts that came to the page or left it.
@@ -94,6 +97,7 @@ impl Session {
             settled: RwSignal::new(0),
             settling: StoredValue::new(false),
             burst: StoredValue::new(Burst::default()),
+            here: RwSignal::new(ThisMachine::default()),
             colors: Colors::begin(),
             charts: RwSignal::new(0),
         };

@@ -261,6 +261,32 @@ paired('every row has one grade that explains itself, and each warning stands on
   await page.keyboard.press('Escape');
 });
 
+test('this machine is a choice wherever a device is chosen', { timeout: 60_000 }, async () => {
+  const daemon = await startDaemon({ run: measures });
+  try {
+    const problems = await withPage({}, async (page) => {
+      await openSite(page, '?view=plan&d=jetson_orin_nano_8gb', siteUrl);
+      // Nothing is known of it yet: the view opens that connects to it.
+      await page.locator('#part-device').click();
+      await pick(page, 'device', 'this machine');
+      await view(page);
+      await page.goto(`${siteUrl}?view=measure&d=jetson_orin_nano_8gb#d=${daemon.address}&pair=${daemon.code()}`);
+      await view(page);
+      await press(page, 'Connect');
+      await page.locator('.notes').getByText('now the device everywhere: EPYC 9654').waitFor();
+      await page.getByRole('link', { name: 'Plan', exact: true }).click();
+      await page.locator('#part-device').click();
+      await pick(page, 'device', 'h100');
+      await page.locator('#part-device').getByText('H100').waitFor();
+      await pick(page, 'device', 'here');
+      await page.locator('#part-device').getByText('EPYC 9654').waitFor();
+    });
+    assert.deepEqual(problems, []);
+  } finally {
+    await daemon.stop();
+  }
+});
+
 test('points are drawn under the roofs of their own machine only', { timeout: 60_000 }, async () => {
   const daemon = await startDaemon({ run: measures });
   try {
@@ -289,7 +315,7 @@ test('points are drawn under the roofs of their own machine only', { timeout: 60
       await page.goBack();
       await page.goBack();
       await page.goBack();
-      await page.locator('.no-roofs').getByText(`The connected machine is ${machine}`).waitFor();
+      await page.locator('.no-roofs').getByText(`What is measured is ${machine}`).waitFor();
       await press(page, 'Measure');
       await ended(page).getByText('done').waitFor();
       assert.equal(await page.locator('#chart').count(), 0);

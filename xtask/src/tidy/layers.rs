@@ -138,6 +138,7 @@ const LAYERS: &[(&str, &str)] = &[
          state::weights
          state::plan
          state::check state::picker
+         state::this_machine
          state::explore::column state::explore::narrowing
          state::explore::asked state::explore::row
          state::explore::sweep

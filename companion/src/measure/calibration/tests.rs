@@ -1,14 +1,16 @@
 //! Calibrations of machines whose factors are known.
 
 use super::*;
+use calc_core::device::DeviceClass;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
+use kernels::backend::fake::Script;
 use report::output::json::bench::{
     BenchCheckJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
     StopRuleJson,
 };
 
-use crate::measure::device;
+use crate::measure::device::{self, MeasuredRoofs};
 
 fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
     let shape = |m, n, k, weights: &str| {
@@ -60,15 +62,30 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
 }
 
 /// A processor.
+fn processor() -> kernels::devices::Device {
+    kernels::devices::all(None).remove(0)
+}
+
 fn support() -> Support {
-    kernels::devices::all(None)[0].support()
+    processor().support()
+}
+
+/// The device file of a processor that the catalog does not have.
+fn file(
+    calibrated: &Calibrated,
+    records: &[BenchJson],
+    base: Option<&str>,
+) -> Result<serde_json::Value, String> {
+    let mut unknown = processor();
+    unknown.name = "a processor".into();
+    device::file(&MeasuredRoofs::calibrated(calibrated, records)?, &unknown, base)
 }
 
 /// A machine of 50 GB/s whose GEMV reaches `share` of it with a floor of 5 µs, and of 1 TFLOP/s whose GEMM reaches half of it with
 /// 20 extra tokens of work. All readings but one are disturbed; `reads` is their rate.
 fn records(share: f64, best: f64) -> Vec<BenchJson> {
     let mut reads = [30e9, best, 20e9].into_iter();
-    let points = points(&support());
+    let points = points(&support()).unwrap();
     let record = |(kernel, _): &(Kernel, Cache)| match kernel {
         Kernel::Gemv(GemvShape { layout, n, k, .. }) => {
             let bytes = layout.format().stored_bytes(*n, *k).get();
@@ -86,14 +103,14 @@ fn records(share: f64, best: f64) -> Vec<BenchJson> {
 
 #[test]
 fn there_are_30_to_60_points() {
-    let count = points(&support()).len();
+    let count = points(&support()).unwrap().len();
     assert!((30..=61).contains(&count), "{count}");
 }
 
 #[test]
 fn factors_of_a_known_machine_are_found() {
     let calibrated = Calibrated::new(&records(0.9, 50e9)).unwrap();
-    assert_eq!(calibrated.rows.len(), LAYOUTS.len() + 1 + ELEMENTS.len());
+    assert_eq!(calibrated.rows.len(), LAYOUTS.len() + 1 + kernels::cpu::gemm::ELEMENTS.len());
     for row in &calibrated.rows {
         let factors = &row.factors;
         match factors.tokens {
@@ -118,11 +135,11 @@ fn a_disturbed_peak_is_raised_to_the_gemm_rate() {
     for record in records.iter_mut().filter(|record| record.kernel == "fma_fp32") {
         record.flop_per_s = Some(0.1e12);
     }
-    let reached = peak_of(&records, "fma_fp32").unwrap();
+    let reached = roofs::peak(&records, ComputeClass::Fp32).unwrap();
     assert!(reached > 0.4e12 && reached < 0.5e12, "{reached}");
     let calibrated = Calibrated::new(&records).unwrap();
     assert!(calibrated.error_of_matrices() < 0.05, "{:?}", calibrated.held_out_matrices);
-    let file = device::file(&calibrated, &records, Some("epyc_9654")).unwrap();
+    let file = file(&calibrated, &records, Some("epyc_9654")).unwrap();
     assert!(file["measured_peaks_tflops"]["fp32"].as_f64().unwrap() > 0.4);
 }
 
@@ -157,7 +174,7 @@ fn written_files_can_be_read_and_use_measured_roofs() {
     let read = report::input::calibration_file::parse(&own).unwrap();
     assert_eq!(read.rows.len(), calibrated.rows.len());
     for base in [None, Some("epyc_9654")] {
-        let file = device::file(&calibrated, &records, base).unwrap();
+        let file = file(&calibrated, &records, base).unwrap();
         let device = report::input::device_file::parse(&file.to_string()).unwrap();
         let bandwidth = device.bandwidth;
         assert!((bandwidth.value.get() / 50e9 - 1.0).abs() < 1e-9, "{base:?}");
@@ -172,7 +189,7 @@ fn written_files_can_be_read_and_use_measured_roofs() {
             Some(if base.is_some() { 460.8 } else { 50.0 })
         );
     }
-    assert!(device::file(&calibrated, &records, Some("h10")).unwrap_err().contains("h10"));
+    assert!(file(&calibrated, &records, Some("h10")).unwrap_err().contains("h10"));
 }
 
 /// The daemon reads a worker's message as one line.
@@ -184,7 +201,7 @@ fn a_calibration_takes_less_than_half_a_line() {
     let records = records(0.9, 50e9);
     let calibrated = Calibrated::new(&records).unwrap();
     for base in [None, Some("epyc_9654")] {
-        let device = device::file(&calibrated, &records, base).unwrap();
+        let device = file(&calibrated, &records, base).unwrap();
         let message = WorkerMessage::Calibration {
             calibration: calibration_file::write(&calibrated.own()),
             device: Some(format!("{device:#}\n")),
@@ -202,7 +219,7 @@ fn two_devices_of_a_machine_have_files_of_their_own() {
             (record.backend, record.index) = (backend.into(), index);
         }
         let calibrated = Calibrated::new(&records).unwrap();
-        let device = device::file(&calibrated, &records, Some("epyc_9654")).unwrap();
+        let device = file(&calibrated, &records, Some("epyc_9654")).unwrap();
         let own = calibrated.own();
         assert!(own.rows.iter().all(|row| row.factors.device.as_deref() == Some(&*own.device)));
         assert_eq!(device["key"], own.device);
@@ -210,4 +227,43 @@ fn two_devices_of_a_machine_have_files_of_their_own() {
     };
     let keys = [("cpu", 0), ("cuda", 0), ("cuda", 1)].map(|(backend, index)| of(backend, index));
     assert_eq!(keys, ["this_machine", "this_machine_cuda_0", "this_machine_cuda_1"]);
+}
+
+#[test]
+fn the_file_of_a_card_has_its_class_its_memory_and_every_class_that_was_measured() {
+    let card = kernels::devices::all(Some(Script::GOOD)).remove(1);
+    let read = record(Kernel::Read { bytes: 1 }, 1e9, 0.0, 1e-3);
+    let peaks = Kernel::PEAKS.map(|kernel| record(kernel, 0.0, 1e9, 1e-3));
+    for count in 0..=peaks.len() {
+        let mut records = vec![read.clone()];
+        records.extend_from_slice(&peaks[..count]);
+        for record in &mut records {
+            (record.backend, record.index) = ("fake".into(), 0);
+        }
+        let made = device::file(&MeasuredRoofs::of(&records).unwrap(), &card, None);
+        if count == 0 {
+            assert_eq!(made.unwrap_err(), "no peak could be measured");
+            continue;
+        }
+        let made = made.unwrap();
+        let device = report::input::device_file::parse(&made.to_string()).unwrap();
+        assert_eq!(&*device.key, "this_machine_fake_0");
+        assert_eq!(device.class, DeviceClass::DiscreteGpu);
+        assert_eq!(Some(device.memory.value), card.memory);
+        let measured = Kernel::PEAKS.iter().filter_map(|kernel| kernel.class());
+        for (at, class) in measured.enumerate() {
+            assert_eq!(device.peaks.get(class).is_some(), at < count, "{class:?} of {count}");
+        }
+        assert_eq!(made["measured_peaks_tflops"].as_object().unwrap().len(), count);
+    }
+    let mut wrong = vec![read, peaks[0].clone()];
+    wrong[1].check.passed = false;
+    assert!(MeasuredRoofs::of(&wrong).unwrap_err().contains("fma_fp32 is wrong"));
+}
+
+#[test]
+fn a_device_without_products_is_refused_before_it_is_measured() {
+    let card = kernels::devices::all(Some(Script::GOOD)).remove(1);
+    let why = points(&card.support()).unwrap_err();
+    assert!(why.starts_with("it has no kernel gemv"), "{why}");
 }

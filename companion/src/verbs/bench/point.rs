@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::ArgMatches;
-use kernels::backend::{Backend, Cache, Description, Fault, Kernel, Work};
+use kernels::backend::{Backend, Cache, Description, DeviceId, Fault, Kernel, Work};
 use kernels::cpu::clock::SystemClock;
 use kernels::devices;
 use kernels::measure::{Stage, Stopped};
@@ -49,11 +49,16 @@ pub(super) fn each(
     run(&mut *open(settings)?, settings, points, take)
 }
 
+/// The device with an id.
+pub(in crate::verbs) fn found(id: DeviceId) -> Result<devices::Device, Failure> {
+    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
+    let device = devices.into_iter().find(|device| device.id == id);
+    device.ok_or_else(|| Failure::NoDevice(format!("{id} is gone")))
+}
+
 /// Opens the device of these settings.
 fn open(settings: Settings) -> Result<Box<dyn Backend>, Failure> {
-    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
-    let device = devices.iter().find(|device| device.id == settings.device);
-    let device = device.ok_or_else(|| Failure::NoDevice(format!("{} is gone", settings.device)))?;
+    let device = &found(settings.device)?;
     let opened = device.open(&devices::Settings { workers: settings.threads, isa: settings.isa });
     opened.map_err(|fault| Failure::NoDevice(machine::unopened(device, &fault)))
 }

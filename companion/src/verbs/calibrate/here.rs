@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::files;
 use crate::measure::calibration::{Calibrated, PLAN, points};
-use crate::measure::device;
+use crate::measure::device::{self, MeasuredRoofs};
 use crate::output::{Answer, Form, Rows};
 use crate::verbs::bench;
 
@@ -33,6 +33,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     // Check the output first: three minutes of measurement must not be lost because a folder is missing.
     [&out, &device].into_iter().flatten().try_for_each(|target| writable(target))?;
+    let found = bench::point::found(measured)?;
+    let points = points(&found.support()).map_err(|why| {
+        Failure::bad(format!("{} ({}) cannot be calibrated: {why}", found.id, found.name))
+    })?;
     let records = bench::planned(measured, PLAN, &points)?;
     let calibrated = Calibrated::new(&records)
         .map_err(|why| Failure::Failed(format!("{why}; nothing is written")))?;
@@ -42,7 +46,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     if let Some(path) = device {
         let base = matches.get_one::<String>("hardware").map(String::as_str);
-        let device = device::file(&calibrated, &records, base).map_err(Failure::Failed)?;
+        let roofs = MeasuredRoofs::calibrated(&calibrated, &records).map_err(Failure::Failed)?;
+        let device = device::file(&roofs, &found, base).map_err(Failure::Failed)?;
         files::write(&path, format!("{device:#}\n").as_bytes())?;
     }
     let value = serde_json::from_str(&own).expect("it was just written");

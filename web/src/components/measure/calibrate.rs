@@ -12,21 +12,34 @@ use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
 use crate::link::jobs::ResultUse;
+use crate::state::measure::form::MeasuredDevice;
 use crate::state::measure::machine::{self, JobResult, MachineChoice, job_result, selection};
 use crate::state::session::{Session, Step};
 use crate::state::take_over::open_file;
+use crate::state::this_machine::ThisMachine;
 
 /// Buttons that start the jobs, and one that applies the result of the shown job at any time.
 #[component]
 pub fn Calibrate() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { daemon, client, why_not, .. } = expect_context();
-    let found =
-        memo(move |_| client.with(|client| job_result(client.shown()?, client.telemetry.as_ref())));
-    let start = move |job: fn() -> JobSpec| {
-        on(move |_| daemon.with_value(|daemon: &DaemonLink| daemon.start(job())))
+    let MeasureContext { daemon, client, why_not, measured, .. } = expect_context();
+    let found = memo(move |_| client.with(|client| job_result(client.shown()?)));
+    let start = move |job: fn(&MeasuredDevice) -> JobSpec| {
+        on(move |_| {
+            if let Some(device) = measured.get_untracked() {
+                daemon.with_value(|daemon: &DaemonLink| daemon.start(job(&device)));
+            }
+        })
     };
+    let of = move |say: fn(Option<&MeasuredDevice>) -> String| {
+        text(move || measured.with(|device| say(device.as_ref())))
+    };
+    let uncalibrated = of(machine::uncalibrated);
     let busy = flag(move || !why_not.with(String::is_empty));
+    let is_off = flag(move || busy.get() || !uncalibrated.with(String::is_empty));
+    let no_file = text(move || {
+        client.with(|client| client.shown().map(machine::without_file).unwrap_or_default())
+    });
     let about = text(move || session.inputs.with(machine::about));
     let again = block(move || match found.get() {
         None => ().into_any(),
@@ -46,16 +59,16 @@ pub fn Calibrate() -> impl IntoView {
             <p class="formats-line" role="status">{about}</p>
             <p>
                 <button type="button" class="tool" disabled=busy aria-describedby="why-calibrate" on:click=start(machine::roofs_job)>
-                    "Measure this machine's roofs"
+                    {of(machine::roofs_label)}
                 </button>
             </p>
             <p>
-                <button type="button" class="tool" disabled=busy aria-describedby="why-calibrate" on:click=start(machine::calibration_job)>
-                    "Calibrate this machine"
+                <button type="button" class="tool" disabled=is_off aria-describedby="why-calibrate" on:click=start(machine::calibration_job)>
+                    {of(machine::calibration_label)}
                 </button>
             </p>
-            <p class="brief" id="why-calibrate">{why_not}</p>
-            <p>{again}</p>
+            <p class="brief" id="why-calibrate">{why_not} " " {uncalibrated}</p>
+            <p>{again} {no_file}</p>
         </div>
     }
 }
@@ -73,6 +86,10 @@ pub fn take_over() {
                     let before = device_name(session);
                     client.update(|client| client.jobs.taken(id));
                     take(session, found).await;
+                    let now = session.inputs.with_untracked(|inputs| {
+                        ThisMachine::Known(Box::new(inputs.device.clone()), inputs.own.clone())
+                    });
+                    session.here.set(now);
                     if is_selected {
                         tell(session, &before);
                     }
@@ -86,6 +103,22 @@ pub fn take_over() {
 pub fn select_machine() {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, client, .. } = expect_context();
+    let told = memo(move |_| client.with(|client| client.session().map(|it| it.machine.clone())));
+    Effect::new(move |_| {
+        let Some(machine) = told.get() else { return };
+        // Roofs that were applied meanwhile are kept, unless another machine was connected.
+        let stays = session.here.with_untracked(|here| match here {
+            ThisMachine::Known(device, _) => device.name.starts_with(&*machine),
+            ThisMachine::Unknown => false,
+        });
+        let here = client.with_untracked(|client| {
+            let inputs = session.inputs.get_untracked();
+            client.session().map(|session| machine::this_machine(session, &inputs))
+        });
+        if let Some(here) = here.filter(|_| !stays) {
+            session.here.set(here);
+        }
+    });
     let found = memo(move |_| {
         client.with(|client| session.inputs.with(|inputs| selection(client, &inputs.device)))
     });
@@ -129,7 +162,7 @@ fn tell(session: Session, before: &Text) {
 /// Latest job of this page whose result is not applied yet.
 fn untaken(client: &Client) -> Option<(JobId, JobResult)> {
     let mut waiting = client.jobs.all().iter().filter(|job| job.result_use == ResultUse::Awaited);
-    waiting.find_map(|job| Some((job.summary.job, job_result(job, client.telemetry.as_ref())?)))
+    waiting.find_map(|job| Some((job.summary.job, job_result(job)?)))
 }
 
 /// Applies the device, if there is one, and then its measurements; the back button undoes both in one step.

@@ -24,7 +24,7 @@ pub fn History() -> impl IntoView {
         client.with(|client| {
             let entry = |job: &crate::link::jobs::Job| Entry {
                 job: job.summary.job,
-                name: job_words::job(&job.summary.spec),
+                name: job_words::job_on(&job.summary.spec, client.session()),
                 state: job_words::state(job.summary.state),
                 is_shown: client.shown == Some(job.summary.job),
             };

@@ -1,6 +1,7 @@
 //! Measured results: what they say, on the roofline, and in a table that is fetched when a daemon is connected.
 
 use leptos::prelude::*;
+use protocol::device;
 
 use super::chart::ResultChart;
 use super::{MeasureContext, when_connected};
@@ -8,6 +9,7 @@ use crate::components::chunk::MeasuredPart;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::chart_points::{PrecisionOption, choices, shown};
+use crate::state::measure::form::MeasuredDevice;
 use crate::state::measure::machine;
 
 /// Chart, table and buttons that save the records.
@@ -51,20 +53,30 @@ pub fn Results() -> impl IntoView {
 /// In place of the chart, where the chosen device is not the measured machine: the reason, and the measurement that makes it so.
 #[component]
 fn NoRoofs() -> impl IntoView {
-    let MeasureContext { daemon, answer, why_not, .. } = expect_context();
+    let MeasureContext { daemon, client, answer, measured, why_not, .. } = expect_context();
     let reason = text(move || {
         answer.with(|answer| answer.as_ref().map(|it| it.elsewhere.clone()).unwrap_or_default())
     });
     let busy = flag(move || !why_not.with(String::is_empty));
+    let job = memo(move |_| {
+        // The device of the shown records, else the one that is measured next.
+        let shown = client.with(|client| {
+            let record = client.shown()?.records.first()?;
+            MeasuredDevice::of(client.session()?, &device::id(&record.backend, record.index))
+        });
+        machine::whole_job(shown.or_else(|| measured.get()).as_ref())
+    });
     let start = on(move |_| {
-        daemon.with_value(|daemon: &DaemonLink| daemon.start(machine::calibration_job()));
+        if let (Some(job), _) = job.get_untracked() {
+            daemon.with_value(|daemon: &DaemonLink| daemon.start(job));
+        }
     });
     view! {
         <div class="no-roofs">
             <p>{reason}</p>
             <p>
                 <button type="button" class="tool" disabled=busy aria-describedby="why-roofs" on:click=start>
-                    {machine::MEASURE_ALL}
+                    {text(move || job.with(|(_, label)| label.clone()))}
                 </button>
                 " "
                 <span class="brief" id="why-roofs">{why_not}</span>

@@ -5,14 +5,17 @@ use leptos::prelude::*;
 use super::MeasureContext;
 use crate::components::erased::{block, flag, memo, text};
 use crate::state::measure::readings::{BOX, SensorCourse, courses, span};
-use crate::state::measure::sensors::{SensorLine, lines};
+use crate::state::measure::sensors::{SensorGroup, SensorLine, groups};
 
 /// List of sensor readings; a missing one shows the reason.
 #[component]
 pub fn Sensors() -> impl IntoView {
     let MeasureContext { client, .. } = expect_context();
     let found = memo(move |_| {
-        client.with(|client| client.telemetry.as_ref().map(lines).unwrap_or_default())
+        client.with(|client| {
+            let telemetry = client.telemetry.as_ref();
+            telemetry.map(|told| groups(told, client.session())).unwrap_or_default()
+        })
     });
     let line = |line: SensorLine| {
         let is_missing = line.value.is_empty();
@@ -23,16 +26,23 @@ pub fn Sensors() -> impl IntoView {
             </div>
         }
     };
-    let body = block(move || found.get().into_iter().map(line).collect_view().into_any());
-    view! { <dl class="facts" id="sensors">{body}</dl> <Courses/> }
+    let group = move |SensorGroup { title, lines }: SensorGroup| {
+        let heading = (!title.is_empty()).then(|| view! { <h3>{title}</h3> });
+        view! { {heading} <dl class="facts">{lines.into_iter().map(line).collect_view()}</dl> }
+    };
+    let body = block(move || found.get().into_iter().map(group).collect_view().into_any());
+    view! { <div id="sensors">{body}</div> <Courses/> }
 }
 
 /// Readings while the shown job ran, as lines over time; absent for a job without.
 #[component]
 fn Courses() -> impl IntoView {
     let MeasureContext { client, .. } = expect_context();
-    let found =
-        memo(move |_| client.with(|client| client.shown().map(courses).unwrap_or_default()));
+    let found = memo(move |_| {
+        client.with(|client| {
+            client.shown().map(|job| courses(job, client.session())).unwrap_or_default()
+        })
+    });
     let over = text(move || client.with(|client| client.shown().map(span).unwrap_or_default()));
     let none = flag(move || found.with(Vec::is_empty));
     let course = |SensorCourse { name, said, path }: SensorCourse| {

@@ -14,6 +14,12 @@ pub fn Sweep() -> impl IntoView {
     let lines = RwSignal::new(SWEEP.to_owned());
     let refused = RwSignal::new(String::new());
     let busy = flag(move || !why_not.with(String::is_empty));
+    // A refusal is about what was chosen then.
+    Effect::new(move |_| {
+        measured.track();
+        spot.track();
+        refused.set(String::new());
+    });
     let on_sweep = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // The button is off while no device is connected.
@@ -33,7 +39,10 @@ pub fn Sweep() -> impl IntoView {
                     maxlength="20000"
                     spellcheck="false"
                     prop:value=text(move || lines.get())
-                    on:input=on(move |event| lines.set(event_target_value(&event)))
+                    on:input=on(move |event| {
+                        lines.set(event_target_value(&event));
+                        refused.set(String::new());
+                    })
                 ></textarea>
             </div>
             <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>

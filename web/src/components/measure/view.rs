@@ -1,7 +1,6 @@
 //! Root component of the Measure view.
 
 use leptos::prelude::*;
-use protocol::bench::BenchRecord;
 
 use super::calibrate::{Calibrate, select_machine, take_over};
 use super::connect::Connect;
@@ -20,11 +19,11 @@ use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
 use crate::components::power_mode_field::PowerModeField;
 use crate::components::startup::in_turn;
-use crate::link::connection::State;
 use crate::link::daemon_link::DaemonLink;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::answer;
 use crate::state::measure::form::MeasuredDevice;
+use crate::state::measure::machine::MeasuredMachine;
 use crate::state::measure::spot::SpotForm;
 use crate::state::measure::words;
 use crate::state::session::Session;
@@ -70,12 +69,6 @@ fn context(session: Session) -> MeasureContext {
     let daemon = DaemonLink::of_page();
     let client = RwSignal::from(daemon.client.clone());
     let why_not = text(move || client.with(words::why_not));
-    let machine = memo(move |_| {
-        client.with(|client| match &client.connection.state {
-            State::Connected(session) => session.machine.clone(),
-            _ => String::new(),
-        })
-    });
     let shown = memo(move |_| {
         client.with(|client| client.shown().map(|job| job.records.clone()).unwrap_or_default())
     });
@@ -88,20 +81,22 @@ fn context(session: Session) -> MeasureContext {
             ..Inputs::default()
         })
     });
-    let answer = memo(move |_| {
-        let machine = machine.get();
-        // A device beside the processor has roofs of its own.
-        let measured = |records: &[BenchRecord]| records.first().map(|first| first.device.clone());
-        place.with(|inputs| {
-            shown.with(|records| {
-                answer(records, inputs.place(), &measured(records).unwrap_or(machine))
-            })
-        })
-    });
     let spot = RwSignal::new(SpotForm::default());
     let wanted = memo(move |_| spot.with(|spot| spot.device.clone()));
     let measured = memo(move |_| {
         wanted.with(|wanted| client.with(|client| MeasuredDevice::of(client.session()?, wanted)))
+    });
+    let machine = memo(move |_| {
+        let wanted = measured.with(|measured| measured.as_ref().map(|it| it.can.id()));
+        client.with(|client| match client.session() {
+            Some(session) => MeasuredMachine::of_session(session, wanted.as_deref()),
+            None => MeasuredMachine::default(),
+        })
+    });
+    let answer = memo(move |_| {
+        place.with(|inputs| {
+            shown.with(|records| machine.with(|next| answer(records, inputs.place(), next)))
+        })
     });
     let daemon = StoredValue::new(daemon);
     let pointed = RwSignal::new(None);

@@ -45,6 +45,7 @@ fn identified() -> Event {
         epoch: EPOCH,
         machine: "a processor".into(),
         devices: Vec::new(),
+        here: None,
     }))
 }
 
@@ -99,6 +100,7 @@ fn a_code_becomes_a_key_and_is_forgotten() {
         epoch: EPOCH,
         machine: String::new(),
         devices: Vec::new(),
+        here: None,
     };
     connection.on(Event::Received(ServerMessage::Paired(paired)));
     let done = connection.on(signed(None));

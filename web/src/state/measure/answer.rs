@@ -15,7 +15,7 @@ use report::output::words::bench_sizes;
 use super::errors::{Errors, roof_sentence};
 use super::grade::{Grade, grade, warnings};
 use super::job_words;
-use super::machine;
+use super::machine::{self, MeasuredMachine};
 use super::predict::{self, ExpectedTime};
 use crate::state::derived::Cell;
 use crate::state::place::Place;
@@ -95,10 +95,14 @@ pub struct MeasureAnswer {
 }
 
 /// Compares the records with their expectations, if the chosen device is the machine that they were measured on. Without records,
-/// that is the machine with the name `connected`, which is empty if none is connected.
-pub fn answer(records: &[BenchRecord], place: Place<'_>, connected: &str) -> Option<MeasureAnswer> {
-    let measured_on = records.first().map_or(connected, |record| record.device.as_str());
-    let elsewhere = machine::elsewhere(place.device, measured_on);
+/// that is the one that is measured next.
+pub fn answer(
+    records: &[BenchRecord],
+    place: Place<'_>,
+    next: &MeasuredMachine,
+) -> Option<MeasureAnswer> {
+    let shown = records.first().map(MeasuredMachine::of_record);
+    let elsewhere = machine::elsewhere(place.device, shown.as_ref().unwrap_or(next));
     let is_here = elsewhere.is_empty();
     let chart = Roofline::of_device(place.device, place.mode, &ROOFS)
         .or_else(|_| Roofline::of_device(place.device, None, &ROOFS));

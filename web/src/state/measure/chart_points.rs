@@ -57,13 +57,14 @@ mod tests {
     use super::*;
     use crate::state::measure::answer::answer;
     use crate::state::measure::answer::tests::record;
+    use crate::state::measure::machine::MeasuredMachine;
     use crate::state::place::Place;
 
     fn of(formats: &[&str]) -> MeasureAnswer {
         let records: Vec<_> = formats.iter().map(|format| record(format, 0.001)).collect();
         let mut device = catalog::device("epyc_9654").expect("catalog key").clone();
         device.name = "a processor (measured here)".into();
-        answer(&records, Place::of(&device), "").expect("roofs")
+        answer(&records, Place::of(&device), &MeasuredMachine::default()).expect("roofs")
     }
 
     #[test]

@@ -6,6 +6,7 @@ use report::number_text;
 use report::output::words::bench_sizes;
 
 use crate::link::jobs::Job;
+use crate::link::session::DaemonSession;
 
 /// A job in a line: `GEMV, 3 shapes, all precisions`.
 pub fn job(spec: &ToldSpec) -> String {
@@ -16,6 +17,18 @@ pub fn job(spec: &ToldSpec) -> String {
             "job of a later version".to_owned()
         }
         ToldSpec::Later(LaterSpec { kind }) => format!("{kind}, of a later version"),
+    }
+}
+
+/// A job in a line, with the device that its order names: `Roofs, on scripted device`.
+pub fn job_on(spec: &ToldSpec, session: Option<&DaemonSession>) -> String {
+    let what = job(spec);
+    match spec.known().and_then(JobSpec::device) {
+        Some(id) => {
+            let name = session.map_or(id, |session| session.device_name(id));
+            format!("{what}, on {name}")
+        }
+        None => what,
     }
 }
 

@@ -1,31 +1,71 @@
-//! The measured machine as a device: a device file from its roofs, and the results of a job that the page applies.
+//! The measured machine as a device: the jobs that measure its roofs and factors, and their results, which the page applies.
+
+use std::borrow::Cow;
 
 use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::provenance::Provenance;
-use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
-use protocol::device::{PROCESSOR_KEY, is_processor};
+use protocol::bench::{BenchKind, BenchRecord};
+use protocol::device::PROCESSOR_KEY;
 use protocol::job::{CalibrateSpec, JobId, JobSpec, JobState};
-use protocol::telemetry::Telemetry;
-use serde_json::{Value, json};
 
 use crate::link::client::Client;
-use crate::link::connection::State;
 use crate::link::jobs::Job;
+use crate::link::session::DaemonSession;
 use crate::state::inputs::Inputs;
+use crate::state::measure::form::MeasuredDevice;
+use crate::state::this_machine::ThisMachine;
 
-const GIB: f64 = 1_073_741_824.0;
+/// The device that was measured, or is measured next.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MeasuredMachine {
+    /// Name that it reports; empty while no daemon is connected.
+    pub name: String,
+    /// Its key in the catalog, where one fits.
+    pub key: Option<String>,
+}
 
-/// The job that measures the roofs.
-pub const fn roofs_job() -> JobSpec {
-    JobSpec::Bench(BenchSpec {
-        what: BenchKind::Roofs,
-        shapes: Vec::new(),
-        formats: Vec::new(),
-        sizes: Vec::new(),
-        backend: None,
-        iterations: None,
-    })
+impl MeasuredMachine {
+    /// The device that a record was measured on.
+    pub fn of_record(record: &BenchRecord) -> Self {
+        Self::new(&record.device, record.catalog_key.as_deref())
+    }
+
+    /// A device of a daemon by its name in orders; the first one without a name.
+    pub fn of_session(session: &DaemonSession, wanted: Option<&str>) -> Self {
+        let is_wanted = |id: String| wanted.is_none_or(|wanted| id == wanted);
+        match session.devices.iter().find(|device| is_wanted(device.id())) {
+            Some(device) if !device.name.is_empty() => {
+                Self::new(&device.name, device.catalog_key.as_deref())
+            }
+            _ => Self::new(&session.machine, None),
+        }
+    }
+
+    /// Daemons of before tell no key; a published name then stands for one.
+    fn new(name: &str, key: Option<&str>) -> Self {
+        let published = || Some(catalog::device(name).ok()?.key.to_string());
+        let key = key.map(str::to_owned).or_else(published).filter(|_| !name.is_empty());
+        Self { name: name.to_owned(), key }
+    }
+
+    /// Whether a device is this one: measured here, or of the catalog.
+    pub fn is(&self, device: &Device) -> bool {
+        // A device made of measurements is named after its machine.
+        let rest = device.name.strip_prefix(&*self.name).filter(|_| !self.name.is_empty());
+        let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
+        is_named || self.key.as_deref() == Some(&*device.key)
+    }
+}
+
+/// The job that measures the roofs of a device.
+pub fn roofs_job(device: &MeasuredDevice) -> JobSpec {
+    JobSpec::Bench(device.order(BenchKind::Roofs, Vec::new()))
+}
+
+/// The order of a calibration, which measures the roofs and the factors of a device.
+pub fn calibration_job(device: &MeasuredDevice) -> JobSpec {
+    JobSpec::Calibrate(CalibrateSpec { backend: device.backend.clone() })
 }
 
 /// Result of a job.
@@ -51,97 +91,55 @@ impl JobResult {
 }
 
 /// Result of a job, once it is complete.
-pub fn job_result(job: &Job, telemetry: Option<&Telemetry>) -> Option<JobResult> {
+pub fn job_result(job: &Job) -> Option<JobResult> {
     if let Some((calibration, device)) = &job.calibration {
         return Some(JobResult::Calibration(calibration.clone(), device.clone()));
     }
     let is_done = job.summary.state == JobState::Done;
-    // The file that is made of roofs describes a processor.
+    job.roofs.clone().filter(|_| is_done).map(JobResult::Roofs)
+}
+
+/// The sentence about a finished job whose daemon made no device file of the roofs; empty for all others.
+pub fn without_file(job: &Job) -> String {
     let measures_roofs = matches!(job.summary.spec.known(), Some(JobSpec::Bench(bench))
-        if bench.what == BenchKind::Roofs && is_processor(bench.backend.as_deref()));
-    if !is_done || !measures_roofs {
-        return None;
+        if bench.what == BenchKind::Roofs);
+    let is_whole = job.summary.state == JobState::Done && job.seq >= job.summary.last_seq;
+    if measures_roofs && is_whole && job.roofs.is_none() && !job.records.is_empty() {
+        return format!(
+            "Job {} has roofs without a device file: an older ridgepoint measured them, or no peak could be measured. Measure them again.",
+            job.summary.job.0
+        );
     }
-    device_file(&job.records, memory(telemetry?)?).map(JobResult::Roofs)
+    String::new()
 }
 
-/// Memory size that the machine reports [B].
-fn memory(telemetry: &Telemetry) -> Option<f64> {
-    let reading = telemetry.readings.iter().find(|reading| reading.name == "memory_total_byte")?;
-    reading.value.filter(|bytes| *bytes > 0.0)
-}
-
-/// Text of a device file with measured roofs; `None` without a bandwidth or any peak, or if a result check failed.
-fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
-    if records.iter().any(|record| !record.check.passed) {
-        return None;
+/// The job that measures everything that the page needs of a device, and the label of its button.
+pub fn whole_job(device: Option<&MeasuredDevice>) -> (Option<JobSpec>, String) {
+    match device {
+        Some(device) if !device.has(BenchKind::Gemv) => {
+            (Some(roofs_job(device)), roofs_label(Some(device)))
+        }
+        device => (device.map(calibration_job), "Measure and calibrate (2.5 min)".to_owned()),
     }
-    // The best repetition counts: disturbances lower a measured roof, and nothing raises it.
-    let best = |kernel: &str, rate: fn(&BenchRecord) -> Option<f64>| {
-        records.iter().filter(|record| record.kernel == kernel).filter_map(rate).reduce(f64::max)
-    };
-    let read = records.iter().find(|record| record.kernel == "read")?;
-    let bandwidth = rounded(best("read", |record| record.byte_per_s)? * 1e-9);
-    let tera = |kernel| best(kernel, |record| record.flop_per_s).map(|rate| rounded(rate * 1e-12));
-    let (fp32, int8) = (tera("fma_fp32"), tera("dot_int8"));
-    fp32.or(int8)?;
-    let peaks = json!({"fp32": fp32, "int8": int8});
-    let text = |key: &str| match read.conditions.get(key) {
-        Some(protocol::bench::Condition::Text(text)) => text.as_str(),
-        _ => "",
-    };
-    let value: Value = json!({
-        "key": PROCESSOR_KEY,
-        "name": format!("{} (measured here)", read.device),
-        "class": "cpu",
-        "memory_gib": rounded(memory / GIB),
-        "bandwidth_gb_s": bandwidth,
-        "measured_bandwidth_gb_s": bandwidth,
-        "unified_memory": true,
-        "dense_peaks_tflops": peaks,
-        "measured_peaks_tflops": peaks,
-        "source": format!(
-            "measured from the page by ridgepoint {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
-            text("version"), text("kernel_hash")
-        ),
-        "notes": "No datasheet of this machine is known here, so its values are the measured ones.",
-    });
-    serde_json::to_string(&value).ok()
 }
 
-/// Rounds to four significant digits, which is all that the measurement supports.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
-}
-
-/// The order of a calibration, which measures the roofs and the factors.
-pub const fn calibration_job() -> JobSpec {
-    JobSpec::Calibrate(CalibrateSpec { backend: None })
-}
-
-/// Label of the button that measures everything that the page needs of a machine.
-pub const MEASURE_ALL: &str = "Measure and calibrate (2.5 min)";
-
-/// Reason why a device is not the machine with this name, which is empty if none is connected; empty if it is that machine.
-pub fn elsewhere(device: &Device, machine: &str) -> String {
-    if machine.is_empty() {
-        return if device.key == PROCESSOR_KEY {
-            String::new()
-        } else {
-            format!(
-                "No machine is connected, and {} was not measured here. Points are drawn under the roofs of their own machine only: connect its daemon, then measure it.",
-                device.name
-            )
-        };
+/// Reason why a device is not the measured one; empty if it is that one.
+pub fn elsewhere(device: &Device, machine: &MeasuredMachine) -> String {
+    if machine.is(device) {
+        return String::new();
     }
-    // A device made of measurements is named after its machine; the catalog names a processor without its maker.
-    let model = device.name.split(" (").next().unwrap_or_default();
-    if device.name.starts_with(machine) || (!model.is_empty() && machine.contains(model)) {
+    let MeasuredMachine { name: measured, .. } = machine;
+    let chosen = &device.name;
+    if !measured.is_empty() {
+        return format!(
+            "What is measured is {measured}, and the chosen device is {chosen}: its roofs are others, so no points are drawn and nothing is expected of them. Measure the roofs of {measured}; it then is the chosen device."
+        );
+    }
+    if device.key.starts_with(PROCESSOR_KEY) {
         return String::new();
     }
     format!(
-        "The connected machine is {machine}, and the chosen device is {}: its roofs are not those of this machine, so no points are drawn and nothing is expected of them. Measure this machine's own roofs; it then is the chosen device.",
-        device.name
+        "No machine is connected, and {chosen} was not measured here. Points are drawn under the roofs of their own machine only: connect its daemon, then measure it."
     )
 }
 
@@ -152,33 +150,74 @@ pub enum MachineChoice {
     Done,
     /// The result of its newest job with measured roofs.
     Measured(JobId),
-    /// The device of the catalog that its name means.
+    /// The device of the catalog that the machine is.
     Catalog(&'static Device),
 }
 
 /// How the connected machine becomes the device; `None` while nothing is known of it: its jobs were not told yet, or nothing
 /// was measured and the catalog does not have it.
 pub fn selection(client: &Client, device: &Device) -> Option<MachineChoice> {
-    let State::Connected(session) = &client.connection.state else { return None };
+    let session = client.session()?;
     let is_told = client.has_jobs && !client.is_selected;
-    let is_chosen = !session.machine.is_empty() && elsewhere(device, &session.machine).is_empty();
+    let of_catalog = of_catalog(session);
+    let is_chosen = MeasuredMachine::of_session(session, None).is(device)
+        || of_catalog.is_some_and(|here| here.key == device.key);
     match client.jobs.newest_roofs() {
         _ if !is_told => None,
         _ if is_chosen => Some(MachineChoice::Done),
         Some(job) => Some(MachineChoice::Measured(job)),
-        None => of_catalog(&session.machine).map(MachineChoice::Catalog),
+        None => of_catalog.map(MachineChoice::Catalog),
     }
 }
 
-/// The device of the catalog that the name of a machine means; of several, the one whose name says most.
-fn of_catalog(machine: &str) -> Option<&'static Device> {
-    if machine.is_empty() {
-        return None;
+/// The device of the catalog that a daemon says its machine is: its board, card or processor. Older daemons name their processor alone.
+fn of_catalog(session: &DaemonSession) -> Option<&'static Device> {
+    let key = match &session.here {
+        Some(here) => here.catalog_key.clone(),
+        None => MeasuredMachine::of_session(session, None).key,
+    };
+    catalog::device(&key?).ok()
+}
+
+/// The machine of a session as a choice of device, before it was measured: the chosen device if it is that machine, with its
+/// measurements, else that of the catalog.
+pub fn this_machine(session: &DaemonSession, inputs: &Inputs) -> ThisMachine {
+    if MeasuredMachine::of_session(session, None).is(&inputs.device) {
+        return ThisMachine::Known(Box::new(inputs.device.clone()), inputs.own.clone());
     }
-    catalog::device(machine).ok().or_else(|| {
-        let named = catalog::devices::all().filter(|device| elsewhere(device, machine).is_empty());
-        named.max_by_key(|device| device.name.len())
-    })
+    match of_catalog(session) {
+        Some(device) => ThisMachine::Known(Box::new(Cow::Borrowed(device)), None),
+        None => ThisMachine::Unknown,
+    }
+}
+
+/// Label of the button that measures the roofs of the chosen device; `None` while no daemon is connected.
+pub fn roofs_label(device: Option<&MeasuredDevice>) -> String {
+    format!("Measure {} roofs", whose(device))
+}
+
+/// Label of the button that calibrates it.
+pub fn calibration_label(device: Option<&MeasuredDevice>) -> String {
+    format!("Calibrate {}", whose(device).trim_end_matches("'s"))
+}
+
+/// The machine itself, or another device of it by name.
+fn whose(device: Option<&MeasuredDevice>) -> String {
+    match device {
+        Some(MeasuredDevice { backend: Some(_), name, .. }) => format!("{name}'s"),
+        _ => "this machine's".to_owned(),
+    }
+}
+
+/// Reason why a device cannot be calibrated; empty if it can, and while none is connected.
+pub fn uncalibrated(device: Option<&MeasuredDevice>) -> String {
+    match device {
+        Some(device) if !device.has(BenchKind::Gemv) => format!(
+            "{} runs no product with packed weights, and a calibration compares these with its bandwidth.",
+            device.name
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Note on a connected machine that has become the device.
@@ -205,159 +244,4 @@ pub fn about(inputs: &Inputs) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::borrow::Cow;
-
-    use protocol::hex::Hex;
-    use protocol::job::JobSummary;
-    use protocol::server::ServerMessage;
-    use protocol::telemetry::Reading;
-
-    use super::*;
-    use crate::link::jobs::{JobList, ResultUse};
-    use crate::link::session::DaemonSession;
-    use crate::state::files::{Opened, open};
-    use crate::state::measure::answer::tests::bare;
-    use calc_core::hf_config::Unread;
-
-    fn job(spec: JobSpec, records: Vec<BenchRecord>) -> Job {
-        let mut book = JobList::default();
-        let summary = JobSummary {
-            job: JobId(1),
-            request: Hex([0; 16]),
-            spec: spec.into(),
-            state: JobState::Done,
-            created_ms: 0,
-            last_seq: 0,
-        };
-        book.listed(vec![summary]);
-        let mut job = book.all()[0].clone();
-        job.records = records;
-        job
-    }
-
-    fn connected(machine: &str, jobs: Vec<JobSummary>) -> Client {
-        let mut client = Client::default();
-        let session = DaemonSession::simulated(Vec::new(), "", machine);
-        client.connection.state = State::Connected(session);
-        drop(client.receive(None, ServerMessage::Jobs { more: false, jobs, passed_over: 0 }));
-        client
-    }
-
-    #[test]
-    fn a_connected_machine_is_selected_by_its_measured_roofs_or_by_its_name_and_once() {
-        let orin = catalog::device("jetson_orin_nano_8gb_super").expect("a key");
-        let done = |id: u64, spec: JobSpec| JobSummary {
-            job: JobId(id),
-            request: Hex([0; 16]),
-            spec: spec.into(),
-            state: JobState::Done,
-            created_ms: 0,
-            last_seq: 3,
-        };
-        let mut client =
-            connected("A chip", vec![done(4, roofs_job()), done(2, calibration_job())]);
-        assert_eq!(selection(&client, orin), Some(MachineChoice::Measured(JobId(4))));
-        let asked = client.await_roofs(JobId(4));
-        assert!(asked.is_empty(), "it is shown, so its results come already: {asked:?}");
-        assert_eq!(client.jobs.job(JobId(4)).map(|job| job.result_use), Some(ResultUse::Awaited));
-        client.is_selected = true;
-        assert_eq!(selection(&client, orin), None, "the reader may go back");
-        let card = JobSpec::Calibrate(CalibrateSpec { backend: Some("cuda:0".into()) });
-        let both = connected("A chip", vec![done(6, card), done(2, calibration_job())]);
-        let processor = Some(MachineChoice::Measured(JobId(2)));
-        assert_eq!(selection(&both, orin), processor, "a card is not the machine");
-        let nothing = connected("A chip", Vec::new());
-        assert_eq!(selection(&nothing, orin), None);
-        let named = connected(&format!("NVIDIA {}", orin.name), Vec::new());
-        assert_eq!(selection(&named, orin), Some(MachineChoice::Done));
-        let h100 = catalog::device("h100_sxm").expect("a key");
-        assert_eq!(selection(&named, h100), Some(MachineChoice::Catalog(orin)));
-        assert_eq!(selection(&Client::default(), orin), None, "no daemon");
-        assert!(selected("A", "B").contains("Back returns to A"));
-    }
-
-    fn telemetry(value: Option<f64>) -> Telemetry {
-        let reading = Reading {
-            name: "memory_total_byte".into(),
-            value,
-            reason: None,
-            device: None,
-            rail: None,
-            source: None,
-        };
-        Telemetry { at_ms: 0, readings: vec![reading] }
-    }
-
-    fn records() -> Vec<BenchRecord> {
-        let mut read = bare("read", 1e9, 0.0, 0.05);
-        read.byte_per_s = Some(2e10);
-        let mut fma = bare("fma_fp32", 0.0, 1e9, 0.01);
-        fma.flop_per_s = Some(1.234_56e11);
-        // Repetitions while other programs used the machine.
-        let (mut slow_read, mut slow_fma) = (read.clone(), fma.clone());
-        slow_read.byte_per_s = Some(1e10);
-        slow_fma.flop_per_s = Some(1e11);
-        vec![slow_read, fma, read, slow_fma]
-    }
-
-    #[test]
-    fn measured_roofs_become_a_device_that_the_page_reads() {
-        let job = job(roofs_job(), records());
-        let found = job_result(&job, Some(&telemetry(Some(8.0 * GIB)))).expect("a device");
-        let files = found.files();
-        let [(name, text)] = &files[..] else { panic!("{files:?}") };
-        let opened = open(name, text, Unread::Refuse);
-        let Ok(Opened::Device(device)) = opened else { panic!("{opened:?}") };
-        assert_eq!((&*device.key, &*device.name), (PROCESSOR_KEY, "a processor (measured here)"));
-        assert_eq!(device.bandwidth.provenance, Provenance::Measured);
-        assert!((device.bandwidth.value.get() / 2e10 - 1.0).abs() < 1e-12);
-        let mut inputs = Inputs::default();
-        assert!(about(&inputs).contains("chosen device"));
-        inputs.set_device(Cow::Owned(*device));
-        assert!(about(&inputs).contains("roofs are those of this machine"));
-    }
-
-    #[test]
-    fn a_machine_is_recognized_by_its_name() {
-        let device = |key| calc_core::catalog::device(key).expect("catalog key").clone();
-        let epyc = device("epyc_9654");
-        let named = |name: &'static str| Device { name: name.into(), ..epyc.clone() };
-        for (device, machine, is_here) in [
-            (epyc.clone(), "AMD EPYC 9654 96-Core Processor", true),
-            (epyc.clone(), "AMD EPYC 9754 128-Core Processor", false),
-            (named("A chip (measured here)"), "A chip", true),
-            (named("A chip (measured here)"), "Another chip", false),
-            (Device { key: PROCESSOR_KEY.into(), ..named("A chip (measured here)") }, "", true),
-            (epyc.clone(), "", false),
-        ] {
-            assert_eq!(elsewhere(&device, machine).is_empty(), is_here, "{machine}");
-        }
-    }
-
-    #[test]
-    fn what_is_incomplete_brings_nothing() {
-        let all = telemetry(Some(GIB));
-        let bench = job(roofs_job(), records());
-        let mut wrong = records();
-        wrong[1].check.passed = false;
-        for (job, telemetry) in [
-            (bench.clone(), None),
-            (bench.clone(), Some(telemetry(None))),
-            (job(roofs_job(), records()[..1].to_vec()), Some(all.clone())),
-            (job(roofs_job(), Vec::new()), Some(all.clone())),
-            (job(roofs_job(), wrong), Some(all.clone())),
-        ] {
-            assert_eq!(job_result(&job, telemetry.as_ref()), None, "{telemetry:?}");
-        }
-        let mut open = bench;
-        open.summary.state = JobState::Interrupted;
-        assert_eq!(job_result(&open, Some(&all)), None);
-    }
-
-    #[test]
-    fn a_device_is_taken_over_before_what_was_measured_on_it() {
-        let files = JobResult::Calibration("c".into(), Some("d".into())).files();
-        assert_eq!(files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["d", "c"]);
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use report::number_text;
 use super::sensors::{name, with_unit};
 use crate::link::jobs::Job;
 use crate::link::readings::SensorReadings;
+use crate::link::session::DaemonSession;
 
 /// Width and height of the box in which a line is drawn.
 pub const BOX: (f64, f64) = (200.0, 24.0);
@@ -31,13 +32,19 @@ pub fn span(job: &Job) -> String {
 }
 
 /// The sensors of a job that have at least two readings.
-pub fn courses(job: &Job) -> Vec<SensorCourse> {
+pub fn courses(job: &Job, session: Option<&DaemonSession>) -> Vec<SensorCourse> {
     let Some(bounds) = bounds(job) else { return Vec::new() };
     let is_alone = |it: &SensorReadings| {
         job.readings.iter().filter(|other| other.name == it.name).count() == 1
     };
     let readings = job.readings.iter().filter(|it| it.points.len() > 1);
-    readings.map(|it| course(it, bounds, is_alone(it))).collect()
+    let others = |it: &SensorReadings| {
+        let device = it.device.as_deref();
+        let device = device.map(|id| session.map_or(id, |session| session.device_name(id)));
+        let parts = [device, it.rail.as_deref()];
+        parts.into_iter().flatten().filter(|_| !is_alone(it)).collect::<Vec<_>>().join(", ")
+    };
+    readings.map(|it| course(it, bounds, &others(it))).collect()
 }
 
 /// First and last moment of all sensors, in ms; `None` if they are one.
@@ -47,13 +54,13 @@ fn bounds(job: &Job) -> Option<(u64, u64)> {
     (to > from).then_some((from, to))
 }
 
-fn course(readings: &SensorReadings, (from, to): (u64, u64), is_alone: bool) -> SensorCourse {
+fn course(readings: &SensorReadings, (from, to): (u64, u64), part: &str) -> SensorCourse {
     let values = || readings.points.iter().map(|(_, value)| *value);
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(f64::NEG_INFINITY, f64::max);
     let unit = |value| with_unit(&readings.name, value);
     let mut named = name(&readings.name);
-    for part in [&readings.device, &readings.rail].into_iter().flatten().filter(|_| !is_alone) {
+    if !part.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(named, ", {part}");
     }
@@ -115,7 +122,7 @@ mod tests {
     #[test]
     fn the_mean_is_over_time_and_the_line_from_zero_to_the_most() {
         let points: &Points = &[(0, 10.0), (1000, 10.0), (4000, 30.0)];
-        let found = courses(&job(&[("cpu_power_watt", "cpu:0", points)]));
+        let found = courses(&job(&[("cpu_power_watt", "cpu:0", points)]), None);
         let said = found[0].said.replace('\u{202f}', " ");
         // 10 W for 1 s and 20 W for 3 s, by hand.
         assert_eq!((&*found[0].name, &*said), ("CPU power", "17.5 W (10 W to 30 W)"));
@@ -126,7 +133,8 @@ mod tests {
     fn devices_are_named_where_there_are_several_and_one_reading_is_no_course() {
         let points: &Points = &[(5, 1.0), (6, 0.0)];
         let one = job(&[("cpu_clock_hz", "cpu:0", points), ("load_1m", "cpu:0", &points[..1])]);
-        let names = |job: &Job| courses(job).into_iter().map(|it| it.name).collect::<Vec<_>>();
+        let names =
+            |job: &Job| courses(job, None).into_iter().map(|it| it.name).collect::<Vec<_>>();
         assert_eq!(names(&one), ["CPU clock"]);
         let two =
             job(&[("gpu_power_watt", "cuda:0", points), ("gpu_power_watt", "cuda:1", points)]);
@@ -136,8 +144,8 @@ mod tests {
         rails.readings[1].rail = Some("VDD_IN".into());
         assert_eq!(names(&rails), ["GPU power, cuda:0", "GPU power, cuda:0, VDD_IN"]);
         assert_eq!((names(&job(&[])).len(), span(&job(&[]))), (0, String::new()));
-        assert_eq!(courses(&job(&[("cpu_power_watt", "cpu:0", &[(7, 1.0), (7, 2.0)])])), []);
+        assert_eq!(courses(&job(&[("cpu_power_watt", "cpu:0", &[(7, 1.0), (7, 2.0)])]), None), []);
         let still = job(&[("gpu_power_watt", "cuda:0", &[(1, 0.0), (2, 0.0)])]);
-        assert_eq!(courses(&still)[0].path, "M0.0 24.0L200.0 24.0");
+        assert_eq!(courses(&still, None)[0].path, "M0.0 24.0L200.0 24.0");
     }
 }

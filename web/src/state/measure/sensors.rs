@@ -4,6 +4,8 @@ use calc_core::units::{Bytes, Hertz, Watts};
 use protocol::telemetry::{Reading, Telemetry};
 use report::number_text;
 
+use crate::link::session::DaemonSession;
+
 /// A line of the sensor card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SensorLine {
@@ -28,17 +30,55 @@ const NAMES: [(&str, &str); 11] = [
     ("gpu_power_watt", "GPU power"),
 ];
 
-/// The lines of the card, those with a value first.
-pub fn lines(telemetry: &Telemetry) -> Vec<SensorLine> {
-    let all = || telemetry.readings.iter();
-    let there = all().filter(|reading| reading.value.is_some());
-    let missing = all().filter(|reading| reading.value.is_none());
-    there.chain(missing).map(line).collect()
+/// The sensors of one device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SensorGroup {
+    /// Name of the device, or of the whole machine; empty where the machine has one device.
+    pub title: String,
+    pub lines: Vec<SensorLine>,
 }
 
-fn line(reading: &Reading) -> SensorLine {
+/// The readings by device, the machine's own first; in a group those with a value come first.
+pub fn groups(telemetry: &Telemetry, session: Option<&DaemonSession>) -> Vec<SensorGroup> {
+    let mut devices: Vec<Option<&str>> = vec![None];
+    for reading in &telemetry.readings {
+        let device = reading.device.as_deref();
+        if !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    if devices.len() <= 2 {
+        return vec![SensorGroup {
+            title: String::new(),
+            lines: lines(&telemetry.readings.iter()),
+        }];
+    }
+    let group = |device: Option<&str>| SensorGroup {
+        title: match (device, session) {
+            (None, _) => "The whole machine".to_owned(),
+            (Some(id), Some(session)) => session.device_name(id).to_owned(),
+            (Some(id), None) => id.to_owned(),
+        },
+        lines: lines(&telemetry.readings.iter().filter(|it| it.device.as_deref() == device)),
+    };
+    let groups = devices.into_iter().map(group);
+    groups.filter(|group| !group.lines.is_empty()).collect()
+}
+
+/// Lines for readings, those with a value first. Rails are named where several readings have one name.
+fn lines<'a>(readings: &(impl Iterator<Item = &'a Reading> + Clone)) -> Vec<SensorLine> {
+    let there = readings.clone().filter(|reading| reading.value.is_some());
+    let missing = readings.clone().filter(|reading| reading.value.is_none());
+    let is_alone =
+        |it: &Reading| readings.clone().filter(|other| other.name == it.name).count() == 1;
+    there.chain(missing).map(|reading| line(reading, is_alone(reading))).collect()
+}
+
+fn line(reading: &Reading, is_alone: bool) -> SensorLine {
+    let rail = reading.rail.as_ref().filter(|_| !is_alone);
+    let rail = rail.map_or(String::new(), |rail| format!(", {rail}"));
     SensorLine {
-        name: name(&reading.name),
+        name: name(&reading.name) + &rail,
         value: reading.value.map(|value| with_unit(&reading.name, value)).unwrap_or_default(),
         reason: match (&reading.reason, reading.value) {
             (_, Some(_)) => String::new(),
@@ -91,7 +131,9 @@ mod tests {
                 reading("cpu_power_watt", None, None),
             ],
         };
-        let found: Vec<String> = lines(&telemetry)
+        let found: Vec<String> = groups(&telemetry, None)
+            .remove(0)
+            .lines
             .into_iter()
             .map(|line| format!("{}={}{}", line.name, line.value, line.reason))
             .map(|text| text.replace('\u{202f}', " "))
@@ -107,5 +149,38 @@ mod tests {
                 "CPU power=no reason given",
             ]
         );
+    }
+
+    #[test]
+    fn readings_of_several_devices_stand_under_their_names() {
+        let reading = |name: &str, device: Option<&str>, rail: Option<&str>, value| Reading {
+            name: name.into(),
+            value: Some(value),
+            reason: None,
+            device: device.map(Into::into),
+            rail: rail.map(Into::into),
+            source: None,
+        };
+        let processor = reading("cpu_clock_hz", Some("cpu:0"), None, 3e9);
+        let rail = |name| reading("gpu_power_watt", Some("cuda:0"), Some(name), 5.0);
+        let machine = reading("load_1m", None, None, 1.0);
+        let one = Telemetry { at_ms: 0, readings: vec![processor.clone(), machine.clone()] };
+        let titles = |groups: &[SensorGroup]| -> Vec<String> {
+            groups.iter().map(|group| group.title.clone()).collect()
+        };
+        assert_eq!(titles(&groups(&one, None)), [""], "one device needs no title");
+        let readings = vec![processor, rail("core"), rail("memory"), machine];
+        let two = Telemetry { at_ms: 0, readings };
+        let mut session = DaemonSession::simulated(Vec::new(), "", "");
+        session.devices = vec![protocol::device::DeviceName {
+            backend: "cuda".into(),
+            index: 0,
+            name: "A card".into(),
+            catalog_key: None,
+        }];
+        let found = groups(&two, Some(&session));
+        assert_eq!(titles(&found), ["The whole machine", "cpu:0", "A card"]);
+        let names: Vec<&str> = found[2].lines.iter().map(|line| &*line.name).collect();
+        assert_eq!(names, ["GPU power, core", "GPU power, memory"]);
     }
 }

@@ -78,6 +78,11 @@ pub(in crate::state::measure) fn bare(
     }
 }
 
+/// The device that is measured next.
+fn next(name: &str) -> MeasuredMachine {
+    MeasuredMachine { name: name.to_owned(), key: None }
+}
+
 /// The machine of the records as a device.
 fn here() -> calc_core::device::Device {
     let device = catalog::device("epyc_9654").expect("catalog key");
@@ -87,7 +92,7 @@ fn here() -> calc_core::device::Device {
 #[test]
 fn a_record_stands_beside_the_expectation_of_its_own_formats() {
     let device = here();
-    let found = answer(&[record("int8", 0.001)], Place::of(&device), "").expect("roofs");
+    let found = answer(&[record("int8", 0.001)], Place::of(&device), &next("")).expect("roofs");
     let expected = predict::expected(&record("int8", 0.001), Place::of(&device)).expect("it runs");
     let row = &found.rows[0];
     assert_eq!(row.measured.replace('\u{202f}', " "), "1.00 ms");
@@ -106,7 +111,7 @@ fn what_cannot_be_expected_says_why_and_keeps_its_row() {
     let mut without = record("int8", 0.001);
     without.shape = None;
     let strange = record("int9", 0.001);
-    let found = answer(&[without, strange], Place::of(&here()), "").expect("roofs");
+    let found = answer(&[without, strange], Place::of(&here()), &next("")).expect("roofs");
     assert_eq!(found.rows[0].expected, Err("it has no shape".to_owned()));
     assert!(found.rows[1].expected.as_ref().is_err_and(|why| why.contains("int9")));
     assert_eq!((found.sentence.as_str(), found.chart.points.len()), ("", 2));
@@ -117,7 +122,7 @@ fn a_measurement_that_cannot_be_is_warned_about() {
     let mut fast = record("int8", 1e-6);
     fast.check = Check { worst_error: Some(1.0), tolerance: 1e-4, passed: false };
     fast.flags = vec!["throttled".into()];
-    let found = answer(&[fast], Place::of(&here()), "").expect("roofs");
+    let found = answer(&[fast], Place::of(&here()), &next("")).expect("roofs");
     let row = &found.rows[0];
     assert_eq!((row.grade, row.reasons.len()), (Grade::Unusable, 3), "{:?}", row.reasons);
     let cell = row.graded();
@@ -129,13 +134,16 @@ fn a_measurement_that_cannot_be_is_warned_about() {
 fn what_moves_nothing_has_no_place_on_logarithmic_axes() {
     let mut nothing = record("int8", 1.0);
     nothing.flops = 0.0;
-    assert!(answer(&[nothing], Place::of(&here()), "").expect("roofs").chart.points.is_empty());
+    assert!(
+        answer(&[nothing], Place::of(&here()), &next("")).expect("roofs").chart.points.is_empty()
+    );
 }
 
 #[test]
 fn roofs_are_beside_roofs_and_a_measured_device_is_not_another() {
     let device = here();
-    let found = answer(&[bare("read", 1e9, 0.0, 0.01)], Place::of(&device), "").expect("roofs");
+    let found =
+        answer(&[bare("read", 1e9, 0.0, 0.01)], Place::of(&device), &next("")).expect("roofs");
     let row = &found.rows[0];
     assert_eq!((row.format.as_str(), row.work.as_str()), ("Reading", "cold"));
     assert_eq!((row.origin.0, found.elsewhere.as_str()), ("roof", ""));
@@ -145,14 +153,14 @@ fn roofs_are_beside_roofs_and_a_measured_device_is_not_another() {
 #[test]
 fn points_of_a_machine_are_never_under_the_roof_of_another() {
     let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");
-    let found = answer(&[record("int8", 0.001)], Place::of(orin), "").expect("roofs");
+    let found = answer(&[record("int8", 0.001)], Place::of(orin), &next("")).expect("roofs");
     assert!(found.chart.points.is_empty() && found.sentence.is_empty(), "{found:?}");
     assert_eq!((found.rows.len(), &found.rows[0].expected), (1, &Err(String::new())));
     assert!(found.elsewhere.contains("a processor") && found.elsewhere.contains("Orin"));
-    assert!(!answer(&[], Place::of(orin), "").expect("roofs").elsewhere.is_empty());
+    assert!(!answer(&[], Place::of(orin), &next("")).expect("roofs").elsewhere.is_empty());
     let here = here();
-    assert_eq!(answer(&[], Place::of(&here), "a processor").expect("roofs").elsewhere, "");
-    assert_ne!(answer(&[], Place::of(&here), "another").expect("roofs").elsewhere, "");
+    assert_eq!(answer(&[], Place::of(&here), &next("a processor")).expect("roofs").elsewhere, "");
+    assert_ne!(answer(&[], Place::of(&here), &next("another")).expect("roofs").elsewhere, "");
 }
 
 #[test]
@@ -166,9 +174,9 @@ fn fitted_shapes_do_not_test_their_calibration() {
     let fitted = record("int8", 0.001);
     let mut other = record("int8", 0.001);
     other.shape = Some(Shape { m: 1, n: 4096, k: 14_336 });
-    let said = answer(std::slice::from_ref(&fitted), place, "").expect("roofs").sentence;
+    let said = answer(std::slice::from_ref(&fitted), place, &next("")).expect("roofs").sentence;
     assert!(said.contains("do not test it"), "{said}");
-    let said = answer(&[fitted.clone(), fitted, other], place, "").expect("roofs").sentence;
+    let said = answer(&[fitted.clone(), fitted, other], place, &next("")).expect("roofs").sentence;
     assert!(said.starts_with("The expected time that took no part"), "{said}");
 }
 
@@ -187,7 +195,7 @@ fn a_kernel_of_a_layer_has_its_name_its_sizes_and_a_point() {
     let mut packed = record("int8", 0.001);
     packed.kernel = "gemm_packed".into();
     packed.shape = Some(Shape { m: 4, n: 64, k: 64 });
-    let found = answer(&[attention, packed], Place::of(&device), "").expect("roofs");
+    let found = answer(&[attention, packed], Place::of(&device), &next("")).expect("roofs");
     let [attention, packed] = &found.rows[..] else { panic!("{found:?}") };
     assert_eq!(attention.format, "Attention, FP16");
     assert_eq!(attention.work, "32/8 heads of 128, context 4096, cold");

@@ -1,0 +1,80 @@
+//! The machine of the connected daemon as a choice of device.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use calc_core::device::Device;
+use report::number_text;
+
+use super::inputs::{Inputs, View};
+use super::picker::{OptionGroup, PickerOption};
+use super::place::OwnCalibration;
+
+/// Key of the choice.
+pub const HERE: &str = "#here";
+
+/// The machine of the connected daemon.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ThisMachine {
+    /// No daemon has told it, or the catalog does not have it and nothing was measured.
+    #[default]
+    Unknown,
+    /// A device of the catalog, or one of measured roofs, with what a calibration found.
+    Known(Box<Cow<'static, Device>>, Option<Arc<OwnCalibration>>),
+}
+
+impl ThisMachine {
+    /// The choice as a group of its own.
+    pub fn group(&self) -> OptionGroup {
+        let (name, detail) = match self {
+            Self::Unknown => ("This machine".to_owned(), "opens Device".to_owned()),
+            Self::Known(device, _) => (
+                format!("This machine: {}", device.name),
+                number_text::published_bandwidth(device.bandwidth.value),
+            ),
+        };
+        let haystack = format!("{name} here");
+        let choices = vec![PickerOption::plain(HERE, name, detail, &haystack)];
+        OptionGroup { title: "With the companion".to_owned(), choices }
+    }
+
+    /// Makes it the device; while it is unknown, opens the view that connects to it and measures it.
+    pub fn choose(&self, inputs: &mut Inputs) {
+        match self {
+            Self::Unknown => inputs.view = View::Measure,
+            Self::Known(device, own) => {
+                inputs.set_device(Cow::clone(device));
+                inputs.own.clone_from(own);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calc_core::catalog;
+
+    use super::*;
+    use crate::state::picker::{PickerCatalog, all_devices, choice_at, found};
+
+    #[test]
+    fn a_known_machine_becomes_the_device_and_an_unknown_one_opens_the_view_that_measures_it() {
+        let epyc = catalog::device("epyc_9654").expect("a key");
+        let mut inputs = Inputs::default();
+        let before = inputs.device.clone();
+        ThisMachine::Unknown.choose(&mut inputs);
+        assert_eq!((inputs.view, &inputs.device), (View::Measure, &before));
+        let mut inputs = Inputs::default();
+        let known = ThisMachine::Known(Box::new(Cow::Borrowed(epyc)), None);
+        known.choose(&mut inputs);
+        assert_eq!((inputs.view, &*inputs.device.key), (View::Plan, "epyc_9654"));
+        let choice = &known.group().choices[0];
+        assert!(choice.name.starts_with("This machine: EPYC 9654"), "{}", choice.name);
+        assert_eq!(choice.key, HERE);
+        for typed in ["this machine", "here", "This Machine"] {
+            let all = all_devices(&Inputs::default(), known.group());
+            let first = choice_at(&found(&all, typed, PickerCatalog::Machines), 0);
+            assert_eq!(first.map(|choice| choice.key).as_deref(), Some(HERE), "{typed}");
+        }
+    }
+}
