@@ -5,13 +5,28 @@
 mod from_environment;
 #[cfg(not(debug_assertions))]
 mod off;
+#[cfg(all(test, debug_assertions))]
+mod watcher;
 
 #[cfg(debug_assertions)]
 pub(crate) use from_environment::Hooks;
 #[cfg(not(debug_assertions))]
 pub(crate) use off::NoHooks as Hooks;
+#[cfg(all(test, debug_assertions))]
+pub(crate) use watcher::{Watch, Watcher};
 
 use std::time::Duration;
+
+/// The fate of a write to the job store in a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spoil {
+    Nothing,
+    /// It fails before anything is on the disk.
+    Before,
+    /// It is on the disk, and is said to have failed, as where a sync fails.
+    #[cfg(all(test, debug_assertions))]
+    After,
+}
 
 /// Longest time without a message from a worker before its job counts as hung.
 const SILENCE: Duration = Duration::from_secs(10);

@@ -16,8 +16,11 @@ mod store;
 mod tables;
 
 pub(crate) use admit::{device, has_room, is_possible};
+pub(crate) use child::Workers;
+#[cfg(all(test, debug_assertions))]
+pub(crate) use child::{Cast, Played};
 pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
-pub(crate) use store::Store;
+pub(crate) use store::{Desk, Store};
 pub(crate) use tables::Listed;

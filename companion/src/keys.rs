@@ -7,4 +7,6 @@ mod secret;
 
 pub(crate) use book::{Book, Key, KeyId, KeyKind, MAX_KEYS, MAX_NAME, PairError};
 pub(crate) use file::{KeyFile, KeyFileError, Stamp};
+#[cfg(all(test, debug_assertions))]
+pub(crate) use secret::Secret;
 pub(crate) use secret::random;

@@ -26,6 +26,8 @@ mod reply;
 mod rest;
 mod routes;
 mod session;
+#[cfg(all(test, debug_assertions))]
+mod simulation;
 mod socket;
 pub(crate) mod static_files;
 mod table;

@@ -6,7 +6,7 @@ mod calibrate;
 #[cfg(debug_assertions)]
 pub(crate) mod script;
 #[cfg(debug_assertions)]
-mod scripted;
+pub(crate) mod scripted;
 #[cfg(debug_assertions)]
 mod tried;
 

@@ -10,6 +10,7 @@ use kernels::backend::fake;
 use protocol::job::JobSpec;
 use serde::{Deserialize, Serialize};
 
+use super::Spoil;
 use crate::sandbox::{GivenFile, Label, LeftOut, Right};
 use crate::worker::script::Script;
 
@@ -63,6 +64,10 @@ pub(crate) struct Hooks {
     gives: BTreeMap<String, Gift>,
     /// Paths that a worker tries to open by the script for it, by name.
     tries: BTreeMap<String, PathBuf>,
+    /// The simulation that watches and spoils writes.
+    #[cfg(test)]
+    #[serde(skip)]
+    watcher: Option<super::Watcher>,
 }
 
 /// A file for workers.
@@ -150,9 +155,20 @@ impl Hooks {
         self.panics
     }
 
-    /// True if the write with this number has to fail.
-    pub(crate) fn fails_write(&self, number: u64) -> bool {
-        self.fail_write.is_some_and(|first| number >= first)
+    /// The fate of the write with this number.
+    pub(crate) fn spoils_write(&self, number: u64) -> Spoil {
+        #[cfg(test)]
+        if let Some(watcher) = &self.watcher {
+            return watcher.spoils();
+        }
+        let fails = self.fail_write.is_some_and(|first| number >= first);
+        if fails { Spoil::Before } else { Spoil::Nothing }
+    }
+
+    /// These hooks with a simulation that watches them.
+    #[cfg(test)]
+    pub(crate) fn watched(self, watcher: super::Watcher) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     pub(crate) const fn left_out(&self) -> LeftOut {
@@ -177,6 +193,10 @@ impl Hooks {
 
     /// Kills this process if `place` is the chosen point. Unlike `abort`, SIGKILL flushes nothing and runs no handler.
     pub(crate) fn pass(&self, place: &str) {
+        #[cfg(test)]
+        if let Some(watcher) = &self.watcher {
+            watcher.passes(place);
+        }
         if self.die_at.as_deref() == Some(place) {
             let _ = rustix::process::kill_process(
                 rustix::process::getpid(),

@@ -86,8 +86,8 @@ impl NoHooks {
         false
     }
 
-    pub(crate) const fn fails_write(&self, _number: u64) -> bool {
-        false
+    pub(crate) const fn spoils_write(&self, _number: u64) -> super::Spoil {
+        super::Spoil::Nothing
     }
 
     pub(crate) const fn left_out(&self) -> LeftOut {

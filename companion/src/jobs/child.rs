@@ -1,5 +1,8 @@
 //! The worker process of one job: started, read line by line, and killed if it does not exit.
 
+#[cfg(all(test, debug_assertions))]
+mod played;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
@@ -7,28 +10,52 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::environment;
 use super::message::{LINE, WorkerMessage};
 use super::order::{self, Order};
+use super::readings::SensorThread;
+use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
 /// Bytes of its stderr that are kept for the fault's sentence.
 const STDERR: usize = 2048;
 
+#[cfg(all(test, debug_assertions))]
+pub(crate) use played::{Cast, Played};
+
+/// How workers are started.
+#[derive(Clone)]
+pub(crate) enum Workers {
+    /// Each is a process of its own.
+    Processes,
+    /// A simulation plays them.
+    #[cfg(all(test, debug_assertions))]
+    Played(Cast),
+}
+
 /// A running worker.
 pub(super) struct Worker {
-    child: Child,
-    stdin: Option<UnixStream>,
-    lines: BufReader<ChildStdout>,
+    body: Body,
+    lines: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
     line: Vec<u8>,
-    stderr: JoinHandle<String>,
+}
+
+/// The process or the task that writes a worker's lines.
+enum Body {
+    Process {
+        child: Child,
+        stdin: Option<UnixStream>,
+        stderr: JoinHandle<String>,
+    },
+    #[cfg(all(test, debug_assertions))]
+    Played(played::Body),
 }
 
 /// The next event of a worker.
@@ -41,10 +68,38 @@ pub(super) enum Next {
     Ends,
 }
 
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Processes => "Processes",
+            #[cfg(all(test, debug_assertions))]
+            Self::Played(_) => "Played",
+        })
+    }
+}
+
+impl Workers {
+    /// Starts the worker of a job, and the sensors that are read beside it.
+    pub(super) async fn start(
+        &self,
+        order: Order,
+        clock: &Clock,
+    ) -> io::Result<(Worker, Option<SensorThread>)> {
+        match self {
+            Self::Processes => {
+                let worker = Worker::process(order).await?;
+                Ok((worker, SensorThread::start(clock.clone())))
+            }
+            #[cfg(all(test, debug_assertions))]
+            Self::Played(cast) => Ok(played::start(cast, order)),
+        }
+    }
+}
+
 impl Worker {
     /// Starts the worker of a job: this program, with the variables of [`environment`] alone, in its own process group. Its stdin is a
     /// socket, because descriptors travel through no pipe.
-    pub(super) async fn start(order: Order) -> io::Result<Self> {
+    async fn process(order: Order) -> io::Result<Self> {
         let (stdin, theirs) = net::UnixStream::pair()?;
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
@@ -60,11 +115,13 @@ impl Worker {
         let mut stdin = UnixStream::from_std(stdin)?;
         order::send(order, &mut stdin).await?;
         Ok(Self {
-            child,
-            stdin: Some(stdin),
-            lines: BufReader::new(stdout),
+            body: Body::Process {
+                child,
+                stdin: Some(stdin),
+                stderr: tokio::spawn(last_words(stderr)),
+            },
+            lines: BufReader::new(Box::new(stdout)),
             line: Vec::new(),
-            stderr: tokio::spawn(last_words(stderr)),
         })
     }
 
@@ -88,32 +145,48 @@ impl Worker {
 
     /// Asks the worker to stop by closing its stdin.
     pub(super) fn ask_to_stop(&mut self) {
-        self.stdin = None;
+        match &mut self.body {
+            Body::Process { stdin, .. } => *stdin = None,
+            #[cfg(all(test, debug_assertions))]
+            Body::Played(body) => body.ask_to_stop(),
+        }
     }
 
     /// Kills the process group after the grace time; returns the exit status and the end of stderr.
     pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
-        self.stdin = None;
-        let status = if let Ok(status) = timeout(grace, self.child.wait()).await {
-            status
-        } else {
-            self.kill();
-            self.child.wait().await
-        };
-        // Children of the worker may outlive it.
-        self.kill();
-        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        let words = timeout(Duration::from_millis(200), &mut self.stderr).await;
-        self.stderr.abort();
-        (status, words.ok().and_then(Result::ok).unwrap_or_default())
-    }
-
-    fn kill(&self) {
-        let pid = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        if let Some(pid) = pid {
-            // It may be gone already.
-            let _ = kill_process_group(pid, Signal::KILL);
+        self.ask_to_stop();
+        match self.body {
+            Body::Process { child, stderr, .. } => end(child, stderr, grace).await,
+            #[cfg(all(test, debug_assertions))]
+            Body::Played(body) => body.end(grace).await,
         }
+    }
+}
+
+async fn end(
+    mut child: Child,
+    mut stderr: JoinHandle<String>,
+    grace: Duration,
+) -> (String, String) {
+    let status = if let Ok(status) = timeout(grace, child.wait()).await {
+        status
+    } else {
+        kill(&child);
+        child.wait().await
+    };
+    // Children of the worker may outlive it.
+    kill(&child);
+    let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+    let words = timeout(Duration::from_millis(200), &mut stderr).await;
+    stderr.abort();
+    (status, words.ok().and_then(Result::ok).unwrap_or_default())
+}
+
+fn kill(child: &Child) {
+    let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    if let Some(pid) = pid {
+        // It may be gone already.
+        let _ = kill_process_group(pid, Signal::KILL);
     }
 }
 
@@ -143,7 +216,7 @@ async fn line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io:
 }
 
 /// The end of stderr, as one line.
-async fn last_words(mut stderr: impl tokio::io::AsyncRead + Unpin) -> String {
+async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
     let (mut kept, mut buffer) = (Vec::new(), [0; 1024]);
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
         kept.extend_from_slice(&buffer[..read]);

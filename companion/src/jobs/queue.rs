@@ -1,7 +1,6 @@
 //! The queue: takes the oldest job, runs its worker, stores its messages, and ends a worker that hangs, contradicts itself, sends too
 //! much, or is canceled.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId, ToldSpec};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::child::{Next, Worker};
+use super::child::{Next, Worker, Workers};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
 use super::order::{Order, Task};
 use super::readings::SensorThread;
@@ -35,7 +34,7 @@ pub(crate) struct Jobs {
     clock: Clock,
     /// Devices of this machine.
     devices: Vec<Device>,
-    canceled: Mutex<BTreeSet<JobId>>,
+    workers: Workers,
     ending: AtomicBool,
     /// The running job, or the last one.
     running: Mutex<Option<JobId>>,
@@ -52,14 +51,20 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(store: Store, hooks: Hooks, clock: Clock, devices: Vec<Device>) -> Arc<Self> {
+    pub(crate) fn new(
+        store: Store,
+        hooks: Hooks,
+        clock: Clock,
+        devices: Vec<Device>,
+        workers: Workers,
+    ) -> Arc<Self> {
         let (waiting, cancel) = (Notify::new(), Notify::new());
         Arc::new(Self {
             store,
             hooks,
             clock,
             devices,
-            canceled: Mutex::default(),
+            workers,
             ending: AtomicBool::new(false),
             running: Mutex::default(),
             held: AtomicU64::new(0),
@@ -138,18 +143,9 @@ impl Jobs {
 
     /// Cancels a waiting or running job; false if it has ended already.
     pub(crate) async fn cancel(&self, job: JobId) -> Result<bool, Fault> {
-        let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
-        if self.store.append(job, ended, &[JobState::Queued]).await? {
-            return Ok(true);
-        }
-        let known = self.store.get(job).await?;
-        let state = known.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?.state;
-        let runs = state == JobState::Running;
-        if runs {
-            self.canceled().insert(job);
-            self.cancel.notify_one();
-        }
-        Ok(runs)
+        let canceled = self.store.cancel(job).await?;
+        self.cancel.notify_one();
+        Ok(canceled)
     }
 
     /// Stops taking jobs and ends the running one.
@@ -161,10 +157,6 @@ impl Jobs {
 
     fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed)
-    }
-
-    fn canceled(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
-        self.canceled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs jobs until the daemon ends. A panic ends the current job only.
@@ -211,15 +203,15 @@ impl Jobs {
         let longest = longest(&task.job);
         let order = self.hooks.given().map(|given| Order { task, given });
         let worker = match order {
-            Ok(order) => Worker::start(order).await,
+            Ok(order) => self.workers.start(order, &self.clock).await,
             Err(error) => Err(error),
         };
         let ended = match worker {
-            Ok(worker) => {
+            Ok((worker, sensors)) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
                 assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
-                self.attend(job, worker, longest).await
+                self.attend(job, worker, sensors, longest).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
@@ -227,7 +219,6 @@ impl Jobs {
     }
 
     async fn close(&self, job: JobId, ended: Ended) {
-        self.canceled().remove(&job);
         let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
         // If this cannot be stored, the next daemon marks the job as interrupted.
         let _ = self.store.append(job, event, &OPEN).await;
@@ -241,9 +232,14 @@ impl Jobs {
     }
 
     /// Reads a worker's messages to its end, and returns how it ended.
-    async fn attend(&self, job: JobId, mut worker: Worker, longest: Duration) -> Ended {
+    async fn attend(
+        &self,
+        job: JobId,
+        mut worker: Worker,
+        mut sensors: Option<SensorThread>,
+        longest: Duration,
+    ) -> Ended {
         let mut limits = WorkerLimits::new(&self.hooks, longest);
-        let mut sensors = SensorThread::start(self.clock.clone());
         let verdict = loop {
             let (begin, wake) = (Instant::now(), limits.wake());
             let news = tokio::select! {
@@ -279,7 +275,7 @@ impl Jobs {
                         let fault = Reason::EndedWhileRunning.fault();
                         break Verdict::Over((JobState::Interrupted, Some(fault)));
                     }
-                    if self.canceled().contains(&job) {
+                    if self.store.is_canceled(job) {
                         break Verdict::Canceled;
                     }
                 }

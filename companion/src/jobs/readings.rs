@@ -31,6 +31,12 @@ pub(super) struct SensorThread {
 }
 
 impl SensorThread {
+    /// Readings that a simulation gives.
+    #[cfg(all(test, debug_assertions))]
+    pub(super) fn played(events: UnboundedReceiver<JobEvent>) -> Self {
+        Self { events, until: sync_channel(0).0 }
+    }
+
     /// Starts to read the sensors of this machine. Without a thread the job has no readings.
     pub(super) fn start(clock: Clock) -> Option<Self> {
         let reader = SensorReader::new(clock);

@@ -7,20 +7,20 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
 use protocol::limits::LIMITS;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::journal::Journal;
 use super::tables::{self, Append, Appended, Keep, Listed, Made, New, Room};
 use crate::clock::{Clock, Millis};
 use crate::files;
-use crate::hooks::Hooks;
+use crate::hooks::{Hooks, Spoil};
 use crate::reason::Reason;
 
 /// Number of latest jobs that keep all their events, if there is room.
@@ -40,9 +40,18 @@ type Task = Box<dyn FnOnce(&mut Keeper) + Send>;
 /// A handle to the store's thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
-    tasks: mpsc::Sender<Task>,
+    tasks: mpsc::UnboundedSender<Task>,
     /// True after a failed write: the content of the disk is unknown, so nothing more is written.
     broken: Arc<AtomicBool>,
+    /// Running jobs that are to end. Only the store's thread changes it, so that none of them is stored as done.
+    canceled: Arc<Mutex<BTreeSet<JobId>>>,
+}
+
+/// The requests of a store, and what executes them.
+#[must_use]
+pub(crate) struct Desk {
+    keeper: Keeper,
+    tasks: mpsc::UnboundedReceiver<Task>,
 }
 
 /// The state of the store's thread.
@@ -53,19 +62,21 @@ struct Keeper {
     hooks: Hooks,
     writes: u64,
     broken: Arc<AtomicBool>,
+    canceled: Arc<Mutex<BTreeSet<JobId>>>,
     room: Room,
     /// Jobs about which it was said that they cannot be read.
     said: BTreeSet<i64>,
 }
 
 impl Store {
-    /// Opens the database of a state folder; a damaged one is renamed. Unfinished jobs of the last daemon become interrupted.
+    /// Opens the database of a state folder; a damaged one is renamed. Unfinished jobs of the last daemon become interrupted. Requests
+    /// wait until the desk executes them.
     pub(crate) fn open(
         state: &Path,
         journal: Arc<Journal>,
         clock: Clock,
         hooks: Hooks,
-    ) -> Result<Self, String> {
+    ) -> Result<(Self, Desk), String> {
         let path = path(state);
         let room = Room::of(hooks.store_bytes(FULL));
         let open = |path: &Path| open(path, room);
@@ -87,21 +98,32 @@ impl Store {
             eprintln!("{}", tables::settings(&db).unwrap_or_default());
         }
         let broken = Arc::new(AtomicBool::new(false));
+        let canceled = Arc::<Mutex<BTreeSet<JobId>>>::default();
         let (writes, said) = (0, BTreeSet::new());
-        let mut keeper =
-            Keeper { db, journal, clock, hooks, writes, broken: Arc::clone(&broken), room, said };
+        let mut keeper = Keeper {
+            db,
+            journal,
+            clock,
+            hooks,
+            writes,
+            broken: Arc::clone(&broken),
+            canceled: Arc::clone(&canceled),
+            room,
+            said,
+        };
         keeper.recover().map_err(|error| format!("the jobs cannot be read: {error}"))?;
-        let (tasks, inbox) = mpsc::channel::<Task>();
-        thread::Builder::new()
-            .name("store".into())
-            .spawn(move || inbox.into_iter().for_each(|task| task(&mut keeper)))
-            .map_err(|error| format!("no thread for the jobs: {error}"))?;
-        Ok(Self { tasks, broken })
+        let (asked, tasks) = mpsc::unbounded_channel();
+        Ok((Self { tasks: asked, broken, canceled }, Desk { keeper, tasks }))
     }
 
     /// True after a failed write.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
+    }
+
+    /// True for a running job that is to end.
+    pub(super) fn is_canceled(&self, job: JobId) -> bool {
+        lock(&self.canceled).contains(&job)
     }
 
     /// Merges the write-ahead log into the database, so that nothing is left to recover.
@@ -153,13 +175,13 @@ impl Store {
         self.ask(move |keeper| keeper.append(job, event, only_if)).await
     }
 
+    /// Ends a waiting job, or notes that a running one is to end; false if it has ended already.
+    pub(super) async fn cancel(&self, job: JobId) -> Result<bool, Fault> {
+        self.ask(move |keeper| keeper.cancel(job)).await
+    }
+
     pub(crate) async fn get(&self, job: JobId) -> Result<Option<JobSummary>, Fault> {
-        self.ask(move |keeper| {
-            let found = tables::get(&keeper.db, job).map_err(|error| unreadable(&error))?;
-            let unread = |_error| Reason::JobUnreadable.with(&[&job.0]);
-            found.transpose().map_err(unread)
-        })
-        .await
+        self.ask(move |keeper| keeper.get(job)).await
     }
 
     /// Jobs before one, in an answer that is not longer than a message. About those that cannot be read the daemon's messages say
@@ -200,6 +222,39 @@ impl Store {
     }
 }
 
+impl Desk {
+    /// Executes requests on a thread of its own, as long as the store exists.
+    ///
+    /// # Errors
+    /// A sentence if the system has no thread.
+    pub(crate) fn start(self) -> Result<(), String> {
+        let Self { mut keeper, mut tasks } = self;
+        let execute = move || {
+            while let Some(task) = tasks.blocking_recv() {
+                task(&mut keeper);
+            }
+        };
+        let started = thread::Builder::new().name("store".into()).spawn(execute);
+        started.map(drop).map_err(|error| format!("no thread for the jobs: {error}"))
+    }
+
+    /// Executes requests as a task of a simulation, each after a pause.
+    #[cfg(all(test, debug_assertions))]
+    pub(crate) async fn play<P: Future<Output = ()>>(mut self, mut pause: impl FnMut() -> P) {
+        while let Some(task) = self.tasks.recv().await {
+            pause().await;
+            task(&mut self.keeper);
+        }
+    }
+
+    /// The `synchronous` setting of the connection that writes.
+    #[cfg(all(test, debug_assertions))]
+    pub(crate) fn synchronous(&self) -> i64 {
+        let found = self.keeper.db.pragma_query_value(None, "synchronous", |row| row.get(0));
+        found.expect("SQLite tells it")
+    }
+}
+
 impl Keeper {
     /// Unfinished jobs of the last daemon are not run again: a measurement belongs to its time.
     fn recover(&mut self) -> rusqlite::Result<()> {
@@ -210,6 +265,7 @@ impl Keeper {
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
             let (now, room) = (self.clock.now(), self.room);
             let append = Append { job, now, event, only_if: &OPEN, room };
+            self.hooks.pass("before_recovery");
             tables::append(&mut self.db, append, &|| {})?;
         }
         self.prune()
@@ -269,13 +325,35 @@ impl Keeper {
                 self.journal.add(&event);
                 Ok((event.job, true))
             }
-            Made::Known(job, before) if before == spec => Ok((job, false)),
-            Made::Known(..) => Err(Reason::RequestTaken.fault()),
+            Made::Known(job, Ok(before)) if before == spec => Ok((job, false)),
+            Made::Known(_, Ok(_)) => Err(Reason::RequestTaken.fault()),
+            Made::Known(job, Err(_)) => Err(Reason::JobUnreadable.with(&[&job.0])),
             Made::Full(reason) => Err(reason.fault()),
         }
     }
 
+    fn get(&self, job: JobId) -> Result<Option<JobSummary>, Fault> {
+        let found = tables::get(&self.db, job).map_err(|error| unreadable(&error))?;
+        let unread = |_error| Reason::JobUnreadable.with(&[&job.0]);
+        found.transpose().map_err(unread)
+    }
+
+    fn cancel(&mut self, job: JobId) -> Result<bool, Fault> {
+        let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
+        if self.append(job, ended, &[JobState::Queued])? {
+            return Ok(true);
+        }
+        let known = self.get(job)?;
+        let state = known.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?.state;
+        let runs = state == JobState::Running;
+        if runs {
+            lock(&self.canceled).insert(job);
+        }
+        Ok(runs)
+    }
+
     fn append(&mut self, job: JobId, event: JobEvent, only_if: &[JobState]) -> Result<bool, Fault> {
+        let event = self.unless_canceled(job, event);
         let place = match &event {
             JobEvent::Ended { .. } => "before_end",
             JobEvent::Result { .. } => "before_result",
@@ -295,9 +373,22 @@ impl Keeper {
         self.hooks.pass(&format!("after_event_{}", event.seq));
         self.journal.add(&event);
         if ends {
+            lock(&self.canceled).remove(&job);
             self.write(Self::prune)?;
         }
         Ok(true)
+    }
+
+    /// Whoever canceled a running job was told so: its worker may be done meanwhile, and the job is canceled all the same.
+    fn unless_canceled(&self, job: JobId, event: JobEvent) -> JobEvent {
+        match event {
+            JobEvent::Ended { state: JobState::Done, .. }
+                if lock(&self.canceled).contains(&job) =>
+            {
+                JobEvent::Ended { state: JobState::Canceled, fault: None }
+            }
+            other => other,
+        }
     }
 
     /// Executes a write. After the first failure no other write is tried: it is unknown which bytes are on the disk, and a retry
@@ -310,8 +401,14 @@ impl Keeper {
             return Err(unwritable());
         }
         self.writes += 1;
-        let spoiled = self.hooks.fails_write(self.writes);
-        let done = if spoiled { Err(rusqlite::Error::ExecuteReturnedResults) } else { write(self) };
+        let spoiled = || Err(rusqlite::Error::ExecuteReturnedResults);
+        let done = match self.hooks.spoils_write(self.writes) {
+            Spoil::Nothing => write(self),
+            Spoil::Before => spoiled(),
+            #[cfg(all(test, debug_assertions))]
+            Spoil::After => write(self).and_then(|_written| spoiled()),
+        };
+        self.hooks.pass("after_write");
         done.map_err(|error| {
             eprintln!("the jobs can no longer be written: {error}");
             self.broken.store(true, Ordering::Relaxed);
@@ -413,6 +510,10 @@ fn put_aside(path: &Path, now: Millis) -> std::io::Result<PathBuf> {
         }
     }
     Ok(aside)
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unwritable() -> Fault {

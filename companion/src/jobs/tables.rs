@@ -89,7 +89,7 @@ pub(super) fn used(db: &Connection) -> Result<u64> {
 /// A new job, or the one that the request has started before.
 pub(super) enum Made {
     Fresh(NumberedEvent),
-    Known(JobId, String),
+    Known(JobId, Readable<String>),
     /// The queue, the key's share or the store is full.
     Full(Reason),
 }
@@ -118,7 +118,7 @@ pub(super) fn create(
         .query_row(
             "SELECT job, spec FROM jobs WHERE request = ?1",
             [new.request.to_string()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, row.get(1))),
         )
         .optional()?;
     if let Some((job, spec)) = known {
@@ -210,10 +210,14 @@ pub(super) fn append(
 ) -> Result<Appended> {
     let Append { job, now, event, only_if, room } = append;
     let tx = begin(db)?;
-    let state: Option<String> = tx
-        .query_row("SELECT state FROM jobs WHERE job = ?1", [signed(job.0)], |row| row.get(0))
+    // A state that cannot be read is none of them.
+    let state: Option<Readable<String>> = tx
+        .query_row("SELECT state FROM jobs WHERE job = ?1", [signed(job.0)], |row| Ok(row.get(0)))
         .optional()?;
-    if !state.is_some_and(|state| only_if.iter().any(|allowed| allowed.key() == state)) {
+    if !state
+        .and_then(Result::ok)
+        .is_some_and(|state| only_if.iter().any(|allowed| allowed.key() == state))
+    {
         return Ok(Appended::Elsewhere);
     }
     if let JobEvent::Ended { state, .. } = &event {

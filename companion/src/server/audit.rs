@@ -1,7 +1,9 @@
 //! The background part of the audit log: counted entries, and the last ones of a daemon.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::daemon::Daemon;
 use crate::audit::{Action, Entry, Who};

@@ -64,7 +64,7 @@ pub(super) enum Listener {
 }
 
 /// The byte stream of a connection.
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
@@ -121,7 +121,12 @@ pub(super) async fn accept(daemon: Arc<Daemon>, connections: Connections, listen
     }
 }
 
-async fn attend(daemon: Arc<Daemon>, stream: Box<dyn Wire>, peer: Peer, place: Place<Group>) {
+pub(super) async fn attend(
+    daemon: Arc<Daemon>,
+    stream: Box<dyn Wire>,
+    peer: Peer,
+    place: Place<Group>,
+) {
     let place = Arc::new(place);
     let asked = Arc::clone(&place);
     let service = service_fn(move |request: Request<Incoming>| {

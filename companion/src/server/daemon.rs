@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use protocol::ability::Abilities;
 use protocol::device::DeviceName;
 use protocol::hex::Hex;
 use protocol::server::MachineHere;
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 
 use super::keyring::Keyring;
 use super::notes::Notes;
@@ -20,7 +20,7 @@ use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
 use crate::here;
 use crate::hooks::Hooks;
-use crate::jobs::{Jobs, Journal, Store};
+use crate::jobs::{Desk, Jobs, Journal, Store, Workers};
 use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
 use crate::measure::machine;
@@ -79,11 +79,21 @@ pub(super) struct Daemon {
 }
 
 impl Daemon {
-    /// Opens keys, audit log and job store.
+    /// Opens keys, audit log and job store, whose thread it starts.
     ///
     /// # Errors
     /// A sentence that says which of them cannot be opened.
     pub(super) fn new(config: Config) -> Result<Self, String> {
+        let (daemon, desk) = Self::open(config, Workers::Processes)?;
+        desk.start()?;
+        Ok(daemon)
+    }
+
+    /// Opens keys, audit log and job store. Somebody has to execute what the desk is asked.
+    ///
+    /// # Errors
+    /// A sentence that says which of them cannot be opened.
+    pub(super) fn open(config: Config, workers: Workers) -> Result<(Self, Desk), String> {
         let file = KeyFile::of(&config.state).map_err(|error| error.to_string())?;
         let log = Log::of(&config.state, config.clock.clone());
         let started = Entry::done(Who::terminal(), Action::Serve, "");
@@ -93,9 +103,10 @@ impl Daemon {
         let journal = Arc::new(Journal::new());
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());
-        let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
+        let opened = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone());
+        let (store, desk) = opened?;
         let devices = machine::devices(&hooks);
-        Ok(Self {
+        let daemon = Self {
             site: config.site,
             hosts: config.hosts,
             origins: config.origins,
@@ -111,7 +122,7 @@ impl Daemon {
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
-            jobs: Jobs::new(store, hooks.clone(), clock.clone(), devices),
+            jobs: Jobs::new(store, hooks.clone(), clock.clone(), devices, workers),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),
             journal,
@@ -120,7 +131,8 @@ impl Daemon {
             clock,
             hooks,
             ending: watch::Sender::new(false),
-        })
+        };
+        Ok((daemon, desk))
     }
 
     /// Name of the processor.

@@ -68,3 +68,23 @@ pub(super) fn who(peer: Peer, origin: Option<&str>) -> Who {
     };
     Who { peer, origin: origin.map(str::to_owned), ..Who::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv6Addr;
+
+    use super::*;
+
+    /// An address of this machine counts as the network, too, where the daemon listens to others.
+    #[test]
+    fn a_peer_of_the_network_is_never_local() {
+        assert!(Peer::Here.is_local() && Peer::Socket.is_local());
+        for address in [
+            IpAddr::V4(Ipv4Addr::new(192, 168, 1, 20)),
+            IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ] {
+            assert!(!Peer::Network(address).is_local(), "{address}");
+        }
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::Message;
@@ -17,7 +17,7 @@ use protocol::job::JobId;
 use protocol::limits::LIMITS;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use super::daemon::Daemon;
 use super::fair::Place;
@@ -62,10 +62,12 @@ pub(super) async fn run(
     };
     let mut ending = daemon.ending.subscribe();
     tokio::select! {
-        close = talk => close,
+        // The end of a session comes before its next message.
+        biased;
         close = key_changed(daemon, key, &granted) => close,
         () = place.to_leave() => Close::saying(close::RATE, Reason::SessionsFull),
         () = ended(&mut ending) => Close::saying(close::DRAINING, Reason::Draining),
+        close = talk => close,
     }
 }
 
@@ -124,9 +126,11 @@ impl<'a> Running<'a> {
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_message = Instant::now();
-        let mut more = false;
+        let (mut more, mut owes_events) = (false, false);
         loop {
             let done = tokio::select! {
+                // Messages come first, and their rate is limited; readings and pages of events take turns.
+                biased;
                 message = stream.next() => {
                     last_message = Instant::now();
                     self.place.touch();
@@ -139,18 +143,24 @@ impl<'a> Running<'a> {
                         None => Err(Close::Gone),
                     }
                 }
-                _ = changes.changed() => {
-                    more = true;
-                    self.tell_if_broken().await
-                }
-                () = std::future::ready(()), if more => self.send_events().await.map(|rest| more = rest),
-                () = tick(&mut self.telemetry) => self.send_telemetry().await,
                 _ = ping.tick() => {
                     if last_message.elapsed() > DEAD {
                         return Close::Slow;
                     }
                     use_key(self.daemon, self.session.key);
                     send(self.sink, Message::Ping(Bytes::new())).await
+                }
+                _ = changes.changed() => {
+                    more = true;
+                    self.tell_if_broken().await
+                }
+                () = tick(&mut self.telemetry), if !(more && owes_events) => {
+                    owes_events = true;
+                    self.send_telemetry().await
+                }
+                () = std::future::ready(()), if more => {
+                    owes_events = false;
+                    self.send_events().await.map(|rest| more = rest)
                 }
             };
             if let Err(close) = done {

@@ -2,7 +2,9 @@
 //! come back later. Also limits how often a key opens sessions, and how many lines of the audit log it has for itself.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::keys::KeyId;
 

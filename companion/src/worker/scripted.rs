@@ -85,7 +85,7 @@ fn raw(bytes: &[u8]) {
 }
 
 /// A record whose figures agree with each other.
-pub(super) fn record(bytes: f64) -> BenchRecord {
+pub(crate) fn record(bytes: f64) -> BenchRecord {
     BenchRecord {
         schema: 1,
         kernel: "scripted".into(),

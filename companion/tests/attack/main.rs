@@ -21,7 +21,8 @@
 //! - C03 with the link down: needs a network namespace, which an ordinary user may not have; the half-open part of it is in soak.
 //! - D06, D07: belong to output files of quantization, which does not exist yet.
 //! - D12: an fsync error is simulated by a hook in the store, because a real one needs a file system of its own.
-//! - D13: losing unsynced writes needs FUSE; that commits are synced is tested as a setting of the daemon's own connection.
+//! - D13: losing unsynced writes needs FUSE; that commits are synced is tested as a setting of the daemon's own connection, by which the
+//!   simulation in `src/server/simulation.rs` decides what a loss of power leaves.
 //! - G03, G06, G09, G10, G11: need a GPU, its driver, or a process in uninterruptible sleep. Of G12 the refusal and the
 //!   watchdog are tested with a memory that a hook tells.
 //! - P, M, W, X except X07 and X10: concern model files and power modes, which the daemon does not have yet.

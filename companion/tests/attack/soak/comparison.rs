@@ -1,5 +1,5 @@
-//! T13: the duration of the daemon's comparisons of a proof and of a token does not depend on the position of the first difference. They
-//! are timed in this process, from the daemon's own source: the noise of a socket would hide a difference of nanoseconds.
+//! T13: the duration of the daemon's comparison of a proof does not depend on the position of the first difference. Tokens are compared
+//! by the same function, as hashes, whose differences nobody chooses. It is timed in this process, from the daemon's own source: the noise of a socket would hide a difference of nanoseconds.
 
 use std::hint::black_box;
 use std::time::Instant;
