@@ -11,6 +11,9 @@ const NEXT: u64 = 3_000;
 /// Longest time of a job, in ms: its limit in a simulation, and the time to end its worker.
 pub(super) const LONGEST: u64 = super::LONGEST_MS + 4_000;
 
+/// Longest time from a cancellation to the end of a job, in ms: a second of grace, and the ends of worker and sensors.
+const CANCEL: u64 = 3_000;
+
 /// A job as it is known.
 #[derive(Debug, Default)]
 struct Known {
@@ -22,6 +25,8 @@ struct Known {
     heard: BTreeMap<u64, String>,
     /// Its cancellation was acknowledged before it had ended.
     is_canceled: bool,
+    /// The time of that, in ms of this life.
+    canceled_ms: u64,
     /// Its row was damaged, or these of its events.
     is_damaged: bool,
     damaged: Vec<u64>,
@@ -154,8 +159,11 @@ impl Ledger {
     }
 
     /// A cancellation was acknowledged.
-    pub(super) fn canceled(&mut self, job: u64) {
+    pub(super) fn canceled(&mut self, job: u64, now: u64) {
         if let Some(known) = self.jobs.get_mut(&job).filter(|known| rank(&known.state) < 2) {
+            if !known.is_canceled {
+                known.canceled_ms = now;
+            }
             known.is_canceled = true;
         }
     }
@@ -260,6 +268,14 @@ impl Ledger {
         let freed = rows.iter().map(since).min().unwrap_or(0);
         let idle = next.filter(|row| !is_busy && since(row) > NEXT && freed > NEXT);
         let idle = idle.map(|row| row.job);
+        let canceled = |row: &&JobRow| {
+            let known = &self.jobs[&row.job];
+            row.state == "running" && known.is_canceled && now > known.canceled_ms + CANCEL
+        };
+        let canceled = rows.iter().find(canceled).map(|row| row.job);
+        self.rule(canceled.is_none(), || {
+            format!("job {canceled:?} runs on after its cancellation")
+        });
         self.rule(long.is_none(), || format!("job {long:?} runs for too long"));
         self.rule(idle.is_none(), || format!("job {idle:?} waits, and nothing runs"));
     }

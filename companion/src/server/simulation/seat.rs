@@ -320,7 +320,7 @@ impl Seat {
             (ClientMessage::CancelJob { job }, ServerMessage::Ok) => {
                 let now_rows = rows(around.db);
                 around.world.ledger.look(&now_rows, around.now, around.is_broken);
-                around.world.ledger.canceled(job.0);
+                around.world.ledger.canceled(job.0, around.now);
             }
             (
                 ClientMessage::SubscribeJob { job, after },
