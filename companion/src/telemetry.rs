@@ -1,36 +1,57 @@
-//! Readings of load, memory, clocks, temperature and power, shared by all subscribers and by the verb `telemetry`. The sensors
-//! are the same as during measurements; a missing sensor is null with a reason.
+//! Readings of load, memory, clocks, temperature and power, of the machine and of each device, for the daemon, its jobs and the verb
+//! `telemetry`. A missing sensor is null with a reason, and one that hangs is missing and holds up no other.
 
-use std::sync::{Mutex, PoisonError};
+mod cards;
+mod rate;
+mod shared;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use kernels::backend::DeviceId;
 use protocol::telemetry::{Reading, Telemetry};
 
 use crate::clock::{Clock, Millis};
-use crate::measure::sensors::{CoreTime, Energy, Reading as Found, Sensors};
+use crate::measure::sensors::{
+    CHIPS, CoreTime, Energy, Gpu, GpuQuantity, PatientSensors, Reading as Found, Sensors,
+};
 
-/// Shortest time between two readings, for any number of subscribers.
-const FRESH: Duration = Duration::from_millis(45);
+use rate::Rate;
+pub(crate) use shared::SharedSensors;
+
 /// Shortest time over which load and power are averaged.
 pub(crate) const SPAN: Duration = Duration::from_millis(200);
+/// Longest wait for a sensor.
+const LIMIT: Duration = Duration::from_millis(300);
+/// Time after which devices are looked for again, because a card can be plugged in.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The source of both figures on memory.
 const MEMORY: &str = "/proc/meminfo";
 
-/// Reads the sensors on behalf of all subscribers.
+/// Reads the sensors.
 #[derive(Debug)]
 pub(crate) struct SensorReader {
-    sensors: Sensors,
+    sensors: PatientSensors,
     clock: Clock,
-    last: Mutex<Last>,
-}
-
-#[derive(Debug, Default)]
-struct Last {
-    read: Option<(Instant, Sensed)>,
+    parts: Option<(Instant, Parts)>,
     busy: Rate<CoreTime>,
     energy: Rate<Energy>,
+    /// Energy of each meter of a card.
+    cards: BTreeMap<(String, Option<String>), Rate<f64>>,
+}
+
+/// Parts of this machine, as they were found last.
+#[derive(Debug, Clone, Default)]
+struct Parts {
+    gpus: Vec<Gpu>,
+    /// Folders of chips that meter the rails of a board.
+    rails: Vec<String>,
+    host: Option<String>,
+    /// Reason why a place was not looked into.
+    unseen: Option<String>,
 }
 
 /// All sensors at one moment.
@@ -39,6 +60,10 @@ pub(crate) struct Sensed {
     /// Wall clock, in ms since 1970.
     pub(crate) at_ms: Millis,
     pub(crate) sensors: Vec<Sensor>,
+    /// The cards of this machine.
+    pub(crate) gpus: Vec<Gpu>,
+    /// Name of this machine in a network.
+    pub(crate) host: Option<String>,
 }
 
 /// A sensor with what it shows.
@@ -54,19 +79,42 @@ pub(crate) struct Sensor {
 }
 
 /// The part of the machine that a sensor shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     /// `None` for the whole machine, and where no device was found.
-    pub(crate) device: Option<DeviceId>,
-    /// Supply that a meter covers.
-    pub(crate) rail: Option<&'static str>,
+    pub(crate) device: Option<Owner>,
+    /// Supply or place that a sensor covers.
+    pub(crate) rail: Option<Cow<'static, str>>,
+}
+
+/// A device that has sensors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// One that runs kernels.
+    Kernels(DeviceId),
+    /// A card by driver and address, which this build reads and does not measure.
+    Card(String),
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernels(id) => write!(f, "{id}"),
+            Self::Card(name) => f.write_str(name),
+        }
+    }
 }
 
 impl Part {
     pub(crate) const MACHINE: Self = Self { device: None, rail: None };
-    const CPU: Self = Self { device: Some(DeviceId::CPU), rail: None };
-    const PACKAGES: Self = Self { rail: Some("packages"), ..Self::CPU };
-    const BATTERY: Self = Self { rail: Some("battery"), ..Self::MACHINE };
+    const CPU: Self = Self { device: Some(Owner::Kernels(DeviceId::CPU)), rail: None };
+    const PACKAGES: Self =
+        Self { device: Some(Owner::Kernels(DeviceId::CPU)), rail: Some(Cow::Borrowed("packages")) };
+    const BATTERY: Self = Self { device: None, rail: Some(Cow::Borrowed("battery")) };
+
+    fn of_card(gpu: &Gpu, rail: Option<String>) -> Self {
+        Self { device: Some(Owner::Card(gpu.name.clone())), rail: rail.map(Cow::Owned) }
+    }
 }
 
 /// The quantity that a sensor shows, in its base unit.
@@ -80,6 +128,10 @@ pub(crate) enum Quantity {
     Hertz,
     Celsius,
     Watts,
+    /// A counter.
+    Joules,
+    /// Reasons for which a device is slowed down.
+    Reasons,
 }
 
 impl Quantity {
@@ -92,92 +144,118 @@ impl Quantity {
             Self::Hertz => "Hz",
             Self::Celsius => "°C",
             Self::Watts => "W",
+            Self::Joules => "J",
+            Self::Reasons => "reasons",
+        }
+    }
+
+    /// Name of a sensor of a card, and what it shows.
+    const fn of_card(quantity: GpuQuantity) -> (&'static str, Self) {
+        match quantity {
+            GpuQuantity::Utilization => ("gpu_utilization_ratio", Self::Ratio),
+            GpuQuantity::MemoryUsed => ("gpu_memory_used_byte", Self::Bytes),
+            GpuQuantity::MemoryTotal => ("gpu_memory_total_byte", Self::Bytes),
+            GpuQuantity::Power => ("gpu_power_watt", Self::Watts),
+            GpuQuantity::PowerCap => ("gpu_power_cap_watt", Self::Watts),
+            GpuQuantity::Energy => ("gpu_energy_joule", Self::Joules),
+            GpuQuantity::Temperature => ("gpu_temperature_celsius", Self::Celsius),
+            GpuQuantity::Clock => ("gpu_clock_hz", Self::Hertz),
+            GpuQuantity::ClockLimit => ("gpu_clock_limit_hz", Self::Hertz),
+            GpuQuantity::MemoryClock => ("gpu_memory_clock_hz", Self::Hertz),
+            GpuQuantity::ThrottleReasons => ("gpu_throttle_reasons", Self::Reasons),
         }
     }
 }
 
-/// A counter that becomes a rate over at least [`SPAN`].
-#[derive(Debug)]
-struct Rate<C> {
-    before: Option<(Instant, C)>,
-    rate: Option<Found<f64>>,
-}
-
-impl<C> Default for Rate<C> {
-    fn default() -> Self {
-        Self { before: None, rate: None }
-    }
-}
-
-impl<C> Rate<C> {
-    fn next(&mut self, now: C, rate: impl Fn(&C, &C, f64) -> Found<f64>) -> Found<f64> {
-        match &self.before {
-            Some((at, _)) if at.elapsed() < SPAN => {}
-            before => {
-                if let Some((at, before)) = before {
-                    self.rate = Some(rate(before, &now, at.elapsed().as_secs_f64()));
-                }
-                self.before = Some((Instant::now(), now));
-            }
-        }
-        let first = || Err("the first reading has nothing to compare with".into());
-        self.rate.clone().unwrap_or_else(first)
+impl Sensed {
+    /// The readings as the daemon sends them.
+    pub(crate) fn told(&self) -> Telemetry {
+        let readings = self.sensors.iter().map(|sensor| Reading {
+            name: sensor.name.into(),
+            value: sensor.value.as_ref().ok().copied(),
+            reason: sensor.value.as_ref().err().cloned(),
+            device: sensor.of.device.as_ref().map(ToString::to_string),
+            rail: sensor.of.rail.as_ref().map(ToString::to_string),
+            source: Some(sensor.source.clone()),
+        });
+        Telemetry { at_ms: self.at_ms, readings: readings.collect() }
     }
 }
 
 impl SensorReader {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { sensors: Sensors::here(), clock, last: Mutex::default() }
+        Self::of(PatientSensors::here(LIMIT), clock)
     }
 
-    /// The latest readings, as the daemon sends them.
-    pub(crate) fn read(&self) -> Telemetry {
-        let sensed = self.sensed();
-        let readings = sensed.sensors.into_iter().map(|sensor| Reading {
-            name: sensor.name.into(),
-            value: sensor.value.as_ref().ok().copied(),
-            reason: sensor.value.err(),
-            device: sensor.of.device.map(|id| id.to_string()),
-            rail: sensor.of.rail.map(str::to_owned),
-            source: Some(sensor.source),
-        });
-        Telemetry { at_ms: sensed.at_ms, readings: readings.collect() }
-    }
-
-    /// The latest readings with unit and source.
-    pub(crate) fn sensed(&self) -> Sensed {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, sensed)) = &last.read
-            && at.elapsed() < FRESH
-        {
-            return sensed.clone();
+    pub(crate) fn of(sensors: PatientSensors, clock: Clock) -> Self {
+        Self {
+            sensors,
+            clock,
+            parts: None,
+            busy: Rate::default(),
+            energy: Rate::default(),
+            cards: BTreeMap::new(),
         }
-        let sensed = Sensed { at_ms: self.clock.now(), sensors: self.sensors(&mut last) };
-        last.read = Some((Instant::now(), sensed.clone()));
-        sensed
     }
 
-    fn sensors(&self, last: &mut Last) -> Vec<Sensor> {
-        use Quantity::{Bytes, Celsius, Hertz, Processes, Ratio, Watts};
-        let gpu = |name, quantity| {
-            let why = "this build has no GPU backend".to_owned();
-            sensor(name, quantity, Part::MACHINE, "none", Err(why))
+    /// Reads all sensors.
+    pub(crate) fn sensed(&mut self) -> Sensed {
+        let parts = self.parts();
+        let mut sensors = self.of_machine();
+        sensors.extend(parts.rails.iter().flat_map(|chip| self.of_rails(chip)));
+        sensors.extend(parts.gpus.iter().flat_map(|gpu| self.of_card(gpu)));
+        if parts.gpus.is_empty() {
+            let why = parts.unseen.clone();
+            let why = why.unwrap_or_else(|| {
+                "no GPU is found under /sys/class/drm and /sys/class/devfreq".into()
+            });
+            let source = "/sys/class/drm, /sys/class/devfreq, /proc/driver/nvidia";
+            let (name, quantity) = Quantity::of_card(GpuQuantity::Utilization);
+            sensors.push(sensor(name, quantity, Part::MACHINE, source, Err(why)));
+        }
+        Sensed { at_ms: self.clock.now(), sensors, gpus: parts.gpus, host: parts.host }
+    }
+
+    /// Cards and chips that were found at most [`LOOK_AGAIN`] ago.
+    fn parts(&mut self) -> Parts {
+        if let Some((at, parts)) = &self.parts
+            && at.elapsed() < LOOK_AGAIN
+        {
+            return parts.clone();
+        }
+        let gpus = self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus()));
+        let rails = self.sensors.ask(&format!("/{CHIPS}"), |sensors| Ok(sensors.rail_chips()));
+        let host = self.sensors.ask("/proc", Sensors::host_name).ok();
+        let known = self.parts.take().map(|(_, parts)| parts).unwrap_or_default();
+        // A place that does not answer now has what it had before.
+        let parts = Parts {
+            unseen: gpus.as_ref().err().cloned(),
+            gpus: gpus.unwrap_or(known.gpus),
+            rails: rails.unwrap_or(known.rails),
+            host,
         };
+        self.parts = Some((Instant::now(), parts.clone()));
+        parts
+    }
+
+    fn of_machine(&mut self) -> Vec<Sensor> {
+        use Quantity::{Bytes, Celsius, Hertz, Processes, Ratio, Watts};
         let cpu = |name, quantity, source, found| sensor(name, quantity, Part::CPU, source, found);
         let machine =
             |name, quantity, source, found| sensor(name, quantity, Part::MACHINE, source, found);
-        let temperature = self.sensors.temperature();
+        let (busy, load, total, available) = self.of_system();
+        let temperature = self.sensors.ask("the thermometers", Sensors::temperature);
         let chip =
             temperature.as_ref().map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.sensor);
         let celsius = temperature.as_ref().map(|it| it.celsius).map_err(Clone::clone);
-        let busy = self.utilization(&mut last.busy);
-        let power = self.power(&mut last.energy);
-        let (clock, battery) = (self.sensors.core_clock(), self.sensors.battery_power());
+        let power = self.power();
+        let clock = self.sensors.ask("cpufreq", Sensors::core_clock);
+        let battery = self.sensors.ask("/sys/class/power_supply", Sensors::battery_power);
         vec![
             cpu("cpu_utilization_ratio", Ratio, "/proc/stat", busy),
-            machine("load_1m", Processes, "/proc/loadavg", self.sensors.load()),
-            machine("memory_total_byte", Bytes, MEMORY, self.sensors.memory_total()),
-            machine("memory_available_byte", Bytes, MEMORY, self.sensors.memory_available()),
+            machine("load_1m", Processes, "/proc/loadavg", load),
+            machine("memory_total_byte", Bytes, MEMORY, total),
+            machine("memory_available_byte", Bytes, MEMORY, available),
             cpu("cpu_clock_hz", Hertz, "cpufreq, mean over the cores", clock),
             machine("temperature_celsius", Celsius, chip, celsius),
             sensor("cpu_power_watt", Watts, Part::PACKAGES, "RAPL, all packages", power),
@@ -188,23 +266,35 @@ impl SensorReader {
                 "/sys/class/power_supply, the whole machine",
                 battery,
             ),
-            gpu("gpu_utilization_ratio", Ratio),
-            gpu("gpu_memory_used_byte", Bytes),
-            gpu("gpu_power_watt", Watts),
         ]
     }
 
-    fn utilization(&self, rate: &mut Rate<CoreTime>) -> Found<f64> {
-        let now = self.sensors.core_time()?;
-        rate.next(now, |before, now, _| {
-            let all = now.all.saturating_sub(before.all).max(1);
-            Ok(now.busy.saturating_sub(before.busy) as f64 / all as f64)
-        })
+    /// Utilization, load, and memory: installed and available.
+    fn of_system(&mut self) -> (Found<f64>, Found<f64>, Found<f64>, Found<f64>) {
+        let found = self.sensors.ask("/proc", |sensors| {
+            let memory = (sensors.memory_total(), sensors.memory_available());
+            Ok((sensors.core_time(), sensors.load(), memory))
+        });
+        let (time, load, (total, available)) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                let none = || Err(why.clone());
+                return (none(), none(), none(), none());
+            }
+        };
+        let busy = time.and_then(|now| {
+            self.busy.next(Instant::now(), now, |before, now, _| {
+                let all = now.all.saturating_sub(before.all).max(1);
+                Ok(now.busy.saturating_sub(before.busy) as f64 / all as f64)
+            })
+        });
+        (busy, load, total, available)
     }
 
-    fn power(&self, rate: &mut Rate<Energy>) -> Found<f64> {
-        let now = self.sensors.package_energy()?;
-        rate.next(now, |before, now, seconds| Ok(before.until(now)? / seconds))
+    fn power(&mut self) -> Found<f64> {
+        let now = self.sensors.ask("RAPL", Sensors::package_energy)?;
+        self.energy
+            .next(Instant::now(), now, |before, now, seconds| Ok(before.until(now)? / seconds))
     }
 }
 
@@ -239,8 +329,8 @@ mod tests {
 
     #[test]
     fn the_daemon_sends_what_the_verb_prints() {
-        let reader = SensorReader::new(Clock::default());
-        let (sensed, sent) = (reader.sensed(), reader.read());
+        let sensed = SensorReader::new(Clock::default()).sensed();
+        let sent = sensed.told();
         assert_eq!(sensed.sensors.len(), sent.readings.len());
         for (sensor, reading) in sensed.sensors.iter().zip(&sent.readings) {
             assert_eq!((sensor.name, &sensor.value.clone().ok()), (&*reading.name, &reading.value));
@@ -254,17 +344,5 @@ mod tests {
         assert_eq!(of("cpu_power_watt"), (Some("cpu:0"), Some("packages")));
         assert_eq!(of("cpu_clock_hz"), (Some("cpu:0"), None));
         assert_eq!(of("load_1m"), (None, None));
-    }
-
-    #[test]
-    fn counters_become_rates_after_the_minimum_span() {
-        let mut rate = Rate::default();
-        let per_s = |before: &f64, now: &f64, seconds: f64| Ok((now - before) / seconds);
-        assert!(rate.next(0.0, per_s).is_err());
-        assert!(rate.next(1.0, per_s).is_err(), "too soon");
-        std::thread::sleep(SPAN);
-        let found = rate.next(2.0, per_s).unwrap();
-        assert!(found > 0.0 && found < 10.1, "{found}");
-        assert_eq!(rate.next(1e9, per_s), Ok(found), "the last one holds for a while");
     }
 }

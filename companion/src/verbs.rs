@@ -21,6 +21,7 @@ mod plot;
 mod recommend;
 mod requests;
 mod schedule;
+mod sensor_device;
 mod sweep;
 mod telemetry;
 mod tiling;

@@ -62,6 +62,8 @@ pub(crate) struct Hooks {
     left_out: LeftOut,
     /// Files that every worker is given, by name.
     gives: BTreeMap<String, Gift>,
+    /// Root folder in place of `/` for all that sensors read.
+    sensors: Option<PathBuf>,
     /// Paths that a worker tries to open by the script for it, by name.
     tries: BTreeMap<String, PathBuf>,
     /// The simulation that watches and spoils writes.
@@ -93,6 +95,13 @@ impl Hooks {
     /// The environment variable, for the process of a worker.
     pub(crate) fn variable() -> Option<(&'static str, std::ffi::OsString)> {
         std::env::var_os(VARIABLE).map(|value| (VARIABLE, value))
+    }
+
+    /// Root folder of what sensors read. Faults of the variable are told where the hooks are read as a whole.
+    pub(crate) fn sensors() -> PathBuf {
+        let text = std::env::var(VARIABLE).unwrap_or_default();
+        let hooks: Self = serde_json::from_str(&text).unwrap_or_default();
+        hooks.sensors.unwrap_or_else(|| PathBuf::from("/"))
     }
 
     pub(crate) fn silence(&self) -> Duration {

@@ -32,6 +32,11 @@ impl NoHooks {
         None
     }
 
+    /// Root folder of what sensors read.
+    pub(crate) fn sensors() -> PathBuf {
+        PathBuf::from("/")
+    }
+
     pub(crate) const fn silence(&self) -> Duration {
         super::SILENCE
     }

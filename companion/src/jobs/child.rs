@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -19,10 +20,10 @@ use tokio::time::timeout;
 use super::environment;
 use super::message::{LINE, WorkerMessage};
 use super::order::{self, Order};
-use super::readings::SensorThread;
-use crate::clock::Clock;
+use super::readings::JobReadings;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
+use crate::telemetry::SharedSensors;
 
 /// Bytes of its stderr that are kept for the fault's sentence.
 const STDERR: usize = 2048;
@@ -83,12 +84,12 @@ impl Workers {
     pub(super) async fn start(
         &self,
         order: Order,
-        clock: &Clock,
-    ) -> io::Result<(Worker, Option<SensorThread>)> {
+        sensors: &Arc<SharedSensors>,
+    ) -> io::Result<(Worker, JobReadings)> {
         match self {
             Self::Processes => {
                 let worker = Worker::process(order).await?;
-                Ok((worker, SensorThread::start(clock.clone())))
+                Ok((worker, JobReadings::start(sensors)))
             }
             #[cfg(all(test, debug_assertions))]
             Self::Played(cast) => Ok(played::start(cast, order)),

@@ -14,13 +14,13 @@ use tokio::time::{Instant, sleep_until};
 use super::child::{Next, Worker, Workers};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
 use super::order::{Order, Task};
-use super::readings::SensorThread;
+use super::readings::JobReadings;
 use super::store::{OPEN, Store};
 use super::{device, has_room, is_possible, memory};
-use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::sandbox::Locks;
+use crate::telemetry::SharedSensors;
 
 /// Grace time of a canceled worker; together with the wait for its end this is below 2 s.
 const GRACE: Duration = Duration::from_secs(1);
@@ -31,10 +31,10 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Jobs {
     store: Store,
     hooks: Hooks,
-    clock: Clock,
     /// Devices of this machine.
     devices: Vec<Device>,
     workers: Workers,
+    sensors: Arc<SharedSensors>,
     ending: AtomicBool,
     /// The running job, or the last one.
     running: Mutex<Option<JobId>>,
@@ -54,17 +54,17 @@ impl Jobs {
     pub(crate) fn new(
         store: Store,
         hooks: Hooks,
-        clock: Clock,
         devices: Vec<Device>,
         workers: Workers,
+        sensors: Arc<SharedSensors>,
     ) -> Arc<Self> {
         let (waiting, cancel) = (Notify::new(), Notify::new());
         Arc::new(Self {
             store,
             hooks,
-            clock,
             devices,
             workers,
+            sensors,
             ending: AtomicBool::new(false),
             running: Mutex::default(),
             held: AtomicU64::new(0),
@@ -203,15 +203,15 @@ impl Jobs {
         let longest = longest(&task.job);
         let order = self.hooks.given().map(|given| Order { task, given });
         let worker = match order {
-            Ok(order) => self.workers.start(order, &self.clock).await,
+            Ok(order) => self.workers.start(order, &self.sensors).await,
             Err(error) => Err(error),
         };
         let ended = match worker {
-            Ok((worker, sensors)) => {
+            Ok((worker, readings)) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
                 assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
-                self.attend(job, worker, sensors, longest).await
+                self.attend(job, worker, readings, longest).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
@@ -236,7 +236,7 @@ impl Jobs {
         &self,
         job: JobId,
         mut worker: Worker,
-        mut sensors: Option<SensorThread>,
+        mut readings: JobReadings,
         longest: Duration,
     ) -> Ended {
         let mut limits = WorkerLimits::new(&self.hooks, longest);
@@ -247,7 +247,7 @@ impl Jobs {
                 biased;
                 () = self.cancel.notified() => News::Cancel,
                 next = worker.next() => News::Heard(next),
-                event = SensorThread::next(&mut sensors) => News::Read(event),
+                event = readings.next() => News::Read(event),
                 () = sleep_until(wake) => News::Time,
             };
             let now = Instant::now();
@@ -285,7 +285,7 @@ impl Jobs {
             }
         };
         // A sensor that hangs must not delay the end of the worker.
-        let (ended, readings) = tokio::join!(end(worker, verdict), SensorThread::end(sensors));
+        let (ended, readings) = tokio::join!(end(worker, verdict), readings.end());
         for event in readings {
             // As above: the event of the end is next.
             let _ = self.store.append(job, event, &OPEN).await;

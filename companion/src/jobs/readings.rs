@@ -1,17 +1,17 @@
-//! Readings of load, clocks, temperature and power while a job runs. A thread of its own reads the sensors, so that one that hangs
+//! Readings of load, clocks, temperature and power while a job runs. A task of its own asks for them, so that one that hangs
 //! stops neither the job nor the daemon.
 
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::job::JobEvent;
 use protocol::telemetry::SensorSeries;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::clock::{Clock, Millis};
-use crate::telemetry::{Part, Quantity, Sensed, Sensor, SensorReader};
+use crate::clock::Millis;
+use crate::telemetry::{Part, Quantity, Sensed, Sensor, SharedSensors};
 
 /// Time between two readings at first: 10 Hz.
 const SPACING: Duration = Duration::from_millis(100);
@@ -22,38 +22,44 @@ const BATCH: Duration = Duration::from_secs(2);
 /// Longest wait for the last readings of a job.
 const LAST: Duration = Duration::from_millis(300);
 
-/// Reads sensors until it is dropped.
+/// Asks for readings until it is dropped.
 #[derive(Debug)]
-pub(super) struct SensorThread {
+pub(super) struct JobReadings {
     events: UnboundedReceiver<JobEvent>,
     /// Held while the sensors are to be read.
-    until: SyncSender<()>,
+    until: oneshot::Sender<()>,
 }
 
-impl SensorThread {
+impl JobReadings {
     /// Readings that a simulation gives.
     #[cfg(all(test, debug_assertions))]
     pub(super) fn played(events: UnboundedReceiver<JobEvent>) -> Self {
-        Self { events, until: sync_channel(0).0 }
+        Self { events, until: oneshot::channel().0 }
     }
 
-    /// Starts to read the sensors of this machine. Without a thread the job has no readings.
-    pub(super) fn start(clock: Clock) -> Option<Self> {
-        let reader = SensorReader::new(clock);
-        Self::reading(move || reader.sensed())
+    /// Starts to read the sensors of this machine.
+    pub(super) fn start(sensors: &Arc<SharedSensors>) -> Self {
+        let sensors = Arc::clone(sensors);
+        Self::reading(move || {
+            let sensors = Arc::clone(&sensors);
+            async move { sensors.latest().await }
+        })
     }
 
-    fn reading(mut read: impl FnMut() -> Sensed + Send + 'static) -> Option<Self> {
+    fn reading<R>(mut read: impl FnMut() -> R + Send + 'static) -> Self
+    where
+        R: Future<Output = Arc<Sensed>> + Send,
+    {
         let (told, events) = unbounded_channel();
-        let (until, ended) = sync_channel(0);
-        let sample = move || {
+        let (until, mut ended) = oneshot::channel();
+        let sample = async move {
             let mut batch = Batch::default();
             let (mut spacing, mut begin, mut has_sent) = (SPACING, Instant::now(), false);
             for taken in 1_u32.. {
-                if ended.recv_timeout(spacing) != Err(RecvTimeoutError::Timeout) {
+                if timeout(spacing, &mut ended).await.is_ok() {
                     break;
                 }
-                let sensed = read();
+                let sensed = read().await;
                 batch.add(sensed.at_ms, &sensed.sensors);
                 if taken % AT_ONE_SPACING == 0 {
                     spacing *= 2;
@@ -70,23 +76,21 @@ impl SensorThread {
                 batch.send(&told);
             }
         };
-        thread::Builder::new().name("readings".into()).spawn(sample).ok()?;
-        Some(Self { events, until })
+        tokio::spawn(sample);
+        Self { events, until }
     }
 
-    /// The next event; never, where the thread ended. The future can be dropped without loss.
-    pub(super) async fn next(thread: &mut Option<Self>) -> JobEvent {
-        if let Some(thread) = thread
-            && let Some(event) = thread.events.recv().await
-        {
-            return event;
+    /// The next event; never, where the task ended. The future can be dropped without loss.
+    pub(super) async fn next(&mut self) -> JobEvent {
+        match self.events.recv().await {
+            Some(event) => event,
+            None => std::future::pending().await,
         }
-        std::future::pending().await
     }
 
     /// Stops reading, and returns what was read since the last event.
-    pub(super) async fn end(thread: Option<Self>) -> Vec<JobEvent> {
-        let Some(Self { mut events, until }) = thread else { return Vec::new() };
+    pub(super) async fn end(self) -> Vec<JobEvent> {
+        let Self { mut events, until } = self;
         drop(until);
         let mut found = Vec::new();
         // A sensor that hangs keeps the rest.
@@ -105,7 +109,11 @@ struct Batch {
 }
 
 impl Batch {
+    /// Adds a reading; where the sensors are late, the last one is there already.
     fn add(&mut self, at_ms: Millis, sensors: &[Sensor]) {
+        if self.at_ms.last() == Some(&at_ms) {
+            return;
+        }
         for sensor in sensors.iter().filter(|sensor| varies(sensor.quantity)) {
             let Ok(value) = sensor.value else { continue };
             let is_same = |(of, series): &&mut (Part, SensorSeries)| {
@@ -118,10 +126,10 @@ impl Batch {
             }
             let mut values = vec![None; self.at_ms.len()];
             values.push(value);
-            let (device, rail) = (sensor.of.device, sensor.of.rail);
-            let device = device.map(|id| id.to_string());
-            let (name, rail) = (sensor.name.to_owned(), rail.map(str::to_owned));
-            self.sensors.push((sensor.of, SensorSeries { name, device, rail, values }));
+            let Part { device, rail } = &sensor.of;
+            let device = device.as_ref().map(ToString::to_string);
+            let (name, rail) = (sensor.name.to_owned(), rail.as_ref().map(ToString::to_string));
+            self.sensors.push((sensor.of.clone(), SensorSeries { name, device, rail, values }));
         }
         self.at_ms.push(at_ms);
         for (_, series) in &mut self.sensors {
@@ -137,9 +145,16 @@ impl Batch {
     }
 }
 
-/// Whether a quantity says something about a measurement by its course: sizes of memory do not.
+/// Whether a quantity says something about a measurement by its course: sizes of memory and counters do not.
 const fn varies(quantity: Quantity) -> bool {
-    matches!(quantity, Quantity::Ratio | Quantity::Hertz | Quantity::Celsius | Quantity::Watts)
+    match quantity {
+        Quantity::Ratio
+        | Quantity::Hertz
+        | Quantity::Celsius
+        | Quantity::Watts
+        | Quantity::Reasons => true,
+        Quantity::Processes | Quantity::Bytes | Quantity::Joules => false,
+    }
 }
 
 fn five_digits(value: f64) -> f64 {
@@ -149,6 +164,7 @@ fn five_digits(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
 
     fn sensor(name: &'static str, quantity: Quantity, value: Result<f64, String>) -> Sensor {
         Sensor { name, quantity, of: Part::MACHINE, source: "a file".into(), value }
@@ -162,6 +178,7 @@ mod tests {
         let memory = sensor("memory_total_byte", Quantity::Bytes, Ok(1e9));
         batch.add(100, &[power(Ok(14.123_456)), clock(Err("asleep".into())), memory]);
         batch.add(200, &[power(Err("gone".into())), clock(Ok(3.2e9))]);
+        batch.add(200, &[power(Ok(99.0))]);
         let (told, mut events) = unbounded_channel();
         assert!(batch.send(&told));
         let Ok(JobEvent::Readings { at_ms, sensors }) = events.try_recv() else { panic!("none") };
@@ -177,22 +194,21 @@ mod tests {
     }
 
     /// Sensors with one value, read at this moment.
-    fn sensed() -> Sensed {
+    fn sensed() -> Arc<Sensed> {
         let sensors = vec![sensor("cpu_power_watt", Quantity::Watts, Ok(1.0))];
-        Sensed { at_ms: Clock::default().now(), sensors }
+        Arc::new(Sensed { at_ms: Clock::default().now(), sensors, gpus: Vec::new(), host: None })
     }
 
     #[tokio::test]
     async fn a_job_is_read_at_most_ten_times_a_second_and_a_short_one_not_at_all() {
         let begin = Instant::now();
-        let short = SensorThread::end(SensorThread::reading(sensed)).await;
+        let short = JobReadings::reading(async || sensed()).end().await;
         assert!(short.is_empty() || begin.elapsed() >= BATCH, "{short:?}");
         let begin = Instant::now();
-        let mut long = SensorThread::reading(sensed);
-        assert!(long.is_some());
-        let first = SensorThread::next(&mut long).await;
+        let mut long = JobReadings::reading(async || sensed());
+        let first = long.next().await;
         tokio::time::sleep(3 * SPACING).await;
-        let rest = SensorThread::end(long).await;
+        let rest = long.end().await;
         let passed = begin.elapsed();
         let mut moments = Vec::new();
         for event in [vec![first], rest].concat() {
@@ -206,17 +222,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_sensor_that_hangs_keeps_its_readings_and_not_the_job() {
-        let (release, held) = sync_channel::<()>(0);
-        let hangs = move || {
-            // Ends when the test drops its side.
-            let _ = held.recv();
-            sensed()
-        };
-        let mut thread = SensorThread::reading(hangs);
-        let waited = timeout(BATCH + 5 * SPACING, SensorThread::next(&mut thread)).await;
+        let mut readings = JobReadings::reading(async || std::future::pending().await);
+        let waited = timeout(BATCH + 5 * SPACING, readings.next()).await;
         assert!(waited.is_err(), "{waited:?}");
-        let ended = SensorThread::end(thread).await;
-        assert_eq!(ended, []);
-        drop(release);
+        assert_eq!(readings.end().await, []);
     }
 }

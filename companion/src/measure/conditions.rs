@@ -1,19 +1,25 @@
 //! Conditions of a measurement, read before it, when sampling begins, and when it ends.
 
+use std::time::Duration;
+
 use kernels::backend::Description;
 use kernels::measure::Stage;
 use report::output::json::bench::ConditionsJson;
 use serde_json::{Map, Value};
 
-use super::sensors::{CoreTime, Energy, Reading, Sensors, Temperature};
+use super::sensors::{CoreTime, Energy, PatientSensors, Reading, Sensors, Temperature};
 
 /// Share of the machine's CPU time used by others above which a result is flagged as contended.
 const CONTENTION: f64 = 0.05;
+/// The thermometers in sentences.
+const THERMOMETERS: &str = "the thermometers";
+/// Longest wait for a sensor, so that one that hangs does not end a measurement.
+pub(super) const SENSOR_WAIT: Duration = Duration::from_secs(1);
 
 /// Sensor readings of a measurement in progress.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    sensors: Sensors,
+    sensors: PatientSensors,
     load: Reading<f64>,
     temperature: Reading<Temperature>,
     begin: Option<Moment>,
@@ -26,6 +32,8 @@ struct Moment {
     energy: Reading<Energy>,
     battery: Reading<f64>,
     cores: Reading<CoreTime>,
+    /// Times that heat slowed the processor down since boot.
+    throttled: Reading<f64>,
     seconds: f64,
 }
 
@@ -49,8 +57,9 @@ pub(crate) struct Others {
 
 impl Watch {
     /// Reads the sensors that must be read before the work begins.
-    pub(crate) fn new(sensors: Sensors) -> Self {
-        let (load, temperature) = (sensors.load(), sensors.temperature());
+    pub(crate) fn new(sensors: PatientSensors) -> Self {
+        let load = sensors.ask("/proc/loadavg", Sensors::load);
+        let temperature = sensors.ask(THERMOMETERS, Sensors::temperature);
         Self { sensors, load, temperature, begin: None, end: None }
     }
 
@@ -65,9 +74,10 @@ impl Watch {
 
     fn moment(&self, seconds: f64) -> Moment {
         Moment {
-            energy: self.sensors.package_energy(),
-            battery: self.sensors.battery_power(),
-            cores: self.sensors.core_time(),
+            energy: self.sensors.ask("RAPL", Sensors::package_energy),
+            battery: self.sensors.ask("/sys/class/power_supply", Sensors::battery_power),
+            cores: self.sensors.ask("/proc/stat", Sensors::core_time),
+            throttled: self.sensors.ask("the cores' counters", Sensors::throttle_count),
             seconds,
         }
     }
@@ -115,17 +125,33 @@ impl Watch {
         self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
     }
 
+    /// Times that heat slowed the processor down while sampling.
+    fn throttled(&self) -> Reading<f64> {
+        let (begin, end) = self.moments()?;
+        Ok(end.throttled.clone()? - begin.throttled.clone()?)
+    }
+
     /// All conditions of the record.
     pub(crate) fn conditions(&self, description: &Description) -> ConditionsJson {
         let mut missing = Missing::default();
         let others = self.others();
         let power = self.power();
         let host = others.clone().map(|others| others.host);
+        let settings = self.sensors.ask("the settings of the processor", |sensors| {
+            let clock = (sensors.governor(), sensors.clock_driver());
+            Ok((clock, sensors.power_mode(), sensors.power_cap()))
+        });
+        let ((governor, clock_driver), power_mode, power_cap) = settings.unwrap_or_else(|why| {
+            let none = || Err(why.clone());
+            ((none(), none()), none(), Err(why.clone()))
+        });
+        let system = self.sensors.ask("/proc", |sensors| Ok(sensors.system()));
+        let temperature_after = self.sensors.ask(THERMOMETERS, Sensors::temperature);
         ConditionsJson {
             version: env!("CARGO_PKG_VERSION").into(),
             kernel_hash: kernels::SOURCES.into(),
             build: kernels::BUILD.into(),
-            system: self.sensors.system(),
+            system: system.unwrap_or_default(),
             threads: description.workers,
             pinned: description.pinned,
             last_level_cache_bytes: missing.or_why(
@@ -135,14 +161,17 @@ impl Watch {
                         .into()
                 }),
             ),
-            governor: missing.or_why("governor", self.sensors.governor()),
+            governor: missing.or_why("governor", governor),
+            clock_driver: missing.or_why("clock_driver", clock_driver),
+            power_mode: missing.or_why("power_mode", power_mode),
+            power_cap_w: missing.or_why("power_cap_w", power_cap),
+            throttle_events: missing.or_why("throttle_events", self.throttled()),
             load_before: missing.or_why("load_before", self.load.clone()),
             others_share: missing.or_why("others_share", others.map(|others| others.programs)),
             steal_share: missing.or_why("steal_share", host),
             temperature_before_c: missing
                 .or_why("temperature_before_c", celsius(&self.temperature)),
-            temperature_after_c: missing
-                .or_why("temperature_after_c", celsius(&self.sensors.temperature())),
+            temperature_after_c: missing.or_why("temperature_after_c", celsius(&temperature_after)),
             temperature_source: missing
                 .or_why("temperature_source", self.temperature.clone().map(|found| found.sensor)),
             power_w: missing.or_why("power_w", power.clone().map(|power| power.watts)),
@@ -186,12 +215,13 @@ mod tests {
             }),
             battery,
             cores: Ok(CoreTime { all: 0, busy: 0, steal: 0, own: 0 }),
+            throttled: Ok(7.0),
             seconds,
         }
     }
 
     fn watched(begin: Moment, end: Moment) -> Watch {
-        let mut watch = Watch::new(Sensors::at(Path::new("/nowhere")));
+        let mut watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))));
         (watch.begin, watch.end) = (Some(begin), Some(end));
         watch
     }
@@ -212,6 +242,17 @@ mod tests {
     }
 
     #[test]
+    fn throttling_counts_while_sampling_alone() {
+        let mut end = moment(Ok(0.0), Ok(0.0), 1.0);
+        end.throttled = Ok(9.0);
+        assert_eq!(watched(moment(Ok(0.0), Ok(0.0), 0.0), end).throttled(), Ok(2.0));
+        let mut unknown = moment(Ok(0.0), Ok(0.0), 1.0);
+        unknown.throttled = Err("no counter".into());
+        let watch = watched(moment(Ok(0.0), Ok(0.0), 0.0), unknown);
+        assert_eq!(watch.throttled(), Err("no counter".into()));
+    }
+
+    #[test]
     fn cpu_time_of_others_excludes_this_process() {
         let mut end = moment(Ok(0.0), Ok(0.0), 1.0);
         end.cores = Ok(CoreTime { all: 200, busy: 150, steal: 10, own: 120 });
@@ -222,7 +263,7 @@ mod tests {
 
     #[test]
     fn every_null_has_a_reason() {
-        let watch = Watch::new(Sensors::at(Path::new("/nowhere")));
+        let watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))));
         let description = Description {
             id: kernels::backend::DeviceId::CPU,
             catalog_key: None,
@@ -236,6 +277,10 @@ mod tests {
         for key in [
             "last_level_cache_bytes",
             "governor",
+            "clock_driver",
+            "power_mode",
+            "power_cap_w",
+            "throttle_events",
             "load_before",
             "others_share",
             "temperature_before_c",

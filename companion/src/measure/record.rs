@@ -8,9 +8,9 @@ use report::output::json::bench::{
 };
 use std::ops::ControlFlow;
 
-use super::conditions::Watch;
+use super::conditions::{SENSOR_WAIT, Watch};
 use super::machine;
-use super::sensors::Sensors;
+use super::sensors::PatientSensors;
 
 /// Measures one point and returns its record.
 ///
@@ -40,7 +40,7 @@ pub(crate) fn measure_while(
     plan: &Plan,
     go_on: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<BenchJson, Stopped<Fault>> {
-    let mut watch = Watch::new(Sensors::here());
+    let mut watch = Watch::new(PatientSensors::here(SENSOR_WAIT));
     let outcome = job::run(clock, backend, work, plan, &mut |stage| {
         watch.note(stage, clock.now_ns() as f64 * 1e-9);
         go_on(stage)

@@ -1,14 +1,22 @@
 //! State of the machine from Linux's sysfs and procfs. A missing reading has a reason; it is never zero.
 
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod gpu;
 mod meters;
+mod patience;
 mod power;
 mod temperature;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
-pub(crate) use meters::{PowerMeter, Shows};
+use crate::hooks::Hooks;
+
+pub(crate) use gpu::{Gpu, GpuQuantity, GpuReading};
+pub(crate) use meters::{CHIPS, MeterOf, PowerMeter, RAILS, Shows};
+pub(crate) use patience::{PatientSensors, seconds};
 pub(crate) use power::Energy;
 #[cfg(test)]
 pub(crate) use power::Meter;
@@ -39,7 +47,7 @@ pub(crate) struct CoreTime {
 impl Sensors {
     /// The sensors of this machine.
     pub(crate) fn here() -> Self {
-        Self { root: PathBuf::from("/") }
+        Self { root: Hooks::sensors() }
     }
 
     #[cfg(test)]
@@ -55,6 +63,21 @@ impl Sensors {
                 _ => format!("/{path}: {error}"),
             })?;
         Ok(text.trim().to_owned())
+    }
+
+    /// The first bytes of a file that is no text.
+    fn bytes(&self, path: &str, most: u64) -> Reading<Vec<u8>> {
+        let failed = |error: std::io::Error| format!("/{path}: {error}");
+        let file = fs::File::open(self.root.join(path)).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
+    /// Name of the file or folder that a link leads to.
+    fn target(&self, path: &str) -> Option<String> {
+        let whole = fs::canonicalize(self.root.join(path)).ok()?;
+        Some(whole.file_name()?.to_string_lossy().into())
     }
 
     fn number(&self, path: &str) -> Reading<f64> {
@@ -75,6 +98,17 @@ impl Sensors {
     /// Frequency governor of the first core.
     pub(crate) fn governor(&self) -> Reading<String> {
         self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    }
+
+    /// Driver that sets the clocks of the cores.
+    pub(crate) fn clock_driver(&self) -> Reading<String> {
+        self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver")
+    }
+
+    /// Mode of power that the firmware has for the whole machine, else the preference of the first core.
+    pub(crate) fn power_mode(&self) -> Reading<String> {
+        let preference = "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference";
+        self.text("sys/firmware/acpi/platform_profile").or_else(|_| self.text(preference))
     }
 
     /// Load average over one minute.
@@ -157,6 +191,11 @@ impl Sensors {
         Some((bytes / 1024.0 / 1024.0 / 1024.0 * 100.0).round() / 100.0)
     }
 
+    /// Name of this machine in a network.
+    pub(crate) fn host_name(&self) -> Reading<String> {
+        self.text("proc/sys/kernel/hostname")
+    }
+
     /// Name and version of the operating system.
     pub(crate) fn system(&self) -> String {
         let version = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
@@ -206,8 +245,29 @@ pub(crate) mod tests {
             Self(root)
         }
 
+        /// Adds links to other paths of it, as sysfs has them between its classes and its devices.
+        pub(crate) fn linked(self, links: &[(&str, &str)]) -> Self {
+            for (path, target) in links {
+                let path = self.0.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::create_dir_all(self.0.join(target)).unwrap();
+                std::os::unix::fs::symlink(self.0.join(target), path).unwrap();
+            }
+            self
+        }
+
+        /// Adds a file of bytes.
+        pub(crate) fn with_bytes(self, path: &str, bytes: &[u8]) -> Self {
+            fs::write(self.0.join(path), bytes).unwrap();
+            self
+        }
+
         pub(crate) fn sensors(&self) -> Sensors {
             Sensors::at(&self.0)
+        }
+
+        pub(crate) fn patient(&self) -> PatientSensors {
+            PatientSensors::of(self.sensors())
         }
     }
 
@@ -224,6 +284,11 @@ pub(crate) mod tests {
             "full",
             &[
                 ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+                ("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "amd-pstate-epp\n"),
+                (
+                    "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference",
+                    "balance_power\n",
+                ),
                 ("proc/loadavg", "0.25 0.10 0.05 1/200 999\n"),
                 ("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable: 500 kB\n"),
                 ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n"),
@@ -235,6 +300,8 @@ pub(crate) mod tests {
         );
         let sensors = machine.sensors();
         assert_eq!(sensors.governor().as_deref(), Ok("performance"));
+        assert_eq!(sensors.clock_driver().as_deref(), Ok("amd-pstate-epp"));
+        assert_eq!(sensors.power_mode().as_deref(), Ok("balance_power"));
         assert_eq!(sensors.load(), Ok(0.25));
         assert_eq!(sensors.memory_gib(), Some(16.0));
         assert_eq!(sensors.memory_available(), Ok(512_000.0));
@@ -248,6 +315,9 @@ pub(crate) mod tests {
         let sensors = machine.sensors();
         for (reading, expected) in [
             (sensors.governor().map(|_| 0.0), "scaling_governor does not exist"),
+            (sensors.clock_driver().map(|_| 0.0), "scaling_driver does not exist"),
+            (sensors.power_mode().map(|_| 0.0), "energy_performance_preference does not exist"),
+            (sensors.power_cap(), "no RAPL limit"),
             (sensors.load(), "`much`"),
             (sensors.temperature().map(|found| found.celsius), "no thermal zone"),
             (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),

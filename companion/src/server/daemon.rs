@@ -25,7 +25,7 @@ use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
 use crate::measure::machine;
 use crate::scopes::Restriction;
-use crate::telemetry::SensorReader;
+use crate::telemetry::{SensorReader, SharedSensors};
 
 /// Largest number of concurrent calculations.
 const COMPUTING: usize = 2;
@@ -71,7 +71,7 @@ pub(super) struct Daemon {
     pub(super) notes: Notes,
     pub(super) tally: Tally,
     pub(super) journal: Arc<Journal>,
-    pub(super) sensors: SensorReader,
+    pub(super) sensors: Arc<SharedSensors>,
     pub(super) counters: Counters,
     pub(super) clock: Clock,
     pub(super) hooks: Hooks,
@@ -106,6 +106,15 @@ impl Daemon {
         let opened = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone());
         let (store, desk) = opened?;
         let devices = machine::devices(&hooks);
+        let sensors = match &workers {
+            Workers::Processes => {
+                let mut reader = SensorReader::new(clock.clone());
+                SharedSensors::start(clock.clone(), move || reader.sensed())
+            }
+            #[cfg(all(test, debug_assertions))]
+            Workers::Played(_) => SharedSensors::played(clock.clone()),
+        };
+        let sensors = Arc::new(sensors);
         let daemon = Self {
             site: config.site,
             hosts: config.hosts,
@@ -122,11 +131,11 @@ impl Daemon {
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
-            jobs: Jobs::new(store, hooks.clone(), clock.clone(), devices, workers),
+            jobs: Jobs::new(store, hooks.clone(), devices, workers, Arc::clone(&sensors)),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),
             journal,
-            sensors: SensorReader::new(clock.clone()),
+            sensors,
             counters: Counters::default(),
             clock,
             hooks,

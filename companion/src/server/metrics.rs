@@ -1,5 +1,7 @@
 //! Counters and sensors in the text format of Prometheus, without labels of single clients.
 
+mod dcgm;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,22 +55,11 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
             line(&mut out, &format!("ridgepoint_jobs{{state=\"{}\"}}", state.key()), count as f64);
         }
     }
-    sensors(&mut out, &daemon.sensors.read().readings);
+    let sensed = daemon.sensors.latest().await;
+    sensors(&mut out, &sensed.told().readings);
+    dcgm::write(&mut out, &sensed);
     text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
 }
-
-/// Readings of a card under the names of DCGM's fields, for dashboards that know those: reading, field, its description, and units
-/// of the reading per unit of the field.
-const DCGM: [(&str, &str, &str, f64); 3] = [
-    ("gpu_utilization_ratio", "DCGM_FI_DEV_GPU_UTIL", "Utilization of the card, in percent.", 0.01),
-    (
-        "gpu_memory_used_byte",
-        "DCGM_FI_DEV_FB_USED",
-        "Memory of the card in use, in MiB.",
-        1_048_576.0,
-    ),
-    ("gpu_power_watt", "DCGM_FI_DEV_POWER_USAGE", "Power of the card, in W.", 1.0),
-];
 
 /// Writes the sensors with their device and rail. A missing one has no value, and `ridgepoint_sensor_success` 0.
 fn sensors(out: &mut String, readings: &[Reading]) {
@@ -89,22 +80,14 @@ fn sensors(out: &mut String, readings: &[Reading]) {
         let lines = readings.iter().filter(|reading| reading.name == *name);
         let lines = lines.filter_map(|reading| Some((part(reading), reading.value?)));
         let help = "A sensor of this machine; the unit is in the name.";
-        family(out, &format!("ridgepoint_{name}"), help, lines.collect());
-    }
-    for (name, field, help, unit) in DCGM {
-        let lines = readings.iter().filter(|reading| reading.name == name);
-        let lines = lines.filter_map(|reading| {
-            let (_, index) = reading.device.as_deref()?.split_once(':')?;
-            Some((vec![("gpu", index.to_owned())], reading.value? / unit))
-        });
-        family(out, field, help, lines.collect());
+        family(out, &format!("ridgepoint_{name}"), "gauge", help, lines.collect());
     }
 }
 
 /// Writes the lines of a name, if there are any.
-fn family(out: &mut String, name: &str, help: &str, lines: Vec<(Labels, f64)>) {
+fn family(out: &mut String, name: &str, kind: &str, help: &str, lines: Vec<(Labels, f64)>) {
     if !lines.is_empty() {
-        head(out, name, "gauge", help);
+        head(out, name, kind, help);
     }
     for (labels, value) in lines {
         line(out, &labeled(name, labels), value);
@@ -165,24 +148,5 @@ ridgepoint_cpu_power_watt{device="cpu:0",rail="a \"b\" \\"} 4
 ridgepoint_load_1m 0.5
 "#;
         assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn readings_of_cards_have_the_names_of_dcgm_too_and_no_others_do() {
-        let text = written(&[
-            reading("gpu_utilization_ratio", ["cuda:0", ""], Some(0.5)),
-            reading("gpu_utilization_ratio", ["cuda:1", ""], Some(0.25)),
-            reading("gpu_memory_used_byte", ["cuda:0", ""], Some(3_145_728.0)),
-            reading("gpu_power_watt", ["cuda:0", "board"], None),
-            reading("cpu_power_watt", ["cpu:0", "packages"], Some(65.5)),
-        ]);
-        let (_, dcgm) = text.split_once("# TYPE DCGM").unwrap();
-        let expected = r#"_FI_DEV_GPU_UTIL gauge
-DCGM_FI_DEV_GPU_UTIL{gpu="0"} 50
-DCGM_FI_DEV_GPU_UTIL{gpu="1"} 25
-# TYPE DCGM_FI_DEV_FB_USED gauge
-DCGM_FI_DEV_FB_USED{gpu="0"} 3
-"#;
-        assert_eq!(dcgm, expected);
     }
 }

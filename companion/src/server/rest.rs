@@ -168,8 +168,9 @@ pub(super) fn catalog(name: &str, key: Option<&str>) -> Response {
 }
 
 /// Readings of all sensors.
-pub(super) fn telemetry(daemon: &Daemon) -> Response {
-    json(serde_json::to_vec(&daemon.sensors.read()).expect("readings have text keys"))
+pub(super) async fn telemetry(daemon: &Daemon) -> Response {
+    let told = daemon.sensors.latest().await.told();
+    json(serde_json::to_vec(&told).expect("readings have text keys"))
 }
 
 /// Health: 503 once the job store is broken, and while the audit log cannot be written.

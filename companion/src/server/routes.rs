@@ -54,7 +54,7 @@ async fn answer_by(
         Reply::Compute(_, compute) => rest::compute(daemon, compute, request).await,
         Reply::Prototype(_, compute) => rest::prototype(daemon, compute, request).await,
         Reply::Catalog(name) => rest::catalog(name, Some(key).filter(|key| !key.is_empty())),
-        Reply::Telemetry => rest::telemetry(daemon),
+        Reply::Telemetry => rest::telemetry(daemon).await,
         Reply::OpenApi => reply::json(openapi::document().to_string()),
         Reply::Health => rest::health(daemon, request.uri().query()),
         Reply::Metrics => metrics::answer(daemon).await,

@@ -325,7 +325,7 @@ impl<'a> Running<'a> {
     }
 
     async fn send_telemetry(&mut self) -> Result<(), Close> {
-        let telemetry = self.daemon.sensors.read();
+        let telemetry = self.daemon.sensors.latest().await.told();
         say(self.sink, None, ServerMessage::Telemetry(telemetry)).await
     }
 

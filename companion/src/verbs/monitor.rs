@@ -15,6 +15,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 
 use super::interval::{self, Range};
+use super::sensor_device;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Form};
@@ -39,6 +40,9 @@ pub(super) fn command() -> Command {
             interval::argument("Time between two samples, 100ms (default) to 1min"),
             file("series", "Write every sample to this file, by its ending as .csv or .jsonl"),
             file("output-file", "Write the summary to this file instead of stderr; as JSON unless -o says otherwise"),
+            sensor_device::argument(
+                "Meters of power of this device alone: cpu, or a card as telemetry names it; the rest of the summary stays that of the machine",
+            ),
             output::argument().help("Form of the summary on stderr; default: table"),
             Arg::new("command")
                 .value_name("COMMAND")
@@ -52,7 +56,7 @@ pub(super) fn command() -> Command {
         .after_help(
             "The program keeps stdin, stdout and stderr; signals are passed on to it, and its exit code is that of monitor: 128 \
              and the signal's number if a signal ended it, 3 if it cannot be started. A sensor that cannot be read is null with \
-             the reason.\n\n\
+             the reason, also one that does not answer within a second.\n\n\
              Examples:\n  ridgepoint monitor -- llama-bench -m model.gguf\n  \
              ridgepoint monitor --series run.csv --output-file run.json -- python3 train.py",
         )
@@ -67,8 +71,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         // Refused before the program runs for an hour.
         files::output(path).map_err(|why| Failure::bad(format!("{}: {why}", path.display())))?;
     }
+    let device = sensor_device::asked(matches)?;
     let series = path("series").map(|path| Series::create(path)).transpose()?;
-    let run = Run::of(&command, interval, series)?;
+    let run = Run::of(&command, interval, device, series)?;
     let answer = summary::answer(&run);
     let asked = Form::asked(matches);
     let written = path("output-file").map_or(Ok(()), |path| {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-use calc_core::units::{Bytes, Hertz, Watts};
+use calc_core::units::{Bytes, Hertz, Joules, Watts};
 use clap::{ArgMatches, Command};
 use report::number_text as n;
 use report::output::json::SCHEMA;
@@ -13,11 +13,11 @@ use report::output::table::{Align, Table};
 use serde_json::{Value, json};
 
 use super::interval::{self, Range};
-use super::watch;
+use super::{sensor_device, watch};
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, Rows};
-use crate::telemetry::{Quantity, SPAN, Sensed, Sensor, SensorReader};
+use crate::telemetry::{Owner, Quantity, SPAN, Sensed, Sensor, SensorReader};
 
 /// Shorter intervals would repeat a rate, which needs [`SPAN`].
 const INTERVALS: Range = Range { least: SPAN, most: Duration::from_hours(1) };
@@ -33,10 +33,13 @@ pub(super) fn command() -> Command {
             watch::argument(),
             interval::argument("Time between two readings, 200ms to 1h; default 1s")
                 .requires("watch"),
+            sensor_device::argument(
+                "Only the sensors of this device: cpu, or a card as a reading names it, such as amdgpu@0000:03:00.0",
+            ),
             output::argument(),
         ])
         .after_help(
-            "A sensor that cannot be read is listed with the reason.\n\n\
+            "A sensor that cannot be read is listed with the reason, also one that does not answer within 0.3 s.\n\n\
              Examples:\n  ridgepoint telemetry\n  ridgepoint telemetry --watch --interval 500ms -o jsonl > series.jsonl",
         )
 }
@@ -44,16 +47,18 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let form = watch::form(matches)?;
     let interval = interval::of(matches, USUAL, INTERVALS)?;
-    let reader = SensorReader::new(Clock::default());
+    let device = sensor_device::asked(matches)?;
+    let device = device.as_ref();
+    let mut reader = SensorReader::new(Clock::default());
     // Load and power are differences of two readings.
     reader.sensed();
     thread::sleep(SPAN);
     if !watch::is_endless(matches) {
-        return answer(&reader.sensed()).print(form);
+        return answer(&reader.sensed(), device).print(form);
     }
     let erases = form == Form::Table && io::stdout().is_terminal();
     loop {
-        let text = answer(&reader.sensed()).text(form);
+        let text = answer(&reader.sensed(), device).text(form);
         let text = match (form, erases) {
             (Form::Table, true) => format!("{ERASE}{text}"),
             // Tables in a file stand apart.
@@ -65,10 +70,27 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-fn answer(sensed: &Sensed) -> Answer {
-    let readings: Vec<Value> = sensed.sensors.iter().map(reading).collect();
-    let value = json!({ "schema": SCHEMA, "at_ms": sensed.at_ms, "readings": readings });
-    Answer { document: document(sensed), value, rows: Rows::At("/readings") }
+/// The readings of a device, or all.
+struct Kept<'a> {
+    sensors: Vec<&'a Sensor>,
+    device: Option<&'a Owner>,
+    /// Number of the others.
+    left_out: usize,
+}
+
+fn answer(sensed: &Sensed, device: Option<&Owner>) -> Answer {
+    let is_kept =
+        |sensor: &&Sensor| device.is_none_or(|device| sensor.of.device.as_ref() == Some(device));
+    let sensors: Vec<&Sensor> = sensed.sensors.iter().filter(is_kept).collect();
+    let kept = Kept { device, left_out: sensed.sensors.len() - sensors.len(), sensors };
+    let readings: Vec<Value> = kept.sensors.iter().map(|sensor| reading(sensor)).collect();
+    let value = json!({
+        "schema": SCHEMA,
+        "at_ms": sensed.at_ms,
+        "readings": readings,
+        "left_out": kept.left_out,
+    });
+    Answer { document: document(&kept), value, rows: Rows::At("/readings") }
 }
 
 fn reading(sensor: &Sensor) -> Value {
@@ -76,41 +98,53 @@ fn reading(sensor: &Sensor) -> Value {
         "name": sensor.name,
         "value": sensor.value.as_ref().ok(),
         "unit": sensor.quantity.unit(),
-        "device": sensor.of.device.map(|id| id.to_string()),
+        "device": sensor.of.device.as_ref().map(ToString::to_string),
         "rail": sensor.of.rail,
         "source": sensor.source,
         "reason": sensor.value.as_ref().err(),
     })
 }
 
-fn document(sensed: &Sensed) -> Document {
+fn document(kept: &Kept<'_>) -> Document {
     let mut out = Document::default();
-    let here = sensed.sensors.iter().filter(|sensor| sensor.value.is_ok()).count();
-    out.heading(format!("{here} of {} sensors can be read", sensed.sensors.len()));
+    let here = kept.sensors.iter().filter(|sensor| sensor.value.is_ok()).count();
+    let of = kept.device.map_or_else(String::new, |device| format!(" of {device}"));
+    out.heading(format!("{here} of {} sensors{of} can be read", kept.sensors.len()));
     let mut table = Table::new(&[
         ("sensor", Align::Left),
+        ("device, part", Align::Left),
         ("value", Align::Right),
         ("source, or why it is missing", Align::Left),
     ]);
-    for sensor in &sensed.sensors {
+    for sensor in &kept.sensors {
         let (value, said) = match &sensor.value {
             Ok(value) => (shown(*value, sensor.quantity), sensor.source.clone()),
             Err(why) => (n::NO_NUMBER.to_owned(), format!("missing: {why}")),
         };
-        table.push(vec![sensor.name.into(), value, said]);
+        let device = sensor.of.device.as_ref().map(ToString::to_string);
+        let rail = sensor.of.rail.as_ref().map(ToString::to_string);
+        let part: Vec<String> = [device, rail].into_iter().flatten().collect();
+        table.push(vec![sensor.name.into(), part.join(", "), value, said]);
     }
     out.table(table);
+    if kept.left_out > 0 {
+        out.notes(vec![format!(
+            "{} sensors of the machine and of other devices are left out",
+            kept.left_out
+        )]);
+    }
     out
 }
 
 fn shown(value: f64, quantity: Quantity) -> String {
     match quantity {
         Quantity::Ratio => n::percent(value),
-        Quantity::Processes => n::short(value, 3),
+        Quantity::Processes | Quantity::Reasons => n::short(value, 3),
         Quantity::Bytes => n::bytes(Bytes::new(value)),
         Quantity::Hertz => n::clock(Hertz::new(value)),
         Quantity::Celsius => format!("{}{}°C", n::short(value, 3), n::SPACE),
         Quantity::Watts => n::power(Watts::new(value)),
+        Quantity::Joules => n::energy(Joules::new(value)),
     }
 }
 
@@ -136,12 +170,52 @@ mod tests {
                 sensor("temperature_celsius", Quantity::Celsius, Ok(45.5)),
                 sensor("cpu_power_watt", Quantity::Watts, Err("no meter".into())),
             ],
+            gpus: Vec::new(),
+            host: None,
         }
+    }
+
+    /// The readings with two of a card.
+    fn with_card() -> Sensed {
+        let mut sensed = sensed();
+        for (name, quantity, value) in [
+            ("gpu_power_watt", Quantity::Watts, Ok(287.0)),
+            ("gpu_memory_used_byte", Quantity::Bytes, Err("not told".into())),
+        ] {
+            let device = Some(Owner::Card("amdgpu@0000:03:00.0".into()));
+            let of = Part { device, rail: Some("PPT".into()) };
+            sensed.sensors.push(Sensor { name, quantity, of, source: "hwmon".into(), value });
+        }
+        sensed
+    }
+
+    #[test]
+    fn the_readings_of_a_device_stand_alone_and_the_rest_is_counted() {
+        let card = Owner::Card("amdgpu@0000:03:00.0".into());
+        let of_card = answer(&with_card(), Some(&card));
+        let text = of_card.text(Form::Table).replace(n::SPACE, " ");
+        for expected in [
+            "1 of 2 sensors of amdgpu@0000:03:00.0 can be read",
+            "amdgpu@0000:03:00.0, PPT",
+            "287 W",
+            "5 sensors of the machine and of other devices are left out",
+        ] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
+        assert!(!text.contains("cpu_"), "{text}");
+        let value: Value = serde_json::from_str(&of_card.text(Form::Jsonl)).unwrap();
+        assert_eq!(
+            (&value["left_out"], value["readings"].as_array().unwrap().len()),
+            (&5.into(), 2)
+        );
+        let all: Value =
+            serde_json::from_str(&answer(&with_card(), None).text(Form::Jsonl)).unwrap();
+        assert_eq!((&all["left_out"], all["readings"].as_array().unwrap().len()), (&0.into(), 7));
     }
 
     #[test]
     fn a_table_has_values_with_units_and_reasons() {
-        let text = answer(&sensed()).text(Form::Table).replace(n::SPACE, " ");
+        let text = answer(&sensed(), None).text(Form::Table).replace(n::SPACE, " ");
         for expected in [
             "4 of 5 sensors",
             "25 %",
@@ -157,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_line_of_json_has_value_unit_source_and_reason() {
-        let text = answer(&sensed()).text(Form::Jsonl);
+        let text = answer(&sensed(), None).text(Form::Jsonl);
         assert_eq!(text.lines().count(), 1, "{text}");
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(

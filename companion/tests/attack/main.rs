@@ -48,6 +48,7 @@ mod schemas;
 mod scopes;
 #[path = "../../src/worker/script.rs"]
 mod script;
+mod sensors;
 #[cfg(feature = "soak")]
 mod soak;
 mod socket;

@@ -60,7 +60,7 @@ fn what_is_missing_is_null_with_a_reason() {
     let (_, value) = monitored("sleep 0.3");
     let missing = value["missing"].as_object().expect("an object");
     for (key, value) in value.as_object().expect("an object") {
-        let optional = ["signal", "temperature_source"].contains(&key.as_str());
+        let optional = ["signal", "temperature_source", "device"].contains(&key.as_str());
         assert!(optional || value.is_null() == missing.contains_key(key), "{key}: {value}");
     }
     assert!(missing.values().all(|why| why.as_str().is_some_and(|why| !why.is_empty())));

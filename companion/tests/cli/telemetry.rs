@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::run::{Ends, answer, line, program};
+use crate::run::{Ended, Ends, Folder, answer, line, program};
 
 fn sound(value: &Value) {
     let readings = value["readings"].as_array().expect("a list");
@@ -35,8 +35,14 @@ fn one_reading_has_rates_already() {
     let (total, free) = (of(&value, "memory_total_byte"), of(&value, "memory_available_byte"));
     assert!(free > Some(0.0) && free < total, "{free:?} {total:?}");
     let table = answer("telemetry");
-    assert!(table.contains("missing: this build has no GPU backend"), "{table}");
     assert!(table.contains("/proc/meminfo"), "{table}");
+    let readings = value["readings"].as_array().expect("a list").iter();
+    let cards = readings.filter(|reading| reading["name"] == "gpu_utilization_ratio");
+    for card in cards.clone().filter(|card| card["device"].is_null()) {
+        let why = "no GPU is found under /sys/class/drm and /sys/class/devfreq";
+        assert_eq!(card["reason"], why);
+    }
+    assert!(cards.count() > 0, "a card, or the reason why there is none: {value}");
 }
 
 #[test]
@@ -76,6 +82,103 @@ fn a_reader_that_leaves_ends_it() {
         child.0.try_wait().expect("a child")
     });
     assert_eq!(ended.and_then(|status| status.code()), Some(0));
+}
+
+/// A machine with two cards of amdgpu, in the layout of the kernel's documentation; the values are assumed.
+fn machine_with_cards() -> Folder {
+    let folder = Folder::new();
+    for (at, address, watts) in
+        [(128, "0000:03:00.0", "287000000"), (129, "0000:0c:00.0", "38000000")]
+    {
+        let device = format!("machine/sys/devices/{address}");
+        for (file, text) in [
+            ("uevent", format!("DRIVER=amdgpu\nPCI_ID=1002:744C\nPCI_SLOT_NAME={address}\n")),
+            ("gpu_busy_percent", "50\n".to_owned()),
+            ("hwmon/hwmon1/name", "amdgpu\n".to_owned()),
+            ("hwmon/hwmon1/power1_average", format!("{watts}\n")),
+        ] {
+            folder.file(&format!("{device}/{file}"), text);
+        }
+        for (link, target) in [
+            (format!("machine/sys/class/drm/renderD{at}/device"), &device),
+            (format!("machine/sys/class/hwmon/hwmon{at}"), &format!("{device}/hwmon/hwmon1")),
+            (format!("{device}/hwmon/hwmon1/device"), &device),
+        ] {
+            let link = folder.path(&link);
+            std::fs::create_dir_all(std::path::Path::new(&link).parent().expect("a folder"))
+                .expect("a folder");
+            std::os::unix::fs::symlink(folder.path(target), link).expect("a link");
+        }
+    }
+    folder
+}
+
+/// Runs the binary with the sensors of such a machine.
+fn beside_cards(machine: &Folder, words: &[&str]) -> Ended {
+    let hooks = serde_json::json!({ "sensors": machine.path("machine") }).to_string();
+    let mut program = program();
+    program.env("RIDGEPOINT_TEST_HOOKS", hooks).args(words);
+    program.output().expect("the binary starts").into()
+}
+
+#[test]
+fn a_device_keeps_its_readings_and_meters_and_the_rest_is_counted() {
+    let machine = machine_with_cards();
+    let second = "amdgpu@0000:0c:00.0";
+    let ended = beside_cards(&machine, &["telemetry", "--device", second, "-o", "json"]);
+    let value: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+    let readings = value["readings"].as_array().expect("a list");
+    assert!(readings.iter().all(|reading| reading["device"] == second), "{value}");
+    assert_eq!(of(&value, "gpu_power_watt"), Some(38.0));
+    let all = beside_cards(&machine, &["telemetry", "-o", "json"]);
+    let all: Value = serde_json::from_str(&all.stdout).expect("JSON");
+    let number = all["readings"].as_array().map(Vec::len).unwrap_or_default();
+    assert_eq!(value["left_out"], number - readings.len());
+    assert!(number > 2 * readings.len() && all["left_out"] == 0, "{number}");
+    let cpu = beside_cards(&machine, &["telemetry", "--device", "cpu", "-o", "json"]);
+    let cpu: Value = serde_json::from_str(&cpu.stdout).expect("JSON");
+    let names = cpu["readings"].as_array().expect("a list").iter();
+    assert!(names.clone().count() > 2 && names.clone().all(|it| it["device"] == "cpu:0"), "{cpu}");
+
+    let words =
+        ["monitor", "--device", second, "-o", "json", "--", "sh", "-c", "sleep 0.3; exit 3"];
+    let ended = beside_cards(&machine, &words);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let (_, json) = ended.stderr.split_once('\n').expect("the warning about hooks");
+    let value: Value = serde_json::from_str(json).expect("JSON");
+    let meters = value["meters"].as_array().expect("a list");
+    assert_eq!((meters.len(), &value["device"]), (1, &second.into()), "{value}");
+    assert!((meters[0]["mean_w"].as_f64().unwrap_or_default() - 38.0).abs() < 1e-6, "{value}");
+    // The package, the first card and the battery.
+    assert_eq!(value["meters_left_out"], 3, "{value}");
+}
+
+#[test]
+fn a_device_that_is_not_there_differs_from_a_name_of_none() {
+    let machine = machine_with_cards();
+    for verb in [&["telemetry"][..], &["monitor"]] {
+        for (device, code, expected) in [
+            (
+                "amdgpu@0000:04:00.0",
+                3,
+                "has no device `amdgpu@0000:04:00.0`; it has amdgpu@0000:03:00.0 (",
+            ),
+            ("cpu:1", 3, "amdgpu@0000:0c:00.0 (amdgpu 1002:744C), cpu:0 ("),
+            ("cuda:0", 3, "this build has no kernels for it"),
+            ("gpu", 2, "`gpu` is no device"),
+            ("@", 2, "`@` is no device"),
+            ("amdgpu@", 2, "such as amdgpu@0000:03:00.0"),
+            ("", 2, "`` is no device"),
+        ] {
+            let mut words = [verb, &["--device", device]].concat();
+            if verb == ["monitor"] {
+                words.extend(["--", "sh", "-c", "echo it runs"]);
+            }
+            let ended = beside_cards(&machine, &words);
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{words:?}");
+            assert!(ended.stderr.contains(expected), "{words:?}: {}", ended.stderr);
+        }
+    }
 }
 
 #[test]

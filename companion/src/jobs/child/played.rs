@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Order, SensorThread, Worker};
+use super::{JobReadings, Order, Worker};
 use crate::jobs::order::Task;
 
 /// Plays a worker for a task.
@@ -34,11 +34,11 @@ pub(super) struct Body {
     task: JoinHandle<String>,
 }
 
-pub(super) fn start(cast: &Cast, order: Order) -> (Worker, Option<SensorThread>) {
+pub(super) fn start(cast: &Cast, order: Order) -> (Worker, JobReadings) {
     let Played { lines, stdin, task, readings } = cast(order.task);
     let body = super::Body::Played(Body { stdin: Some(stdin), task });
     let worker = Worker { body, lines: BufReader::new(Box::new(lines)), line: Vec::new() };
-    (worker, Some(SensorThread::played(readings)))
+    (worker, JobReadings::played(readings))
 }
 
 impl Body {

@@ -1,12 +1,13 @@
 //! All meters of energy and power one by one, also those that contain each other: RAPL domains, rails of hwmon chips, the battery.
 //! They are never added up.
 
-use super::{Reading, Sensors};
+use super::{PatientSensors, Reading, Sensors};
 
 const DOMAINS: &str = "sys/class/powercap";
-const CHIPS: &str = "sys/class/hwmon";
+/// Folder of the chips of hwmon.
+pub(crate) const CHIPS: &str = "sys/class/hwmon";
 /// Chip with three rails, on Jetson boards: the driver shows volts and amperes, not their product.
-const RAILS: &str = "ina3221";
+pub(crate) const RAILS: &str = "ina3221";
 
 /// A meter with what it shows now.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,18 @@ pub(crate) struct PowerMeter {
     pub(crate) name: String,
     /// Driver and file.
     pub(crate) source: String,
+    pub(crate) of: MeterOf,
     pub(crate) shows: Reading<Shows>,
+}
+
+/// The part of the machine that a meter belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MeterOf {
+    Processor,
+    /// The whole machine.
+    Machine,
+    /// The device with this address on its bus.
+    Address(String),
 }
 
 /// The quantity that a meter shows.
@@ -27,29 +39,54 @@ pub(crate) enum Shows {
     Power(f64),
 }
 
-impl Sensors {
-    /// All meters of this machine, in a fixed order.
+impl PatientSensors {
+    /// All meters of this machine, in a fixed order. One that hangs has a reason, and the others their values.
     pub(crate) fn meters(&self) -> Vec<PowerMeter> {
-        let mut all = self.domains();
-        if all.is_empty() {
-            all.push(PowerMeter {
-                name: "package".into(),
-                source: format!("RAPL, /{DOMAINS}"),
-                shows: Err(format!("there is no RAPL meter in /{DOMAINS}")),
-            });
+        let silent = |name: &str, source: String, of, why| PowerMeter {
+            name: name.into(),
+            source,
+            of,
+            shows: Err(why),
+        };
+        let domains = self.ask(&format!("/{DOMAINS}"), |sensors| {
+            let found = sensors.domains();
+            let none = || format!("there is no RAPL meter in /{DOMAINS}");
+            if found.is_empty() { Err(none()) } else { Ok(found) }
+        });
+        let source = format!("RAPL, /{DOMAINS}");
+        let mut all =
+            domains.unwrap_or_else(|why| vec![silent("package", source, MeterOf::Processor, why)]);
+        let chips = self.ask(&format!("/{CHIPS}"), |sensors| Ok(sensors.folder(CHIPS)));
+        match chips {
+            Ok(chips) => {
+                for name in chips {
+                    let folder = format!("{CHIPS}/{name}");
+                    let source = format!("hwmon, /{folder}");
+                    let found =
+                        self.ask(&format!("/{folder}"), move |sensors| Ok(sensors.chip(&folder)));
+                    all.extend(
+                        found.unwrap_or_else(|why| {
+                            vec![silent(&name, source, MeterOf::Machine, why)]
+                        }),
+                    );
+                }
+            }
+            Err(why) => {
+                all.push(silent("hwmon", format!("hwmon, /{CHIPS}"), MeterOf::Machine, why));
+            }
         }
-        for chip in self.folder(CHIPS) {
-            all.extend(self.chip(&format!("{CHIPS}/{chip}")));
-        }
-        let battery = self.battery_power();
+        let battery = self.ask("/sys/class/power_supply", Sensors::battery_power);
         all.push(PowerMeter {
             name: "battery".into(),
             source: "/sys/class/power_supply: discharge, the whole machine".into(),
+            of: MeterOf::Machine,
             shows: battery.map(Shows::Power),
         });
         all
     }
+}
 
+impl Sensors {
     fn domains(&self) -> Vec<PowerMeter> {
         let domains = self.folder(DOMAINS).into_iter();
         let domains = domains.filter(|name| name.starts_with("intel-rapl:"));
@@ -61,6 +98,7 @@ impl Sensors {
             PowerMeter {
                 name,
                 source: format!("RAPL, /{folder}"),
+                of: MeterOf::Processor,
                 shows: joules.map(|micro| Shows::Energy {
                     joules: micro * 1e-6,
                     range: range.map(|micro| micro * 1e-6),
@@ -70,9 +108,23 @@ impl Sensors {
         domains.map(meter).collect()
     }
 
-    fn chip(&self, folder: &str) -> Vec<PowerMeter> {
+    /// Folders of the chips that meter rails of a board.
+    pub(crate) fn rail_chips(&self) -> Vec<String> {
+        let folders = self.folder(CHIPS).into_iter().map(|chip| format!("{CHIPS}/{chip}"));
+        let is_rails =
+            |folder: &String| self.text(&format!("{folder}/name")).is_ok_and(|name| name == RAILS);
+        folders.filter(is_rails).collect()
+    }
+
+    /// The meters of a chip.
+    pub(crate) fn chip(&self, folder: &str) -> Vec<PowerMeter> {
         let chip = self.text(&format!("{folder}/name")).unwrap_or_else(|_| "hwmon".into());
         let files = self.folder(folder);
+        let of = match self.target(&format!("{folder}/device")) {
+            // The rails of a board belong to no device alone.
+            Some(address) if chip != RAILS => MeterOf::Address(address),
+            _ => MeterOf::Machine,
+        };
         let mut meters = Vec::new();
         for file in &files {
             let Some((channel, kind)) = file.split_once('_') else { continue };
@@ -105,6 +157,7 @@ impl Sensors {
             meters.push(PowerMeter {
                 name: format!("{chip} {label}"),
                 source: format!("hwmon, /{folder}/{file}"),
+                of: of.clone(),
                 shows,
             });
         }
@@ -114,13 +167,14 @@ impl Sensors {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures;
     use super::super::tests::Machine;
     use super::*;
 
     #[test]
     fn a_machine_without_meters_says_which_it_lacks() {
         let machine = Machine::new("no-meters", &[("proc/loadavg", "0\n")]);
-        let found = machine.sensors().meters();
+        let found = machine.patient().meters();
         let names: Vec<&str> = found.iter().map(|meter| &*meter.name).collect();
         assert_eq!(names, ["package", "battery"]);
         assert!(found.iter().all(|meter| meter.shows.is_err()), "{found:?}");
@@ -149,12 +203,34 @@ mod tests {
                 ("sys/class/hwmon/hwmon2/in7_input", "5000\n"),
             ],
         );
-        let found = machine.sensors().meters();
+        let found = machine.patient().meters();
         let shown: Vec<_> = found.iter().map(|meter| (&*meter.name, meter.shows.clone())).collect();
         assert_eq!(shown[0], ("package-0", Ok(Shows::Energy { joules: 5.0, range: Some(9.0) })));
         assert!(shown[1].0 == "dram" && shown[1].1.as_ref().unwrap_err().contains("not a number"));
         assert_eq!(shown[2], ("amdgpu PPT", Ok(Shows::Power(31.0))));
         assert_eq!(shown[3], ("ina3221 VDD_IN", Ok(Shows::Power(6.0))));
         assert!(shown.len() == 5 && shown[4].1.is_err(), "{shown:?}");
+    }
+
+    #[test]
+    fn meters_of_cards_have_their_address_and_rails_of_boards_none() {
+        let found = fixtures::two_amd_cards("meters-of").patient().meters();
+        let of: Vec<_> = found.iter().map(|meter| (&*meter.name, meter.of.clone())).collect();
+        let at = |address: &str| MeterOf::Address(address.into());
+        assert_eq!(
+            of,
+            [
+                ("package", MeterOf::Processor),
+                ("amdgpu PPT", at("0000:03:00.0")),
+                ("amdgpu power1", at("0000:0c:00.0")),
+                ("battery", MeterOf::Machine),
+            ]
+        );
+        let rails = fixtures::jetson("rails").patient().meters();
+        let rails: Vec<_> = rails.iter().filter(|meter| meter.name.starts_with(RAILS)).collect();
+        let [input, part] = &rails[..] else { panic!("{rails:?}") };
+        assert_eq!((&*input.name, &input.shows), ("ina3221 VDD_IN", &Ok(Shows::Power(15.0))));
+        assert_eq!((&*part.name, &part.shows), ("ina3221 VDD_CPU_GPU_CV", &Ok(Shows::Power(9.0))));
+        assert!(rails.iter().all(|meter| meter.of == MeterOf::Machine));
     }
 }

@@ -48,17 +48,9 @@ impl Meter {
 impl Sensors {
     /// Energy counters of all processor packages, by RAPL.
     pub(crate) fn package_energy(&self) -> Reading<Energy> {
-        let zones = self.folder(METERS).into_iter().filter(|name| {
-            // `intel-rapl:0` is a package, also on AMD; `intel-rapl:0:1` is a part of it.
-            name.starts_with("intel-rapl:") && name.matches(':').count() == 1
-        });
         let mut meters = Vec::new();
-        for zone in zones {
+        for zone in self.packages() {
             let folder = format!("{METERS}/{zone}");
-            // `psys` includes the packages.
-            if self.text(&format!("{folder}/name")).is_ok_and(|name| !name.starts_with("package")) {
-                continue;
-            }
             let joules = self.number(&format!("{folder}/energy_uj"))? * 1e-6;
             let range = self.number(&format!("{folder}/max_energy_range_uj"))? * 1e-6;
             meters.push(Meter { zone, joules, range });
@@ -68,6 +60,36 @@ impl Sensors {
         } else {
             Ok(Energy(meters))
         }
+    }
+
+    /// Zones of the processor packages.
+    fn packages(&self) -> Vec<String> {
+        let zones = self.folder(METERS).into_iter().filter(|name| {
+            // `intel-rapl:0` is a package, also on AMD; `intel-rapl:0:1` is a part of it.
+            name.starts_with("intel-rapl:") && name.matches(':').count() == 1
+        });
+        // `psys` includes the packages.
+        let is_other = |zone: &str| {
+            let name = self.text(&format!("{METERS}/{zone}/name"));
+            name.is_ok_and(|name| !name.starts_with("package"))
+        };
+        zones.filter(|zone| !is_other(zone)).collect()
+    }
+
+    /// Limit of the mean power of all packages together, over the longer of their windows [W].
+    pub(crate) fn power_cap(&self) -> Reading<f64> {
+        let mut watts = 0.0;
+        for zone in self.packages() {
+            let folder = format!("{METERS}/{zone}");
+            // The kernel's documentation of powercap names the constraints; only the order of their numbers is open.
+            let is_long = |at: &u32| {
+                self.text(&format!("{folder}/constraint_{at}_name"))
+                    .is_ok_and(|it| it == "long_term")
+            };
+            let Some(at) = (0..4).find(is_long) else { continue };
+            watts += self.number(&format!("{folder}/constraint_{at}_power_limit_uw"))? / 1e6;
+        }
+        if watts > 0.0 { Ok(watts) } else { Err(format!("there is no RAPL limit in /{METERS}")) }
     }
 
     /// Discharge power of the batteries [W]: the whole machine including its screen.
@@ -157,6 +179,14 @@ mod tests {
                 ("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "9000000\n"),
                 ("sys/class/powercap/intel-rapl:0:0/name", "core\n"),
                 ("sys/class/powercap/intel-rapl:0:0/energy_uj", "4000000\n"),
+                ("sys/class/powercap/intel-rapl:0/constraint_0_name", "long_term\n"),
+                ("sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "125000000\n"),
+                ("sys/class/powercap/intel-rapl:1/constraint_0_name", "short_term\n"),
+                ("sys/class/powercap/intel-rapl:1/constraint_0_power_limit_uw", "253000000\n"),
+                ("sys/class/powercap/intel-rapl:1/constraint_1_name", "long_term\n"),
+                ("sys/class/powercap/intel-rapl:1/constraint_1_power_limit_uw", "65500000\n"),
+                ("sys/class/powercap/intel-rapl:2/constraint_0_name", "long_term\n"),
+                ("sys/class/powercap/intel-rapl:2/constraint_0_power_limit_uw", "400000000\n"),
                 ("sys/class/powercap/intel-rapl:1/name", "package-1\n"),
                 ("sys/class/powercap/intel-rapl:1/energy_uj", "6000000\n"),
                 ("sys/class/powercap/intel-rapl:1/max_energy_range_uj", "8000000\n"),
@@ -164,6 +194,7 @@ mod tests {
                 ("sys/class/powercap/intel-rapl:2/energy_uj", "7000000\n"),
             ],
         );
+        assert_eq!(machine.sensors().power_cap(), Ok(190.5), "of the packages, over a long time");
         let Energy(meters) = machine.sensors().package_energy().unwrap();
         let found: Vec<_> = meters.iter().map(|m| (&*m.zone, m.joules, m.range)).collect();
         assert_eq!(found, [("intel-rapl:0", 5.0, 9.0), ("intel-rapl:1", 6.0, 8.0)]);

@@ -106,10 +106,12 @@ fn passed(before: Shows, now: Shows, seconds: f64) -> Reading<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::sensors::MeterOf;
 
     fn over(readings: &[(f64, Reading<Shows>)]) -> Reading<MeteredEnergy> {
         let shows = Ok(Shows::Power(0.0));
-        let meter = PowerMeter { name: "m".into(), source: "RAPL".into(), shows };
+        let of = MeterOf::Processor;
+        let meter = PowerMeter { name: "m".into(), source: "RAPL".into(), of, shows };
         let mut metered = Metered::new(&meter);
         for (t, shows) in readings {
             let _ = metered.take(*t, shows);

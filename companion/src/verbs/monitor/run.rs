@@ -14,6 +14,7 @@ use super::series::Series;
 use super::signals::{self, Target};
 use crate::failure::Failure;
 use crate::files;
+use crate::telemetry::Owner;
 
 /// A finished run.
 #[derive(Debug)]
@@ -38,6 +39,7 @@ impl Run {
     pub(super) fn of(
         command: &[OsString],
         interval: Duration,
+        device: Option<Owner>,
         mut series: Option<Series>,
     ) -> Result<Self, Failure> {
         let (name, arguments) = command.split_first().expect("the flag requires a program");
@@ -46,7 +48,7 @@ impl Run {
             .map_err(|error| Failure::Failed(format!("cannot listen for signals: {error}")))?;
         // Processes whose parents end become children of this one, and so remain in view. Without it their time is not counted.
         let _ = process::set_child_subreaper(Some(process::getpid()));
-        let mut sampler = Sampler::begin();
+        let mut sampler = Sampler::begin(device);
         let names: Vec<String> = sampler.meters.iter().map(|meter| meter.name.clone()).collect();
         let mut lost = series.as_mut().and_then(|series| {
             series.begin(names.into_iter()).err().map(|error| series.lost(&error))

@@ -1,12 +1,20 @@
-//! Reads the sensors at intervals, and keeps what the summary needs of them.
+//! Reads the sensors at intervals, and keeps what the summary needs of them. One that hangs is missing and holds up no other.
 
 use std::path::Path;
 use std::process;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use kernels::backend::DeviceId;
 
 use super::energy::Metered;
 use crate::measure::process_tree::{self, TreeMemory};
-use crate::measure::sensors::{CoreTime, Reading, Sensors};
+use crate::measure::sensors::{
+    CoreTime, MeterOf, PatientSensors, PowerMeter, Reading, Sensors, Temperature,
+};
+use crate::telemetry::Owner;
+
+/// Longest wait for a sensor.
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// One reading of all sensors.
 #[derive(Debug, Clone)]
@@ -68,11 +76,15 @@ pub(super) struct RunCounters {
 /// The sensors during a run.
 #[derive(Debug)]
 pub(super) struct Sampler {
-    sensors: Sensors,
+    sensors: PatientSensors,
     started: Instant,
     last_cores: Reading<CoreTime>,
     pub(super) begin: RunCounters,
     pub(super) meters: Vec<Metered>,
+    /// Device whose meters these are; `None` for all meters.
+    pub(super) device: Option<Owner>,
+    /// Number of meters of other devices and of the machine.
+    pub(super) meters_left_out: usize,
     pub(super) utilization: Statistic,
     pub(super) memory_available: Statistic,
     pub(super) temperature: Statistic,
@@ -94,10 +106,16 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// Reads the sensors before the program runs.
-    pub(super) fn begin() -> Self {
-        let sensors = Sensors::here();
+    pub(super) fn begin(device: Option<Owner>) -> Self {
+        let sensors = PatientSensors::here(LIMIT);
         let begin = counters(&sensors);
-        let found = sensors.meters();
+        let all = sensors.meters();
+        let number = all.len();
+        let found: Vec<PowerMeter> = all
+            .into_iter()
+            .filter(|meter| device.as_ref().is_none_or(|device| is_of(&meter.of, device)))
+            .collect();
+        let meters_left_out = number - found.len();
         let mut meters: Vec<Metered> = found.iter().map(Metered::new).collect();
         for (metered, meter) in meters.iter_mut().zip(&found) {
             // The first reading of a counter has no power yet.
@@ -108,10 +126,12 @@ impl Sampler {
             last_cores: begin.cores.clone(),
             begin,
             meters,
+            device,
+            meters_left_out,
             utilization: Statistic::default(),
             memory_available: Statistic::default(),
             temperature: Statistic::default(),
-            thermometer: sensors.temperature().ok().map(|found| found.sensor),
+            thermometer: temperature(&sensors).ok().map(|found| found.sensor),
             clocks: Vec::new(),
             no_clock: None,
             samples: 0,
@@ -134,9 +154,9 @@ impl Sampler {
             t,
             utilization: self.busy(),
             tree,
-            memory_available: self.sensors.memory_available(),
-            clock: self.sensors.core_clock(),
-            temperature: self.sensors.temperature().map(|found| found.celsius),
+            memory_available: self.sensors.ask("/proc/meminfo", Sensors::memory_available),
+            clock: self.sensors.ask("cpufreq", Sensors::core_clock),
+            temperature: temperature(&self.sensors).map(|found| found.celsius),
             power: self.power(t, &meters),
         };
         self.keep(&sample);
@@ -160,14 +180,12 @@ impl Sampler {
         self.most_processes = self.most_processes.max(sample.tree.processes);
     }
 
-    fn power(
-        &mut self,
-        t: f64,
-        found: &[crate::measure::sensors::PowerMeter],
-    ) -> Vec<Reading<f64>> {
+    fn power(&mut self, t: f64, found: &[PowerMeter]) -> Vec<Reading<f64>> {
+        let gone = Err("the meter disappeared".to_owned());
         let of = |metered: &mut Metered| {
             let now = found.iter().find(|it| it.source == metered.source);
-            let gone = Err("the meter disappeared".to_owned());
+            // A chip that hangs has one reason for all its meters.
+            let now = now.or_else(|| found.iter().find(|it| is_within(&metered.source, it)));
             metered.take(t, now.map_or(&gone, |now| &now.shows))
         };
         self.meters.iter_mut().map(of).collect()
@@ -175,7 +193,7 @@ impl Sampler {
 
     /// Utilization since the last sample.
     fn busy(&mut self) -> Reading<f64> {
-        let now = self.sensors.core_time();
+        let now = self.sensors.ask("/proc/stat", Sensors::core_time);
         let before = std::mem::replace(&mut self.last_cores, now.clone())?;
         let now = now?;
         let all = now.all.saturating_sub(before.all);
@@ -191,10 +209,68 @@ impl Sampler {
     }
 }
 
-fn counters(sensors: &Sensors) -> RunCounters {
+fn counters(sensors: &PatientSensors) -> RunCounters {
     RunCounters {
-        cores: sensors.core_time(),
-        waited: sensors.waited_time(),
-        throttled: sensors.throttle_count(),
+        cores: sensors.ask("/proc/stat", Sensors::core_time),
+        waited: sensors.ask("/proc/self/stat", Sensors::waited_time),
+        throttled: sensors.ask("the cores' counters", Sensors::throttle_count),
+    }
+}
+
+fn temperature(sensors: &PatientSensors) -> Reading<Temperature> {
+    sensors.ask("the thermometers", Sensors::temperature)
+}
+
+/// Whether a meter is silent as part of a chip or of all RAPL.
+fn is_within(source: &str, whole: &PowerMeter) -> bool {
+    let rest = source.strip_prefix(&*whole.source);
+    whole.shows.is_err() && rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn is_of(meter: &MeterOf, device: &Owner) -> bool {
+    match (meter, device) {
+        (MeterOf::Processor, Owner::Kernels(id)) => *id == DeviceId::CPU,
+        (MeterOf::Address(address), Owner::Card(name)) => {
+            name.split_once('@').is_some_and(|(_, at)| at == address)
+        }
+        (MeterOf::Machine | MeterOf::Address(_), Owner::Kernels(_))
+        | (MeterOf::Machine | MeterOf::Processor, Owner::Card(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(source: &str, shows: Reading<crate::measure::sensors::Shows>) -> PowerMeter {
+        PowerMeter { name: "m".into(), source: source.into(), of: MeterOf::Machine, shows }
+    }
+
+    #[test]
+    fn a_chip_that_hangs_has_one_reason_for_its_own_meters_alone() {
+        let silent = meter("hwmon, /sys/class/hwmon/hwmon1", Err("no answer".into()));
+        assert!(is_within("hwmon, /sys/class/hwmon/hwmon1/power1_input", &silent));
+        assert!(!is_within("hwmon, /sys/class/hwmon/hwmon12/power1_input", &silent));
+        let answers =
+            meter("hwmon, /sys/class/hwmon/hwmon1", Ok(crate::measure::sensors::Shows::Power(1.0)));
+        assert!(!is_within("hwmon, /sys/class/hwmon/hwmon1/power1_input", &answers));
+    }
+
+    #[test]
+    fn meters_belong_to_the_device_at_their_address() {
+        let card = Owner::Card("amdgpu@0000:03:00.0".into());
+        let cpu = Owner::Kernels(DeviceId::CPU);
+        let at = |address: &str| MeterOf::Address(address.into());
+        for (of, device, expected) in [
+            (at("0000:03:00.0"), &card, true),
+            (at("0000:0c:00.0"), &card, false),
+            (MeterOf::Machine, &card, false),
+            (MeterOf::Processor, &card, false),
+            (MeterOf::Processor, &cpu, true),
+            (MeterOf::Machine, &cpu, false),
+            (at("0000:03:00.0"), &cpu, false),
+        ] {
+            assert_eq!(is_of(&of, device), expected, "{of:?} {device:?}");
+        }
     }
 }

@@ -126,7 +126,9 @@ impl Figures {
             "processes": sampler.most_processes,
             "processes_left": run.left,
             "memory_available_min_byte": or_why("memory_available_min_byte", &least(&sampler.memory_available)),
+            "device": sampler.device.as_ref().map(ToString::to_string),
             "meters": meters,
+            "meters_left_out": sampler.meters_left_out,
             "clock_min_hz": or_why("clock_min_hz", &clocks(0)),
             "clock_median_hz": or_why("clock_median_hz", &clocks(1)),
             "clock_max_hz": or_why("clock_max_hz", &clocks(2)),
@@ -227,6 +229,14 @@ impl Figures {
             time(sampler.longest_gap),
             run.exit_code()
         )];
+        if let Some(device) = &sampler.device {
+            let none =
+                if self.meters.is_empty() { "; it has no meter that can be read" } else { "" };
+            notes.push(format!(
+                "{} meters are left out, which are not of {device}{none}",
+                sampler.meters_left_out
+            ));
+        }
         if run.left > 0 {
             notes.push(format!(
                 "{} processes that it started still run; they are not counted to their end",

@@ -162,6 +162,14 @@ pub struct ConditionsJson {
     pub clock_after_hz: Option<f64>,
     /// Clock governor of the operating system.
     pub governor: Option<String>,
+    /// Driver that sets the clocks.
+    pub clock_driver: Option<String>,
+    /// Power mode of the firmware, else the energy preference of the cores.
+    pub power_mode: Option<String>,
+    /// Limit of the mean power of all processor packages.
+    pub power_cap_w: Option<f64>,
+    /// Times that heat slowed the processor down while sampling.
+    pub throttle_events: Option<f64>,
     /// Load average of the minute before.
     pub load_before: Option<f64>,
     /// Share of the machine's processor time that other programs used during the measurement.
