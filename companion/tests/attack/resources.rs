@@ -199,7 +199,9 @@ fn a_repeated_request_needs_no_memory() {
 /// R05: jobs up to the queue's limit, from as many keys as needed; then ten thousand orders more.
 #[test]
 fn the_queue_is_bounded() {
-    let daemon = Daemon::start(&scripting());
+    // Readings of the running job would be events beside those that are counted.
+    let no_sensors = serde_json::json!({ "scripted": true, "sensors": "/nowhere" });
+    let daemon = Daemon::start(&crate::harness::hooked(no_sensors));
     let (client, key) = daemon.paired();
     let keys: Vec<Key> = (0..5)
         .map(|_| {
