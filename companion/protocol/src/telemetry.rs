@@ -26,7 +26,8 @@ pub struct Reading {
     /// The reason if the value is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Device that it belongs to, such as `cpu:0`; absent for the whole machine, and for older daemons.
+    /// Device that it belongs to: `cpu:0`, or by driver and address, such as `amdgpu@0000:03:00.0`, a card that is read and not measured;
+    /// absent for the whole machine, and for older daemons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Part of the device or machine that a meter covers, such as `package-0` or `VDD_IN`.

@@ -42,9 +42,7 @@ fn machine_that_hangs() -> Folder {
         folder.file(&format!("machine/{card}/{file}"), text);
     }
     let at = |path: &str| folder.path(&format!("machine/{path}"));
-    let made =
-        Command::new("mkfifo").arg(at(&format!("{card}/hwmon/hwmon4/power1_average"))).status();
-    assert!(made.expect("mkfifo is there").success());
+    hangs(&at(&format!("{card}/hwmon/hwmon4/power1_average")));
     fs::create_dir_all(at("sys/class/drm")).expect("a folder");
     for (link, target) in [
         ("sys/class/drm/renderD128", format!("{card}/drm/renderD128")),
@@ -56,6 +54,12 @@ fn machine_that_hangs() -> Folder {
     }
     symlink("/proc", at("proc")).expect("a link");
     folder
+}
+
+/// Makes a file whose readers wait for ever.
+fn hangs(path: &str) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo is there").success());
 }
 
 fn hooks(machine: &Folder) -> Value {
@@ -217,4 +221,29 @@ fn the_verbs_end_and_name_the_meter_that_hangs() {
     let watts = of("amd_energy power1")["mean_w"].as_f64().unwrap_or_default();
     assert!((watts - 12.0).abs() < 1e-6, "{value}");
     assert!(of("battery")["energy_j"].as_f64() > Some(0.0), "{value}");
+}
+
+#[test]
+fn a_measurement_beside_a_meter_that_hangs_has_its_record() {
+    let machine = Folder::new();
+    let zone = "machine/sys/class/powercap/intel-rapl:0";
+    machine.file(&format!("{zone}/name"), "package-0\n");
+    machine.file(&format!("{zone}/max_energy_range_uj"), "262143328850\n");
+    hangs(&machine.path(&format!("{zone}/energy_uj")));
+    symlink("/proc", machine.path("machine/proc")).expect("a link");
+    let mut verb = program();
+    verb.env("RIDGEPOINT_TEST_HOOKS", hooks(&machine).to_string());
+    let words = "bench flops --iterations 5 --warm-up 0 -o json";
+    let ended = verb.args(words.split_whitespace()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let records: Vec<Value> = serde_json::from_slice(&ended.stdout).expect(&said);
+    assert!(ended.status.success() && !records.is_empty(), "{said}");
+    for record in records {
+        assert!(record["time_s"]["median"].as_f64() > Some(0.0), "{record}");
+        let conditions = &record["conditions"];
+        let why = conditions["missing"]["power_w"].as_str().unwrap_or_default();
+        assert!(why.starts_with("no answer from RAPL for "), "{conditions}");
+        assert!(conditions["load_before"].is_f64(), "{conditions}");
+        assert!(conditions["missing"]["governor"].is_string(), "{conditions}");
+    }
 }
