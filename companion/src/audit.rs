@@ -48,6 +48,8 @@ pub(crate) enum Action {
     Identify,
     StartJob,
     CancelJob,
+    /// A session reads an inference server.
+    WatchEngine,
     /// A token was made.
     NewToken,
     RevokeKeys,

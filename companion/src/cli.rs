@@ -64,6 +64,7 @@ fn command() -> Command {
             doctor::command(),
             mcp::command(),
             Command::new("worker").hide(true).about("Worker process of one job; started by the daemon").after_help("Example:\n  ridgepoint worker"),
+            Command::new("read-engine").hide(true).about("Reads an inference server for a session; started by the daemon").after_help("Example:\n  ridgepoint read-engine"),
             completions::command(),
             man::command(),
         ])
@@ -72,7 +73,7 @@ fn command() -> Command {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     // The daemon shuts down by itself: it notifies its sessions, and its workers end with it.
     match matches.subcommand() {
-        Some(("serve" | "worker", _)) => {}
+        Some(("serve" | "worker" | "read-engine", _)) => {}
         Some((verb, matches)) => verbs::listen_for_interrupts(verb, matches),
         None => unreachable!("clap requires a verb"),
     }
@@ -83,6 +84,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("mcp", matches)) => mcp::run(matches),
         Some(("worker", _)) => serve::worker(),
+        Some(("read-engine", _)) => verbs::read_engine(),
         Some(("completions", matches)) => completions::run(matches),
         Some(("man", matches)) => man::run(matches),
         Some((verb, matches)) => verbs::run(verb, matches),

@@ -16,9 +16,9 @@ mod store;
 mod tables;
 
 pub(crate) use admit::{device, has_room, is_possible};
-pub(crate) use child::Workers;
 #[cfg(all(test, debug_assertions))]
 pub(crate) use child::{Cast, Played};
+pub(crate) use child::{Workers, line, program};
 pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;

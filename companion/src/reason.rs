@@ -61,6 +61,9 @@ reasons! {
     ScopeLacking: Forbidden, "this session lacks the scope `{}`; `ridgepoint keys grant {} --scope {}` adds it to the key";
     ScopeOff: Forbidden, "no session of this daemon has the scope `{}`; start it {}";
     SubscriptionsFull: Rate, "a session may subscribe to at most {} jobs";
+    EngineRefused: BadInput, "this server is not read: {}";
+    EnginesFull: Rate, "this daemon reads at most {} servers at once; end one";
+    EngineUnread: Internal, "the server cannot be read: {}";
     NoJob: NotFound, "there is no job {}";
     NotCut: Conflict, "job {} is {}; only a canceled or an interrupted job can be continued";
     CalibrationCut: BadInput, "a calibration is not continued, because its points are compared with each other; start a new one";

@@ -6,6 +6,7 @@ mod coding;
 mod connections;
 mod daemon;
 pub(crate) mod embedded;
+mod engine;
 mod fair;
 mod freshness;
 mod guard;

@@ -4,7 +4,7 @@
 mod analyze;
 pub(crate) mod answer_keys;
 pub(crate) mod api;
-mod attach;
+pub(crate) mod attach;
 mod bench;
 mod calibrate;
 mod catalog;
@@ -94,4 +94,9 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "plot" => plot::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other}"),
     }
+}
+
+/// The hidden verb that reads an inference server for a session of the daemon.
+pub(crate) fn read_engine() -> Result<(), Failure> {
+    attach::run_order()
 }

@@ -29,7 +29,7 @@ pub(crate) fn user_files() -> Files<'static> {
 }
 
 /// Reads the model of weight files; `None` for a name that is none.
-fn model(name: &str, unread: Unread) -> Result<Option<NamedModel>, RequestError> {
+pub(crate) fn model(name: &str, unread: Unread) -> Result<Option<NamedModel>, RequestError> {
     let read = |found: ModelWeights| NamedModel::of_weights(name, &found, unread);
     let found = find(name).and_then(|found| found.map(read).transpose());
     found.map_err(|error| error.of_file(name))

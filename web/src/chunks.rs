@@ -22,6 +22,7 @@ use crate::components::kernel::operator_advice::OperatorAdvice;
 use crate::components::kernel::own_points::OwnPoints;
 use crate::components::kernel::view::KernelView;
 use crate::components::key_dialog::KeyDialog;
+use crate::components::measure::engine::EngineCard;
 use crate::components::measure::running::Running;
 use crate::components::measure::sensors::Sensors;
 use crate::components::measure::sweep::Sweep;
@@ -106,6 +107,7 @@ in_chunk! {
     pub fn measured(part: MeasuredPart) -> Result<MakeView, Refusal> {
         Ok(match part {
             MeasuredPart::Running => || view! { <Running/> }.into_any(),
+            MeasuredPart::Engine => || view! { <EngineCard/> }.into_any(),
             MeasuredPart::Sensors => || view! { <Sensors/> }.into_any(),
             MeasuredPart::Sweep => || view! { <Sweep/> }.into_any(),
             MeasuredPart::Table => || view! { <MeasuredTable/> }.into_any(),

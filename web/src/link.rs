@@ -10,3 +10,4 @@ pub mod session;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod daemon_link;
+pub mod engine;

@@ -21,6 +21,9 @@ pub struct Abilities {
     /// Kinds of jobs that it starts, such as `bench`.
     #[serde(default, deserialize_with = "known_items")]
     pub jobs: Vec<String>,
+    /// Inference servers that it reads for a session, such as `llama.cpp`; none for older daemons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
+    pub engines: Vec<String>,
     /// Scopes that none of its sessions has.
     #[serde(default, deserialize_with = "known_items")]
     pub off: Vec<ScopeOff>,
@@ -79,6 +82,7 @@ impl Abilities {
         Self {
             devices: [DeviceAbility { backend: "cpu".to_owned(), index: 0, kernels }].into(),
             jobs: owned(&["bench", "calibrate"]),
+            engines: Vec::new(),
             off: Vec::new(),
             grants: Vec::new(),
         }

@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::WatchEngine;
 use crate::hex::Hex;
 use crate::job::{JobId, JobSpec, RequestId};
 
@@ -56,6 +57,10 @@ pub enum ClientMessage {
     },
     /// Ends the subscription to telemetry.
     UnsubscribeTelemetry {},
+    /// Reads a running inference server again and again, in place of one that is read.
+    WatchEngine(WatchEngine),
+    /// Ends the reading of a server.
+    UnwatchEngine {},
     /// Asks for a `pong`.
     Ping {},
 }

@@ -13,6 +13,7 @@ pub mod bench;
 pub mod client;
 pub mod close;
 pub mod device;
+pub mod engine;
 pub mod fault;
 pub mod hex;
 pub mod job;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ability::Abilities;
 use crate::device::DeviceName;
+use crate::engine::EngineReport;
 use crate::fault::Fault;
 use crate::hex::Hex;
 use crate::job::{JobId, JobSummary, NumberedEvent};
@@ -59,6 +60,13 @@ pub enum ServerMessage {
     },
     /// Readings of all sensors.
     Telemetry(Telemetry),
+    /// The state of the server that the session reads.
+    Engine(EngineReport),
+    /// The server is not read any more.
+    EngineEnded {
+        /// The reason, as a sentence without its full stop.
+        why: String,
+    },
     /// Done; no further content.
     Ok,
     /// The answer to `ping`.

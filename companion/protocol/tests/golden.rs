@@ -14,6 +14,7 @@ use protocol::bench::{
 };
 use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
 use protocol::device::DeviceName;
+use protocol::engine::{EngineReport, LiveRow, RateRow, WatchEngine};
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{
@@ -141,6 +142,15 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
         ("unsubscribe_job", ClientMessage::UnsubscribeJob { job: JobId(7) }),
         ("subscribe_telemetry", ClientMessage::SubscribeTelemetry { hz: 10.0 }),
         ("unsubscribe_telemetry", ClientMessage::UnsubscribeTelemetry {}),
+        (
+            "watch_engine",
+            ClientMessage::WatchEngine(WatchEngine {
+                url: "http://127.0.0.1:8080".into(),
+                fields: [("hardware".into(), "device.json".into())].into(),
+                files: [("device.json".into(), "{}".into())].into(),
+            }),
+        ),
+        ("unwatch_engine", ClientMessage::UnwatchEngine {}),
         ("ping", ClientMessage::Ping {}),
     ]
 }
@@ -158,10 +168,12 @@ fn ask_kind(message: &ClientMessage) -> &'static str {
         ClientMessage::UnsubscribeJob { .. } => "unsubscribe_job",
         ClientMessage::SubscribeTelemetry { .. } => "subscribe_telemetry",
         ClientMessage::UnsubscribeTelemetry {} => "unsubscribe_telemetry",
+        ClientMessage::WatchEngine(_) => "watch_engine",
+        ClientMessage::UnwatchEngine {} => "unwatch_engine",
         ClientMessage::Ping {} => "ping",
     }
 }
-const ASK_KINDS: usize = 11;
+const ASK_KINDS: usize = 13;
 
 fn record() -> BenchRecord {
     BenchRecord {
@@ -249,9 +261,15 @@ fn abilities() -> Abilities {
             }],
         }],
         jobs: vec!["bench".into(), "calibrate".into()],
+        engines: Vec::new(),
         off: vec![ScopeOff { scope: Scope::Bench, start: "without `--read-only`".into() }],
         grants: Vec::new(),
     }
+}
+
+/// Abilities of a daemon that reads inference servers.
+fn reading_engines() -> Abilities {
+    Abilities { engines: vec!["llama.cpp".into(), "vllm".into()], ..abilities() }
 }
 
 /// Abilities of a daemon whose machine has a card beside its processor.
@@ -407,6 +425,7 @@ fn introductions() -> Vec<(&'static str, ServerMessage)> {
         ("hello", ServerMessage::Hello(hello())),
         ("hello_abilities", able(abilities())),
         ("hello_grants", able(granting())),
+        ("hello_engines", able(reading_engines())),
         ("hello_tokens", able(packing())),
         ("hello_devices", able(two_devices())),
         (
@@ -516,6 +535,28 @@ fn results() -> Vec<(&'static str, ServerMessage)> {
                 ],
             }),
         ),
+        (
+            "engine",
+            ServerMessage::Engine(EngineReport {
+                heading: "llama.cpp at http://127.0.0.1:8080 serves a.gguf".into(),
+                live: vec![LiveRow {
+                    name: "generated".into(),
+                    value: "56.9 token/s".into(),
+                    source: "tokens between two readings".into(),
+                }],
+                subject: "A token of a.gguf".into(),
+                sentence: "Possible.".into(),
+                rates: vec![RateRow {
+                    name: "expected".into(),
+                    rate: "87.8 token/s".into(),
+                    step: "22.8 ms".into(),
+                    share: "0.648×".into(),
+                }],
+                explanations: vec!["As expected.".into()],
+                notes: vec!["a note".into()],
+            }),
+        ),
+        ("engine_ended", ServerMessage::EngineEnded { why: "nothing answers".into() }),
         ("ok", ServerMessage::Ok),
         ("pong", ServerMessage::Pong),
         ("fault", ServerMessage::Fault(fault())),
@@ -545,6 +586,8 @@ fn say_kind(message: &ServerMessage) -> &'static str {
         },
         ServerMessage::Snapshot { .. } => "snapshot",
         ServerMessage::Telemetry(_) => "telemetry",
+        ServerMessage::Engine(_) => "engine",
+        ServerMessage::EngineEnded { .. } => "engine_ended",
         ServerMessage::Ok => "ok",
         ServerMessage::Pong => "pong",
         ServerMessage::Fault(_) => "fault",
@@ -552,7 +595,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
         ServerMessage::Unknown => unreachable!("nobody sends it"),
     }
 }
-const SAY_KINDS: usize = 20;
+const SAY_KINDS: usize = 22;
 
 fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
     let path = folder().join(name);

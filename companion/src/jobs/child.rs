@@ -192,12 +192,15 @@ fn kill(child: &Child) {
 }
 
 /// The running program; on Linux even if its file was replaced by a later version meanwhile.
-fn program() -> io::Result<std::path::PathBuf> {
+pub(crate) fn program() -> io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
 /// Reads to the end of a line; false at the end of the stream.
-async fn line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<bool> {
+pub(crate) async fn line(
+    from: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+) -> io::Result<bool> {
     loop {
         let buffer = from.fill_buf().await?;
         if buffer.is_empty() {

@@ -12,6 +12,7 @@ pub(crate) fn abilities(devices: &[Device], restriction: Restriction) -> Abiliti
     Abilities {
         devices: devices.iter().map(device).collect(),
         jobs: ["bench", "calibrate"].map(str::to_owned).into(),
+        engines: Vec::new(),
         off: restriction.all_off(),
         grants: GRANTED.to_vec(),
     }

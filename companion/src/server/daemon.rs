@@ -10,6 +10,7 @@ use protocol::server::MachineHere;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
+use super::engine;
 use super::keyring::Keyring;
 use super::notes::Notes;
 use super::places::Places;
@@ -26,6 +27,7 @@ use crate::measure::abilities::abilities;
 use crate::measure::machine;
 use crate::scopes::Restriction;
 use crate::telemetry::{SensorReader, SharedSensors};
+use crate::verbs::attach;
 
 /// Largest number of concurrent calculations.
 const COMPUTING: usize = 2;
@@ -67,6 +69,8 @@ pub(super) struct Daemon {
     lines: Mutex<Pace>,
     pub(super) places: Places,
     pub(super) computing: Arc<Semaphore>,
+    /// Places of inference servers that sessions read.
+    pub(super) engines: Arc<Semaphore>,
     pub(super) jobs: Arc<Jobs>,
     pub(super) notes: Notes,
     pub(super) tally: Tally,
@@ -124,13 +128,17 @@ impl Daemon {
             epoch: Hex(random()),
             devices: devices.iter().map(machine::name).collect(),
             here: here::told(Path::new("/")),
-            abilities: abilities(&devices, config.restriction),
+            abilities: Abilities {
+                engines: attach::engines(),
+                ..abilities(&devices, config.restriction)
+            },
             keys,
             throttle: Mutex::default(),
             pace: Mutex::new(Pace::of_sessions()),
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
+            engines: Arc::new(Semaphore::new(engine::MOST)),
             jobs: Jobs::new(store, hooks.clone(), devices, workers, Arc::clone(&sensors)),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),

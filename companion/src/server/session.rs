@@ -20,6 +20,7 @@ use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use super::daemon::Daemon;
+use super::engine::{self, EngineWatch};
 use super::fair::Place;
 use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
@@ -27,6 +28,7 @@ use crate::audit::Action;
 use crate::jobs::Listed;
 use crate::keys::KeyId;
 use crate::reason::Reason;
+use crate::verbs::attach::is_allowed;
 
 /// Messages that a session may send at once before the sustained rate applies.
 const BURST: f64 = 40.0;
@@ -96,6 +98,7 @@ struct Running<'a> {
     sink: &'a mut Sink,
     jobs: BTreeMap<JobId, u64>,
     telemetry: Option<Interval>,
+    engine: Option<EngineWatch>,
     bucket: Bucket,
     strikes: u32,
     told_broken: bool,
@@ -115,6 +118,7 @@ impl<'a> Running<'a> {
             sink,
             jobs: BTreeMap::new(),
             telemetry: None,
+            engine: None,
             bucket: Bucket::new(),
             strikes: 0,
             told_broken: false,
@@ -153,6 +157,13 @@ impl<'a> Running<'a> {
                 _ = changes.changed() => {
                     more = true;
                     self.tell_if_broken().await
+                }
+                // One every two seconds.
+                report = engine::next(&mut self.engine) => {
+                    if matches!(report, ServerMessage::EngineEnded { .. }) {
+                        self.engine = None;
+                    }
+                    say(self.sink, None, report).await
                 }
                 () = tick(&mut self.telemetry), if !(more && owes_events) => {
                     owes_events = true;
@@ -256,6 +267,23 @@ impl<'a> Running<'a> {
                 self.telemetry = None;
                 Ok(ServerMessage::Ok)
             }
+            ClientMessage::WatchEngine(order) => {
+                is_allowed(&order).map_err(|why| Reason::EngineRefused.with(&[&why]))?;
+                // The place of the one that it replaces.
+                self.engine = None;
+                let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
+                let url = order.url.clone();
+                let write = move || daemon.write_action(&who, Action::WatchEngine, &url);
+                if !tokio::task::spawn_blocking(write).await.unwrap_or(false) {
+                    return Err(Reason::Unlogged.fault());
+                }
+                self.engine = Some(EngineWatch::start(&self.daemon.engines, &order).await?);
+                Ok(ServerMessage::Ok)
+            }
+            ClientMessage::UnwatchEngine {} => {
+                self.engine = None;
+                Ok(ServerMessage::Ok)
+            }
             ClientMessage::Ping {} => Ok(ServerMessage::Pong),
         }
     }
@@ -276,12 +304,14 @@ impl<'a> Running<'a> {
         let needed = match ask {
             ClientMessage::StartJob(_)
             | ClientMessage::ContinueJob(_)
-            | ClientMessage::CancelJob { .. } => Scope::Bench,
+            | ClientMessage::CancelJob { .. }
+            | ClientMessage::WatchEngine(_) => Scope::Bench,
             ClientMessage::ListJobs { .. }
             | ClientMessage::SubscribeJob { .. }
             | ClientMessage::UnsubscribeJob { .. }
             | ClientMessage::SubscribeTelemetry { .. }
-            | ClientMessage::UnsubscribeTelemetry {} => Scope::Read,
+            | ClientMessage::UnsubscribeTelemetry {}
+            | ClientMessage::UnwatchEngine {} => Scope::Read,
             ClientMessage::Identify(_) | ClientMessage::Pair(_) | ClientMessage::Ping {} => {
                 return Ok(());
             }

@@ -3,6 +3,7 @@
 mod http;
 mod judge;
 mod llama_cpp;
+mod order;
 mod probe;
 mod prometheus;
 mod reading;
@@ -28,8 +29,10 @@ use crate::weight_files;
 use http::ServerUrl;
 use judge::Comparison;
 use probe::Probe;
-use reading::{Live, ServerReading};
+use reading::{Live, Server, ServerReading};
 use shown::Shown;
+
+pub(crate) use order::{EngineLine, is_allowed, run as run_order};
 
 const INTERVALS: Range = Range { least: Duration::from_millis(200), most: Duration::from_hours(1) };
 /// The usual interval.
@@ -96,7 +99,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     loop {
         thread::sleep(interval);
         let after = session.probe.read()?;
-        let text = session.text(&before, &after, &library, form);
+        let live = between(&before, &after);
+        let text = session.shown(&live, &library).answer().text(form);
         before = after;
         let text = match (form, erases) {
             (Form::Table, true) => format!("{ERASE}{text}"),
@@ -109,6 +113,19 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             return Ok(());
         }
     }
+}
+
+/// The rates between two readings.
+fn between(
+    (before, start): &(ServerReading, Instant),
+    (after, end): &(ServerReading, Instant),
+) -> Live {
+    Live::between(before, after, (*end - *start).as_secs_f64())
+}
+
+/// Keys of the engines whose servers can be read.
+pub(crate) fn engines() -> Vec<String> {
+    Server::ALL.map(|server| server.engine().key().to_owned()).into()
 }
 
 /// The fields that the user gave.
@@ -140,24 +157,15 @@ impl Session {
         Ok(Self { shown, probe, comparison })
     }
 
-    fn text(
-        &self,
-        (before, start): &(ServerReading, Instant),
-        (after, end): &(ServerReading, Instant),
-        library: &Library<'_>,
-        form: Form,
-    ) -> String {
-        let live = Live::between(before, after, (*end - *start).as_secs_f64());
-        let judged = self.comparison.judge(&live, library);
+    /// The state between two readings.
+    fn shown<'a>(&'a self, live: &'a Live, library: &Library<'_>) -> Shown<'a> {
         Shown {
             address: &self.shown,
             at_ms: Clock::default().now(),
             identity: &self.probe.identity,
-            live: &live,
-            judged,
+            live,
+            judged: self.comparison.judge(live, library),
             notes: &self.comparison.notes,
         }
-        .answer()
-        .text(form)
     }
 }

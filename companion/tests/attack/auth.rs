@@ -1,10 +1,12 @@
 //! T: proofs, pairing codes and scopes: which clients get a session, and what a session may do.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
+use protocol::engine::WatchEngine;
 use protocol::fault::FaultCode;
 use protocol::job::{JobId, JobState};
 use protocol::proof::{self, Handshake};
@@ -38,7 +40,8 @@ fn controls(ask: &ClientMessage) -> bool {
     match ask {
         ClientMessage::StartJob(_)
         | ClientMessage::ContinueJob(_)
-        | ClientMessage::CancelJob { .. } => true,
+        | ClientMessage::CancelJob { .. }
+        | ClientMessage::WatchEngine(_) => true,
         ClientMessage::Identify(_)
         | ClientMessage::Pair(_)
         | ClientMessage::ListJobs { .. }
@@ -46,6 +49,7 @@ fn controls(ask: &ClientMessage) -> bool {
         | ClientMessage::UnsubscribeJob { .. }
         | ClientMessage::SubscribeTelemetry { .. }
         | ClientMessage::UnsubscribeTelemetry {}
+        | ClientMessage::UnwatchEngine {}
         | ClientMessage::Ping {} => false,
     }
 }
@@ -61,6 +65,12 @@ fn others() -> Vec<ClientMessage> {
         ClientMessage::UnsubscribeJob { job: JobId(1) },
         ClientMessage::SubscribeTelemetry { hz: 1.0 },
         ClientMessage::UnsubscribeTelemetry {},
+        ClientMessage::WatchEngine(WatchEngine {
+            url: "http://127.0.0.1:1".into(),
+            fields: BTreeMap::new(),
+            files: BTreeMap::new(),
+        }),
+        ClientMessage::UnwatchEngine {},
         ClientMessage::Ping {},
     ]
 }

@@ -32,6 +32,7 @@ mod auth;
 mod binary;
 mod clients;
 mod devices;
+mod engines;
 mod expiry;
 mod fair;
 mod files;

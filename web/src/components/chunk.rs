@@ -43,6 +43,8 @@ pub enum MeasuredPart {
     /// Measured results beside the expected ones.
     Table,
     Sensors,
+    /// A running inference server.
+    Engine,
     /// The form for products of many shapes.
     Sweep,
 }

@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod chart;
 pub mod connect;
 pub mod device_card;
+pub mod engine;
 pub mod history;
 pub mod results;
 pub mod running;

@@ -2,11 +2,13 @@
 //! again after a reconnect with the same request id, so that nothing runs twice.
 
 use protocol::client::{Ask, ClientMessage, ContinueJob, StartJob};
+use protocol::engine::WatchEngine;
 use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
 use super::connection::{Action, Connection, Event, State, TOO_LARGE};
+use super::engine::WatchedEngine;
 use super::jobs::{EventOutcome, Job, JobList};
 use super::session::DaemonSession;
 
@@ -42,6 +44,8 @@ pub struct Client {
     pub telemetry: Option<Telemetry>,
     /// Reason of the last refused request; empty after the next request.
     pub refusal: String,
+    /// The inference server that the daemon reads for this page.
+    pub engine: WatchedEngine,
     /// The job whose results are shown.
     pub shown: Option<JobId>,
     /// The daemon has told its jobs.
@@ -86,6 +90,7 @@ impl Client {
         if matches!(event, Event::Closed { .. } | Event::Disconnect) {
             self.jobs.lost();
             self.telemetry = None;
+            self.engine.lost();
             if matches!(event, Event::Closed { code: TOO_LARGE, .. }) {
                 // Asked again, it would close the next socket, too.
                 self.starts.clear();
@@ -155,6 +160,18 @@ impl Client {
             }
             ServerMessage::Telemetry(telemetry) => {
                 self.telemetry = Some(telemetry);
+                Vec::new()
+            }
+            ServerMessage::Engine(report) => {
+                self.engine.told(report);
+                Vec::new()
+            }
+            ServerMessage::EngineEnded { why } => {
+                self.engine.ended(why);
+                Vec::new()
+            }
+            ServerMessage::Fault(fault) if self.engine.asked(id) => {
+                self.engine.ended(fault.message);
                 Vec::new()
             }
             ServerMessage::Fault(fault) => {
@@ -260,10 +277,25 @@ impl Client {
         if self.is_connected() { self.follow() } else { Vec::new() }
     }
 
+    /// Reads an inference server.
+    pub fn watch_engine(&mut self, order: WatchEngine) -> Vec<Action> {
+        self.engine = WatchedEngine { is_on: true, ..WatchedEngine::default() };
+        vec![Action::Send(ClientMessage::WatchEngine(order))]
+    }
+
+    /// Ends the reading of the server; its last state stays.
+    pub fn unwatch_engine(&mut self) -> Vec<Action> {
+        self.engine.is_on = false;
+        vec![Action::Send(ClientMessage::UnwatchEngine {})]
+    }
+
     /// Serializes a message with a new request number, by which its answer is recognized.
     pub fn numbered(&mut self, ask: ClientMessage) -> String {
         self.last_id = self.last_id.wrapping_add(1);
         let id = self.last_id;
+        if let ClientMessage::WatchEngine(_) = &ask {
+            self.engine.id = Some(id);
+        }
         let request = match &ask {
             ClientMessage::StartJob(start) => Some(start.request),
             ClientMessage::ContinueJob(order) => Some(order.request),

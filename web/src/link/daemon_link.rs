@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use js_sys::{Array, Function};
 use leptos::prelude::*;
+use protocol::engine::WatchEngine;
 use protocol::hex::Hex;
 use protocol::job::{JobId, JobSpec, RequestId};
 use wasm_bindgen::closure::Closure;
@@ -152,6 +153,16 @@ impl DaemonLink {
     /// Has the roofs of an earlier job applied when they arrive.
     pub fn await_roofs(&self, job: JobId) {
         self.act(|client| client.await_roofs(job));
+    }
+
+    /// Reads an inference server.
+    pub fn watch_engine(&self, order: WatchEngine) {
+        self.act(|client| client.watch_engine(order));
+    }
+
+    /// Ends the reading of the server.
+    pub fn unwatch_engine(&self) {
+        self.act(Client::unwatch_engine);
     }
 
     /// Deletes the stored key of the daemon and disconnects.

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod chart_points;
+pub mod engine;
 pub mod errors;
 pub mod export;
 pub mod form;

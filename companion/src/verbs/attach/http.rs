@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -83,6 +84,14 @@ impl ServerUrl {
     }
 }
 
+impl ServerUrl {
+    /// Whether the host is this machine, by an address of its own or as `localhost`.
+    pub(super) fn is_here(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        address.map_or(self.host.eq_ignore_ascii_case("localhost"), |found| found.is_loopback())
+    }
+}
+
 /// An answer with its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HttpAnswer {
@@ -156,7 +165,12 @@ impl Client {
             return Err("the host has no address".to_owned());
         }
         let mut last = String::new();
+        let is_here = self.address.is_here();
         for address in found {
+            if is_here && !address.ip().is_loopback() {
+                last = "localhost is not this machine".to_owned();
+                continue;
+            }
             match TcpStream::connect(address).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = format!("nothing answers at this port ({error})"),

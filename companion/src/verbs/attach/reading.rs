@@ -13,6 +13,8 @@ pub(super) enum Server {
 }
 
 impl Server {
+    pub(super) const ALL: [Self; 3] = [Self::LlamaCpp, Self::Vllm, Self::Sglang];
+
     /// The engine of the expected times.
     pub(super) const fn engine(self) -> Engine {
         match self {

@@ -1,6 +1,7 @@
 //! The answer of `attach` as a document and as JSON.
 
 use calc_core::units::{Seconds, TokensPerSec};
+use protocol::engine::{EngineReport, LiveRow, RateRow};
 use report::number_text as n;
 use report::output::json::SCHEMA;
 use report::output::json::check::CheckJson;
@@ -43,26 +44,61 @@ impl Shown<'_> {
         notes
     }
 
-    fn document(&self) -> Document {
-        let prompts = match self.identity.server {
+    /// The state as the page shows it.
+    pub(super) fn report(&self) -> EngineReport {
+        let judged = self.judged.as_ref().ok();
+        let explanations = judged.map(|judged| words::check::explanations(&judged.answer));
+        let sentence = judged.map(|judged| words::check::sentence(&judged.answer));
+        EngineReport {
+            heading: self.heading(),
+            live: live_rows(self.live, self.prompts()),
+            subject: judged.map(subject).unwrap_or_default(),
+            sentence: sentence.unwrap_or_default(),
+            rates: judged.map(rate_rows).unwrap_or_default(),
+            explanations: explanations.unwrap_or_default(),
+            notes: self.all_notes(),
+        }
+    }
+
+    /// How the engine counts prompt tokens.
+    const fn prompts(&self) -> &'static str {
+        match self.identity.server {
             Server::LlamaCpp => "prompt tokens computed, cached ones not included",
             Server::Vllm | Server::Sglang => {
                 "prompt tokens as the server counts them, perhaps with cached ones"
             }
-        };
+        }
+    }
+
+    fn heading(&self) -> String {
         let Identity { server, version, model, .. } = self.identity;
         let version = version.as_ref().map_or(String::new(), |version| format!(" {version}"));
         let model = model.as_ref().map_or(String::new(), |model| format!(" serves {model}"));
+        format!("{}{version} at {}{model}", server.name(), self.address)
+    }
+
+    fn document(&self) -> Document {
         let mut out = Document::default();
-        out.heading(format!("{}{version} at {}{model}", server.name(), self.address));
-        out.table(live_table(self.live, prompts));
+        out.heading(self.heading());
+        let mut live =
+            Table::new(&[("live", Align::Left), ("value", Align::Right), ("source", Align::Left)]);
+        for LiveRow { name, value, source } in live_rows(self.live, self.prompts()) {
+            live.push(vec![name, value, source]);
+        }
+        out.table(live);
         if let Ok(judged) = &self.judged {
-            let mode = judged.inputs.power_mode();
-            let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));
-            let subject = summary::checked(&judged.inputs);
-            out.heading(format!("{subject} on {}{mode}", judged.inputs.hardware_name()));
+            out.heading(subject(judged));
             out.line(words::check::sentence(&judged.answer));
-            out.table(rates(judged));
+            let mut rates = Table::new(&[
+                ("", Align::Left),
+                ("rate", Align::Right),
+                ("a step", Align::Right),
+                ("live is", Align::Right),
+            ]);
+            for RateRow { name, rate, step, share } in rate_rows(judged) {
+                rates.push(vec![name, rate, step, share]);
+            }
+            out.table(rates);
             out.heading("Possible explanations");
             for explanation in words::check::explanations(&judged.answer) {
                 out.line(explanation);
@@ -125,11 +161,12 @@ fn compared(judged: &Judged) -> Value {
     })
 }
 
-fn live_table(live: &Live, prompts: &str) -> Table {
-    let mut table =
-        Table::new(&[("live", Align::Left), ("value", Align::Right), ("source", Align::Left)]);
+/// The figures of a server, each with its source.
+fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
+    let mut rows = Vec::new();
     let mut row = |name: &str, value: Option<String>, source: String| {
-        table.push(vec![name.into(), value.unwrap_or_else(|| n::NO_NUMBER.into()), source]);
+        let value = value.unwrap_or_else(|| n::NO_NUMBER.into());
+        rows.push(LiveRow { name: name.into(), value, source });
     };
     let tokens = |rate: f64| n::token_rate(TokensPerSec::new(rate));
     let seconds = n::time(Seconds::new(live.seconds));
@@ -158,20 +195,24 @@ fn live_table(live: &Live, prompts: &str) -> Table {
         let time = n::time(Seconds::new(time));
         row("between two tokens", Some(time), "of a request, the mean between the readings".into());
     }
-    table
+    rows
 }
 
-fn rates(judged: &Judged) -> Table {
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("rate", Align::Right),
-        ("a step", Align::Right),
-        ("live is", Align::Right),
-    ]);
+/// What a server is compared with.
+fn subject(judged: &Judged) -> String {
+    let mode = judged.inputs.power_mode();
+    let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));
+    format!("{} on {}{mode}", summary::checked(&judged.inputs), judged.inputs.hardware_name())
+}
+
+/// Rates with the time of a step, and the live rate over each.
+fn rate_rows(judged: &Judged) -> Vec<RateRow> {
+    let mut rows = Vec::new();
     let (batch, answer) = (judged.batch, &judged.answer);
     let mut row = |name: &str, time: Seconds, share: Option<f64>| {
         let share = share.map_or(String::new(), n::ratio);
-        table.push(vec![name.into(), n::token_rate(rate(batch, time)), n::time(time), share]);
+        let (rate, step) = (n::token_rate(rate(batch, time)), n::time(time));
+        rows.push(RateRow { name: name.into(), rate, step, share });
     };
     let expected = answer.expected;
     row("live", answer.time, None);
@@ -180,7 +221,8 @@ fn rates(judged: &Judged) -> Table {
     row("expected, to", expected.low, Some(expected.low / answer.time));
     row("ideal", answer.ideal, Some(answer.ideal / answer.time));
     if let Some(mbu) = judged.mbu {
-        table.push(vec!["MBU".into(), n::percent(mbu)]);
+        let (step, share) = (String::new(), String::new());
+        rows.push(RateRow { name: "MBU".into(), rate: n::percent(mbu), step, share });
     }
-    table
+    rows
 }

@@ -14,6 +14,7 @@ use crate::components::chunk::MeasuredPart;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{memo, text};
 use crate::components::explanation::ExplanationPopover;
+use crate::components::fetched::Folded;
 use crate::components::inputs_shell::InputsShell;
 use crate::components::inspected::InspectedPanel;
 use crate::components::notes::Notes;
@@ -57,6 +58,7 @@ pub fn MeasureView() -> impl IntoView {
                 <InspectedPanel/>
                 {in_turn(|| view! { <DeviceCard/> }.into_any())}
                 {in_turn(|| view! { <Calibrate/> }.into_any())}
+                {in_turn(|| view! { <Folded class="sources" title="A running server" part=MeasuredPart::Engine open=false/> }.into_any())}
                 {in_turn(|| view! { <History/> }.into_any())}
             </aside>
             <ExplanationPopover/>

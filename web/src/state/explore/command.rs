@@ -13,7 +13,7 @@ use crate::state::model::inputs::ModelSource;
 use crate::state::model::question::ModelQuestion;
 
 /// Names that stand for the files of a device and of a model of the user's own.
-const DEVICE_FILE: &str = "device.json";
+pub const DEVICE_FILE: &str = "device.json";
 const MODEL_FILE: &str = "config.json";
 
 /// The command line of `ridgepoint sweep` for the device, power mode, model and formats of a row.

@@ -1,0 +1,107 @@
+//! Card of a running inference server: its live rate beside the expected one; loaded when a daemon is connected.
+
+use leptos::prelude::*;
+use protocol::engine::{EngineReport, LiveRow, RateRow};
+
+use super::MeasureContext;
+use crate::components::erased::{block, flag, on, text};
+use crate::link::daemon_link::DaemonLink;
+use crate::state::measure::engine::{USUAL, order, why_not};
+use crate::state::session::Session;
+
+/// Address of a server, and its state while the daemon reads it.
+#[component]
+pub fn EngineCard() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let (url, is_of_plan) = (RwSignal::new(USUAL.to_owned()), RwSignal::new(false));
+    let refused = RwSignal::new(String::new());
+    let is_on = flag(move || client.with(|client| client.engine.is_on));
+    let lacking = text(move || client.with(|client| why_not(client.session())));
+    let on_submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let found = session.inputs.with_untracked(|inputs| {
+            url.with_untracked(|url| order(inputs, url, is_of_plan.get_untracked()))
+        });
+        match found {
+            Ok(order) => {
+                refused.set(String::new());
+                daemon.with_value(|daemon: &DaemonLink| daemon.watch_engine(order));
+            }
+            Err(why) => refused.set(why),
+        }
+    };
+    let said = text(move || {
+        let why = client.with(|client| client.engine.why.clone());
+        if why.is_empty() { refused.get() } else { format!("Not read any more: {why}.") }
+    });
+    let waits =
+        flag(move || client.with(|client| !client.engine.is_on || client.engine.report.is_some()));
+    view! {
+        <form class="engine" on:submit=on(on_submit)>
+            <div class="field">
+                <label for="engine-url">"llama.cpp, vLLM or SGLang on the daemon's machine"</label>
+                <input
+                    id="engine-url"
+                    type="text"
+                    autocomplete="off"
+                    spellcheck="false"
+                    maxlength="100"
+                    prop:value=text(move || url.get())
+                    on:input=on(move |event| url.set(event_target_value(&event)))
+                />
+            </div>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=flag(move || is_of_plan.get())
+                    on:change=on(move |event| is_of_plan.set(event_target_checked(&event)))
+                />
+                " compare with the model of Plan, not the one that the server names"
+            </label>
+            <p>
+                <button type="submit" class="tool" disabled=flag(move || !lacking.with(String::is_empty)) aria-describedby="why-engine">
+                    {text(move || if is_on.get() { "Read anew" } else { "Read it" }.to_owned())}
+                </button>
+                " "
+                <button type="button" class="tool" hidden=flag(move || !is_on.get()) on:click=on(move |_| daemon.with_value(DaemonLink::unwatch_engine))>
+                    "Stop"
+                </button>
+            </p>
+            <p class="brief" id="why-engine">{lacking}</p>
+            <p class="message" role="alert">{said}</p>
+            <p class="brief" role="status" hidden=waits>"Two readings, 2 s apart, give the first rate."</p>
+        </form>
+        {block(move || match client.with(|client| client.engine.report.clone()) {
+            Some(report) => shown(report).into_any(),
+            None => ().into_any(),
+        })}
+    }
+}
+
+/// The state of a server.
+fn shown(report: EngineReport) -> impl IntoView {
+    let live = |LiveRow { name, value, source }: LiveRow| view! { <div title=source><dt>{name}</dt><dd>{value}</dd></div> };
+    let rate = |RateRow { name, rate, step, share }: RateRow| {
+        view! { <tr><th scope="row">{name}</th><td>{rate}</td><td>{step}</td><td>{share}</td></tr> }
+    };
+    let line = |line: String| view! { <li>{line}</li> };
+    let is_compared = !report.rates.is_empty();
+    view! {
+        <div id="engine" role="region" aria-label="Running server">
+            <h3>{report.heading}</h3>
+            <dl class="facts">{report.live.into_iter().map(live).collect_view()}</dl>
+            <div hidden=!is_compared>
+                <h3>{report.subject}</h3>
+                <p>{report.sentence}</p>
+                <div class="frame"><table>
+                    <thead><tr><th scope="col">"Rate"</th><th scope="col">"token/s"</th><th scope="col">"a step"</th><th scope="col">"live is"</th></tr></thead>
+                    <tbody>{report.rates.into_iter().map(rate).collect_view()}</tbody>
+                </table></div>
+                <h3>"What could explain it"</h3>
+                <ul>{report.explanations.into_iter().map(line).collect_view()}</ul>
+            </div>
+            <ul class="brief">{report.notes.into_iter().map(line).collect_view()}</ul>
+        </div>
+    }
+}
