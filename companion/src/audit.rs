@@ -151,7 +151,7 @@ impl Log {
     /// See [`Self::add`].
     pub(crate) fn probe(&self) -> io::Result<()> {
         let _lock = self.lock(Duration::ZERO)?;
-        self.open().and_then(|mut file| self.last(&mut file)).map(|_last| ())
+        self.open().and_then(|mut file| self.next(&mut file)).map(|_next| ())
     }
 
     /// Appends a line, and waits for the lock at most so long.
@@ -161,8 +161,8 @@ impl Log {
     pub(crate) fn add_within(&self, entry: &Entry, safe: bool, limit: Duration) -> io::Result<()> {
         let _lock = self.lock(limit)?;
         let mut file = self.open()?;
-        let last = self.last(&mut file)?;
-        let line = self.line(entry, last);
+        let next = self.next(&mut file)?;
+        let line = self.line(entry, next);
         if file.metadata()?.len() + line.len() as u64 > self.most {
             self.rotate()?;
             file = self.open()?;
@@ -176,8 +176,8 @@ impl Log {
         Ok(())
     }
 
-    fn line(&self, entry: &Entry, last: Option<(u64, Hex<32>)>) -> Vec<u8> {
-        let (seq, prev_sha256) = last.map_or((0, Hex([0; 32])), |last| last);
+    fn line(&self, entry: &Entry, next: Option<(u64, Hex<32>)>) -> Vec<u8> {
+        let (seq, prev_sha256) = next.unwrap_or((1, Hex([0; 32])));
         let Who { session, key, origin, peer } = entry.who.clone();
         let decision = match entry.refused {
             None => "allowed".to_owned(),
@@ -185,7 +185,7 @@ impl Log {
         };
         let line = Line {
             ts: self.clock.now(),
-            seq: seq + 1,
+            seq,
             prev_sha256,
             session,
             key_id: key,
@@ -214,9 +214,9 @@ impl Log {
         OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)
     }
 
-    /// Number and hash of the last line, which may be in the previous file. An incomplete line, left by a crash or a full disk,
+    /// Number of the next line and hash of the last one, which may be in the previous file. An incomplete line, left by a crash or a full disk,
     /// was never acknowledged; it is truncated.
-    fn last(&self, file: &mut File) -> io::Result<Option<(u64, Hex<32>)>> {
+    fn next(&self, file: &mut File) -> io::Result<Option<(u64, Hex<32>)>> {
         let length = file.metadata()?.len();
         let tail = tail(file, length)?;
         let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -229,9 +229,9 @@ impl Log {
         if whole == 0 {
             let Ok(mut before) = File::open(path(&self.folder, 1)) else { return Ok(None) };
             let length = before.metadata()?.len();
-            return last_line(&self::tail(&mut before, length)?).map(Some);
+            return after_last(&self::tail(&mut before, length)?).map(Some);
         }
-        last_line(&tail[..whole]).map(Some)
+        after_last(&tail[..whole]).map(Some)
     }
 
     fn rotate(&self) -> io::Result<()> {
@@ -261,17 +261,21 @@ fn tail(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// Number and hash of the last complete line.
-fn last_line(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
+/// Number of the line after the last complete one, and the hash of that.
+fn after_last(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
     let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
     let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let parsed: Line = serde_json::from_slice(line).map_err(|_unread| none_of_ours())?;
-    Ok((parsed.seq, hash(line)))
+    let next = parsed.seq.checked_add(1).ok_or_else(none_of_ours)?;
+    Ok((next, hash(line)))
 }
 
 fn none_of_ours() -> io::Error {
     io::Error::other("its last line is not an audit line")
 }
+
+#[cfg(test)]
+mod fuzz;
 
 #[cfg(test)]
 mod tests {

@@ -10,3 +10,5 @@ pub(crate) use file::{KeyFile, KeyFileError, Stamp};
 #[cfg(all(test, debug_assertions))]
 pub(crate) use secret::Secret;
 pub(crate) use secret::random;
+#[cfg(test)]
+pub(crate) use secret::sign;

@@ -12,7 +12,7 @@ usage: cargo xtask JOB
   docs [--out DIR]   render the documents alone, in a second (default: dist-docs)
   release [--out DIR]  the binary with the page inside, packed with its guides, and its checksum (default: dist-release)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
-  soak               the property tests with many more cases, and the daemon under load
+  soak               the property tests with many more cases, the fuzz targets for minutes, the daemon under load, and mutants
   lighthouse         build the page and print Lighthouse's medians of five runs for every place
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing

@@ -10,7 +10,7 @@ use crate::places::Places;
 /// The file in a target folder that names the checkout that it was built from last.
 const BUILT_FROM: &str = "built-from";
 /// Packages of this workspace; all others come from the registry and never change under one version.
-pub(crate) const MEMBERS: [&str; 10] = [
+pub(crate) const MEMBERS: [&str; 11] = [
     "calc-core",
     "report",
     "chart",
@@ -19,6 +19,7 @@ pub(crate) const MEMBERS: [&str; 10] = [
     "kernels",
     "companion",
     "protocol",
+    "fuzz",
     "web",
     "xtask",
 ];

@@ -14,6 +14,7 @@ mod counts;
 mod deny;
 mod examples;
 mod mcp;
+mod mutants;
 mod readme;
 mod stages;
 mod trunk;
@@ -120,18 +121,24 @@ fn print_table(rows: &[StageRow]) {
     println!("{:>8.1}  in all", total.as_secs_f64());
 }
 
-/// The property tests with many more cases, and the daemon under load for ten minutes, compiled for speed but with the checks of a debug build.
+/// Seconds of each fuzz target in a soak; without it they have three.
+const FUZZ_SECONDS: &str = "300";
+
+/// The property tests with many more cases, the fuzz targets for minutes, and the daemon under load for ten minutes, compiled for speed
+/// but with the checks of a debug build; then the mutants.
 pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
     let _lock = FolderLock::of_target(places)?;
     let mut command = cargo(places);
     command
         .args(["test", "--workspace", "--exclude", "xtask", "--profile", "native"])
         .args(["--features", "companion/soak"])
-        .env("PROPTEST_CASES", "20000");
+        .env("PROPTEST_CASES", "20000")
+        .env("RIDGEPOINT_FUZZ_SECONDS", FUZZ_SECONDS);
     command
         .env("CARGO_PROFILE_NATIVE_DEBUG_ASSERTIONS", "true")
         .env("CARGO_PROFILE_NATIVE_OVERFLOW_CHECKS", "true");
-    run(&mut command)
+    run(&mut command)?;
+    mutants::test_all(places)
 }
 
 pub(crate) fn bench(places: &Places) -> anyhow::Result<()> {

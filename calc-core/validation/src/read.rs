@@ -25,6 +25,9 @@ pub struct File {
     pub refused: Vec<(u64, String)>,
 }
 
+/// Range of times and rates in their units. Beyond it they are mistakes, and in base units no numbers at all.
+const LEAST: f64 = 1e-12;
+const MOST: f64 = 1e15;
 /// Required columns of a file of steps, and of one of operators.
 const STEP_COLUMNS: [&str; 7] =
     ["device_key", "engine", "model_key", "weight_format", "phase", "batch", "value_ms"];
@@ -87,8 +90,8 @@ impl Cells<'_> {
             return Ok(None);
         }
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() && value > 0.0 => Ok(Some(value)),
-            Ok(_) => Err(format!("{name} must be above 0; got `{text}`")),
+            Ok(value) if (LEAST..=MOST).contains(&value) => Ok(Some(value)),
+            Ok(_) => Err(format!("{name} must be from {LEAST:e} to {MOST:e}; got `{text}`")),
             Err(error) => Err(format!("{name} must be a number; got `{text}` ({error})")),
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn verify(folder: &Path) -> Result<Chain, String> {
     Ok(chain)
 }
 
-/// Number and hash of a line.
+/// Number of the line after one, and the hash of that one.
 type Link = (u64, Hex<32>);
 
 fn follow(
@@ -64,7 +64,7 @@ fn follow(
         let read: Line =
             serde_json::from_slice(line).map_err(|_unread| wrong("it is not an audit line"))?;
         let (expected, before) = match *last {
-            Some((seq, hash)) => (seq + 1, hash),
+            Some(last) => last,
             None if read.seq == 1 || !may_begin_later => (1, Hex([0; 32])),
             // The line before it was dropped with its file.
             None => (read.seq, read.prev_sha256),
@@ -79,7 +79,8 @@ fn follow(
             chain.first = read.seq;
         }
         chain.lines += 1;
-        *last = Some((read.seq, hash(line)));
+        let next = read.seq.checked_add(1).ok_or_else(|| wrong("its number is impossible"))?;
+        *last = Some((next, hash(line)));
     }
     Ok(())
 }

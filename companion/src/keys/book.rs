@@ -5,6 +5,7 @@ use protocol::hex::Hex;
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::secret::{Secret, random, same, sign};
 use crate::clock::Millis;
@@ -22,7 +23,7 @@ const CODE_TRIES: u32 = 5;
 /// A paired key that is unused for this long is dropped.
 const IDLE: Millis = 7 * 24 * 3600 * 1000;
 /// Version of the form of a book.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 const CODE_LENGTH: usize = 20;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
@@ -30,13 +31,16 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Book {
-    /// Version of the form: 1 has the secrets of tokens, 2 their hashes.
+    /// Version of the form: 1 has the secrets of tokens, 2 their hashes, 3 also the hash of the book.
     #[serde(default = "first")]
     version: u32,
     /// Id of the daemon.
     pub(crate) server: Hex<16>,
     pub(crate) keys: Vec<Key>,
     codes: Vec<Code>,
+    /// SHA-256 of the JSON of all other fields, so that a damaged digit or scope is not read as another one. Only in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<Hex<32>>,
 }
 
 /// The version of a book that names none.
@@ -86,6 +90,15 @@ impl std::fmt::Debug for Code {
     }
 }
 
+/// The reason why a stored book cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BookError {
+    /// Its content is not what was written.
+    Changed,
+    /// A later version of this program wrote it.
+    Later,
+}
+
 /// The reason why a pairing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PairError {
@@ -111,18 +124,43 @@ impl Book {
 
     /// A book without keys for the daemon with this id.
     pub(crate) const fn of(server: Hex<16>) -> Self {
-        Self { version: FORM, server, keys: Vec::new(), codes: Vec::new() }
+        Self { version: FORM, server, keys: Vec::new(), codes: Vec::new(), sha256: None }
     }
 
-    /// The book in today's form; `None` for one of a later version.
-    pub(crate) fn of_today(mut self) -> Option<Self> {
+    /// The stored book in today's form.
+    ///
+    /// # Errors
+    /// A book of a later version, and one that was changed since it was written.
+    pub(crate) fn of_today(mut self) -> Result<Self, BookError> {
+        if self.version > FORM {
+            return Err(BookError::Later);
+        }
+        let is_whole = match self.sha256.take() {
+            Some(stated) => stated == self.hash(),
+            // Earlier forms have no hash.
+            None => self.version == 1 || self.version == 2,
+        };
+        if !is_whole {
+            return Err(BookError::Changed);
+        }
         if self.version == 1 {
             for key in self.keys.iter_mut().filter(|key| key.kind == KeyKind::Token) {
                 key.secret = key.secret.hashed();
             }
-            self.version = FORM;
         }
-        (self.version == FORM).then_some(self)
+        self.version = FORM;
+        Ok(self)
+    }
+
+    /// The book as it is stored, with its hash.
+    pub(crate) fn sealed(&self) -> Self {
+        Self { sha256: Some(self.hash()), ..self.clone() }
+    }
+
+    /// The hash of a book without one.
+    fn hash(&self) -> Hex<32> {
+        let bytes = serde_json::to_vec(self).expect("a book has text keys");
+        Hex(Sha256::digest(bytes).into())
     }
 
     /// Adds a code for one pairing.
@@ -227,97 +265,4 @@ impl Book {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NONCES: (Hex<32>, Hex<32>) = (Hex([1; 32]), Hex([2; 32]));
-    const SERVER: Hex<16> = Hex([3; 16]);
-    const HANDSHAKE: Handshake<'_> =
-        Handshake { server_nonce: &NONCES.0, client_nonce: &NONCES.1, server: &SERVER, origin: "" };
-
-    fn proof_of(code: &str) -> Pair {
-        let proof = sign(code.as_bytes(), &proof::pair(&HANDSHAKE));
-        Pair { protocol: 1, nonce: NONCES.1, proof, label: "a\nb".into() }
-    }
-
-    #[test]
-    fn a_code_makes_one_key_that_both_sides_know() {
-        let mut book = Book::new();
-        let code = book.add_code(vec![Scope::Read], 1000);
-        assert_eq!(code.len(), CODE_LENGTH);
-        let (key, _) = book.pair(&proof_of(&code), &HANDSHAKE, 2000).unwrap();
-        let known = sign(code.as_bytes(), &proof::pair_key(&HANDSHAKE, key.id));
-        assert!(key.secret.proves(b"x", &sign(&known.0, b"x")) && key.label == "ab");
-        assert_eq!(book.pair(&proof_of(&code), &HANDSHAKE, 2000).unwrap_err(), PairError::Wrong);
-        assert_eq!(book.keys.len(), 1);
-    }
-
-    #[test]
-    fn codes_expire_and_end_after_wrong_tries() {
-        for (later, works) in
-            [(0, true), (CODE_LIFE - 1, true), (CODE_LIFE, false), (24 * 3600 * 1000, false)]
-        {
-            let mut book = Book::new();
-            let code = book.add_code(vec![], 1000);
-            let paired = book.pair(&proof_of(&code), &HANDSHAKE, 1000 + later);
-            assert_eq!(paired.is_ok(), works, "{later}");
-        }
-        let mut book = Book::new();
-        let code = book.add_code(vec![], 1_000_000);
-        assert!(book.pair(&proof_of(&code), &HANDSHAKE, 999_999).is_err(), "the clock went back");
-        for tries in [4, 5] {
-            let mut book = Book::new();
-            let code = book.add_code(vec![], 0);
-            for _ in 0..tries {
-                assert!(book.pair(&proof_of("aaaaaaaaaaaaaaaaaaaa"), &HANDSHAKE, 1).is_err());
-            }
-            let paired = book.pair(&proof_of(&code), &HANDSHAKE, 1);
-            assert_eq!(paired.is_ok(), tries < 5, "{tries}");
-        }
-    }
-
-    #[test]
-    fn tokens_and_paired_keys_do_not_replace_each_other() {
-        let mut book = Book::new();
-        let token = book.add_token(vec![Scope::Read], String::new(), 0);
-        let name = book.token(&token).unwrap().id;
-        assert!(book.paired(name).is_none());
-        for wrong in ["", "rp_", &token[..token.len() - 1], &token.replace("rp_", "RP_")] {
-            assert!(book.token(wrong).is_none(), "{wrong}");
-        }
-        let last = if token.ends_with('0') { '1' } else { '0' };
-        let wrong = format!("{}{last}", &token[..token.len() - 1]);
-        assert!(book.token(&wrong).is_none());
-    }
-
-    #[test]
-    fn unused_paired_keys_are_dropped() {
-        let mut book = Book::new();
-        let code = book.add_code(vec![], 0);
-        book.pair(&proof_of(&code), &HANDSHAKE, 0).unwrap();
-        book.add_token(vec![], String::new(), 0);
-        book.drop_old(IDLE - 1);
-        assert_eq!(book.keys.len(), 2);
-        book.drop_old(IDLE);
-        assert_eq!(book.keys.len(), 1);
-    }
-
-    #[test]
-    fn a_token_is_kept_as_its_hash_also_in_an_old_book() {
-        let mut book = Book::new();
-        let token = book.add_token(vec![Scope::Read], String::new(), 0);
-        let secret = token.rsplit('_').next().unwrap();
-        let text = serde_json::to_string(&book).unwrap();
-        assert!(!text.contains(secret) && text.contains("\"version\":2"), "{text}");
-        // The first version wrote the secret of a token, and no number of the form.
-        let hash = book.keys[0].secret.shown();
-        let old = text.replace("\"version\":2,", "").replace(&hash, secret);
-        let read: Book = serde_json::from_str::<Book>(&old).unwrap().of_today().unwrap();
-        assert_eq!(serde_json::to_string(&read).unwrap(), text);
-        assert!(
-            read.token(&token).is_some() && read.token(&token.replace(secret, &hash)).is_none()
-        );
-        let later = text.replace("\"version\":2", "\"version\":3");
-        assert!(serde_json::from_str::<Book>(&later).unwrap().of_today().is_none());
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::book::Book;
+use super::book::{Book, BookError};
 use crate::files;
 
 /// Largest file that is read, in bytes; a real one has kilobytes.
@@ -29,7 +29,12 @@ impl Stamp {
 
     /// True if the same stamp will mean the same file from now on.
     pub(crate) fn is_settled(self) -> bool {
-        self.0.is_none_or(|(modified, ..)| modified.elapsed().is_ok_and(|age| age > SETTLED))
+        self.is_settled_at(SystemTime::now())
+    }
+
+    fn is_settled_at(self, now: SystemTime) -> bool {
+        let age = |(modified, ..): (SystemTime, u64, u64)| now.duration_since(modified);
+        self.0.is_none_or(|known| age(known).is_ok_and(|age| age > SETTLED))
     }
 }
 
@@ -98,8 +103,11 @@ impl KeyFile {
         let book: Book = serde_json::from_str(&text).map_err(|error| {
             KeyFileError::Damaged(format!("{}, line {}", self.path.display(), error.line()))
         })?;
-        let later = || KeyFileError::Later(self.path.display().to_string());
-        book.of_today().map(Some).ok_or_else(later)
+        let shown = self.path.display();
+        book.of_today().map(Some).map_err(|error| match error {
+            BookError::Changed => KeyFileError::Damaged(format!("{shown}, not as it was written")),
+            BookError::Later => KeyFileError::Later(shown.to_string()),
+        })
     }
 
     /// Changes the book under a lock that all programs of this user share.
@@ -126,7 +134,7 @@ impl KeyFile {
         }
         let mut file =
             OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unfinished)?;
-        file.write_all(&serde_json::to_vec_pretty(book).expect("a book has text keys"))?;
+        file.write_all(&serde_json::to_vec_pretty(&book.sealed()).expect("a book has text keys"))?;
         file.sync_all()?;
         let stamp = Stamp::of(&file.metadata()?);
         fs::rename(&unfinished, &self.path)?;
@@ -164,4 +172,140 @@ fn is_private(path: &Path, folder: bool) -> Result<(), KeyFileError> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod fuzz;
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// An empty folder of its own.
+    fn folder(name: &str) -> PathBuf {
+        let name = format!("ridgepoint-keys-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _absent_the_first_time = fs::remove_dir_all(&folder);
+        fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        folder
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_book_is_kept_for_this_user_alone() {
+        let outer = folder("kept");
+        let file = KeyFile::of(&outer.join("a/state")).unwrap();
+        assert!(file.read().unwrap().is_none() && file.stamp().is_settled());
+        // Longer than a thousandth of the limit.
+        let label = "l".repeat(2000);
+        let token = file.change(|book| book.add_token(vec![], label, 0)).unwrap();
+        let (token, stamp) =
+            file.change_stamped(|book| (book.token(&token).is_some(), ())).unwrap();
+        assert!(token.0 && stamp == file.stamp() && !stamp.is_settled());
+        for (path, mode) in [("a/state", 0o700), ("a/state/keys.json", 0o600)] {
+            assert_eq!(fs::metadata(outer.join(path)).unwrap().mode() & 0o777, mode, "{path}");
+        }
+        fs::remove_dir_all(outer).unwrap();
+    }
+
+    #[test]
+    fn a_stamp_is_settled_after_more_than_a_second() {
+        let stamp = Stamp(Some((SystemTime::UNIX_EPOCH, 1, 1)));
+        for (ms, is_settled) in [(0, false), (1000, false), (1001, true)] {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_millis(ms);
+            assert_eq!(stamp.is_settled_at(now), is_settled, "{ms}");
+        }
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(5);
+        assert!(!stamp.is_settled_at(before) && stamp.is_settled(), "the clock was set back");
+    }
+
+    #[test]
+    fn keys_that_others_may_read_are_not_used() {
+        let state = folder("private");
+        let file = KeyFile::of(&state).unwrap();
+        file.change(|_| ()).unwrap();
+        let keys = state.join("keys.json");
+        for mode in [0o640, 0o604, 0o660, 0o601] {
+            set_mode(&keys, mode);
+            let said = file.read().unwrap_err().to_string();
+            assert!(said.contains(&format!("mode {mode:o}")) && said.contains("600"), "{said}");
+        }
+        set_mode(&keys, 0o600);
+        assert!(file.read().unwrap().is_some());
+        set_mode(&state, 0o710);
+        let said = KeyFile::of(&state).unwrap_err().to_string();
+        assert!(said.contains("mode 710") && said.contains("chmod 700"), "{said}");
+        fs::remove_dir_all(state).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_file_of_keys_is_refused_with_its_reason() {
+        let state = folder("kinds");
+        let (file, keys) = (KeyFile::of(&state).unwrap(), state.join("keys.json"));
+        let said = |file: &KeyFile| file.read().unwrap_err().to_string();
+        let _listener = UnixListener::bind(&keys).unwrap();
+        set_mode(&keys, 0o600);
+        assert!(said(&file).contains("is not a file"), "{}", said(&file));
+        fs::remove_file(&keys).unwrap();
+        fs::DirBuilder::new().mode(0o700).create(&keys).unwrap();
+        assert!(said(&file).contains("is not a file"), "{}", said(&file));
+        fs::remove_dir(&keys).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &keys).unwrap();
+        assert!(said(&file).contains("symbolic link"), "{}", said(&file));
+        fs::remove_file(&keys).unwrap();
+        for (text, words) in [
+            ("{", "line 1"),
+            ("\n{}", "line 2"),
+            (
+                "{\"version\": 4, \"server\": \"00000000000000000000000000000000\", \"keys\": [], \"codes\": []}",
+                "a later version",
+            ),
+        ] {
+            fs::write(&keys, text).unwrap();
+            set_mode(&keys, 0o600);
+            assert!(said(&file).contains(words), "{text}: {}", said(&file));
+        }
+        // A file in the place of the folder.
+        set_mode(&keys, 0o600);
+        let inside = KeyFile { path: keys.join("keys.json") };
+        assert!(matches!(inside.read(), Err(KeyFileError::Io(_))), "no missing file");
+        let error = KeyFile::of(&keys).unwrap_err().to_string();
+        assert!(error.contains("is not a folder"), "{error}");
+        fs::remove_dir_all(state).unwrap();
+    }
+
+    #[test]
+    fn what_a_crash_left_is_replaced_and_what_cannot_be_is_said() {
+        let state = folder("crash");
+        let (file, unfinished) = (KeyFile::of(&state).unwrap(), state.join("keys.new"));
+        fs::write(&unfinished, "half").unwrap();
+        file.change(|_| ()).unwrap();
+        assert!(!unfinished.exists());
+        fs::create_dir(&unfinished).unwrap();
+        let KeyFileError::Io(error) = file.change(|_| ()).unwrap_err() else {
+            panic!("of the system")
+        };
+        assert_ne!(error.kind(), io::ErrorKind::AlreadyExists, "removing failed, not creating");
+        fs::remove_dir_all(state).unwrap();
+    }
+
+    #[test]
+    fn a_changed_digit_of_the_file_is_noticed() {
+        let state = folder("digit");
+        let file = KeyFile::of(&state).unwrap();
+        file.change(|book| book.add_token(vec![], String::new(), 0)).unwrap();
+        let keys = state.join("keys.json");
+        let text = fs::read_to_string(&keys).unwrap();
+        fs::write(&keys, text.replacen("\"used_ms\": 0", "\"used_ms\": 1", 1)).unwrap();
+        let said = file.read().unwrap_err().to_string();
+        assert!(said.contains("not as it was written") && said.contains("pair again"), "{said}");
+        fs::remove_dir_all(state).unwrap();
+    }
 }

@@ -91,6 +91,14 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_random() {
+        let bytes: [u8; 64] = random();
+        assert_ne!(bytes, random(), "each is new");
+        assert!(bytes.iter().any(|byte| *byte != bytes[0]), "{bytes:?}");
+        assert_ne!(Secret::random().shown(), Secret::random().shown());
+    }
+
+    #[test]
     fn only_the_whole_proof_proves() {
         let secret = Secret::new([1; 32]);
         let proof = secret.sign(b"text");

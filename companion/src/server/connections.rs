@@ -152,3 +152,6 @@ pub(super) async fn attend(
         () = place.to_leave() => {}
     }
 }
+
+#[cfg(test)]
+mod fuzz;

@@ -48,6 +48,36 @@ pub(crate) struct Config {
     pub(crate) clock: Clock,
 }
 
+#[cfg(test)]
+impl Config {
+    /// A daemon of a test in a folder that must not exist, with a page and a file beside it; its clock goes as `clock` in it says.
+    pub(super) fn of_test(folder: &std::path::Path) -> Self {
+        use std::fs;
+        use std::os::unix::fs::DirBuilderExt;
+
+        let (site, state) = (folder.join("site"), folder.join("state"));
+        fs::create_dir_all(site.join("learn b")).expect("a folder of its own");
+        fs::DirBuilder::new().mode(0o700).create(&state).expect("a folder of its own");
+        for (name, text) in [
+            ("site/index.html", "<!doctype html>page"),
+            ("site/style-01234567.css", "p { color: red }"),
+            ("site/learn b/index.html", "<!doctype html>lesson"),
+            ("outside.txt", "nobody may read this"),
+        ] {
+            fs::write(folder.join(name), text).expect("a folder of its own");
+        }
+        Self {
+            site: Site::of(&site).expect("it is there"),
+            state,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            restriction: Restriction::default(),
+            hooks: Hooks::default(),
+            clock: Clock::turned_by(Some(folder.join("clock"))),
+        }
+    }
+}
+
 /// The shared state of the daemon.
 #[derive(Debug)]
 pub(super) struct Daemon {

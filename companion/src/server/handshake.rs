@@ -255,3 +255,6 @@ fn number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
+
+#[cfg(test)]
+mod tests;

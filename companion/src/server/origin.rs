@@ -77,20 +77,25 @@ mod tests {
     const LIST: &str = "https://pages.test";
 
     fn judged(method: &Method, api: bool, headers: &[(&str, &str)]) -> Result<bool, Refusal> {
-        let headers: HeaderMap = headers
-            .iter()
-            .map(|(name, value)| {
-                (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap())
-            })
-            .collect();
-        let about = About {
-            headers: &headers,
-            method,
-            host: "localhost:8000",
-            is_api: api,
-            is_socket: false,
-        };
-        allowed(about, &[LIST.to_owned()]).map(|origin| origin.is_some())
+        judged_as(method, api, false, headers)
+    }
+
+    fn judged_as(
+        method: &Method,
+        is_api: bool,
+        is_socket: bool,
+        headers: &[(&str, &str)],
+    ) -> Result<bool, Refusal> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
+        }
+        let headers = map;
+        let about = About { headers: &headers, method, host: "localhost:8000", is_api, is_socket };
+        let origin = allowed(about, &[LIST.to_owned()])?;
+        let sent = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+        assert_eq!(origin, sent, "the one that was sent");
+        Ok(origin.is_some())
     }
 
     #[test]
@@ -121,8 +126,16 @@ mod tests {
                 );
             }
         }
-        let long = format!("http://{}", "a".repeat(LONGEST));
-        assert_eq!(judged(&Method::GET, true, &[("origin", &long)]), Err(Refusal::OriginForm));
+        for (length, refusal) in [
+            (LONGEST, Refusal::Origin),
+            (LONGEST + 1, Refusal::OriginForm),
+            (5000, Refusal::OriginForm),
+        ] {
+            let long = format!("http://{}", "a".repeat(length - "http://".len()));
+            assert_eq!(judged(&Method::GET, true, &[("origin", &long)]), Err(refusal), "{length}");
+        }
+        let twice = [("origin", LIST), ("origin", LIST)];
+        assert_eq!(judged(&Method::GET, true, &twice), Err(Refusal::OriginForm));
     }
 
     #[test]
@@ -142,6 +155,21 @@ mod tests {
             assert_eq!(judged(&Method::GET, true, &[(mark, "x")]), Err(Refusal::CrossSite));
             assert_eq!(judged(&Method::POST, true, &[(mark, "x")]), Err(Refusal::Origin));
         }
+    }
+
+    #[test]
+    fn a_browser_opens_a_socket_with_an_origin_only() {
+        for value in ["same-origin", "none", "cross-site"] {
+            let site = [("sec-fetch-site", value)];
+            assert_eq!(judged_as(&Method::GET, true, true, &site), Err(Refusal::Origin), "{value}");
+            assert_eq!(judged_as(&Method::GET, false, true, &site), Err(Refusal::Origin));
+        }
+        assert_eq!(judged_as(&Method::GET, true, true, &[]), Ok(false), "a program");
+        assert_eq!(judged_as(&Method::GET, true, true, &[("origin", LIST)]), Ok(true));
+        // HEAD reads as GET does.
+        let site = [("sec-fetch-site", "same-origin")];
+        assert_eq!(judged(&Method::HEAD, true, &site), Ok(false));
+        assert_eq!(judged(&Method::DELETE, false, &site), Err(Refusal::Origin));
     }
 
     #[test]
@@ -169,6 +197,9 @@ mod tests {
             "ftp://a.test",
         ] {
             assert!(!is_plain(bad), "{bad}");
+        }
+        for (length, is_allowed) in [(LONGEST - 1, true), (LONGEST, false)] {
+            assert_eq!(is_plain(&format!("http://{}", "a".repeat(length))), is_allowed, "{length}");
         }
     }
 }

@@ -140,6 +140,9 @@ mod tests {
         }
         assert_eq!(waits[..3], [FIRST, 2 * FIRST, 4 * FIRST]);
         assert_eq!(waits[99], LONGEST);
-        assert_eq!(throttle.wait(start + WINDOW), Duration::ZERO);
+        assert_eq!(throttle.failures.len(), KEPT, "a flood takes no memory");
+        let (last, minute) = (Duration::from_millis(59_999), Duration::from_mins(1));
+        assert_eq!(throttle.wait(start + last), LONGEST);
+        assert_eq!(throttle.wait(start + minute), Duration::ZERO);
     }
 }

@@ -45,7 +45,7 @@ const RULES: &[CrateRule] = &[
         name: "report",
         workspace: &["calc-core", "weights"],
         outside: Outside::Only(&["serde", "serde_json"]),
-        workspace_in_tests: &[],
+        workspace_in_tests: &["fuzz"],
     },
     CrateRule {
         name: "chart",
@@ -57,7 +57,7 @@ const RULES: &[CrateRule] = &[
         name: "validation",
         workspace: &["calc-core", "report"],
         outside: Outside::Only(&["csv"]),
-        workspace_in_tests: &[],
+        workspace_in_tests: &["fuzz"],
     },
     CrateRule {
         name: "kernels",
@@ -69,7 +69,7 @@ const RULES: &[CrateRule] = &[
         name: "protocol",
         workspace: &["calc-core"],
         outside: Outside::Only(&["serde"]),
-        workspace_in_tests: &[],
+        workspace_in_tests: &["fuzz"],
     },
     CrateRule {
         name: "companion",
@@ -83,6 +83,12 @@ const RULES: &[CrateRule] = &[
             "protocol",
         ],
         outside: Outside::AllBut(BROWSER_ONLY),
+        workspace_in_tests: &["fuzz"],
+    },
+    CrateRule {
+        name: "fuzz",
+        workspace: &[],
+        outside: Outside::Only(&["proptest"]),
         workspace_in_tests: &[],
     },
     CrateRule {
