@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn the_corpus_comes_first_and_then_damaged_forms_of_all_of_it() {
-        let (seen, whole) = (Cell::new([0_u32; 2]), Cell::new(0_u32));
+        let (seen, whole) = (Cell::new([0_u32; 2]), Cell::new(0_usize));
         target().run_for(TIME, |case| {
             if case.is_whole() && whole.get() < 2 {
-                assert_eq!(case.of as u32, whole.get(), "in order");
+                assert_eq!(case.of, whole.get(), "in order");
                 whole.set(whole.get() + 1);
             }
             let mut counts = seen.get();

@@ -9,6 +9,7 @@ use calc_core::device::Device;
 use calc_core::hf_config::Unread;
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
+use calc_core::units::{BytesPerSec, Hertz, Seconds, Watts};
 use fuzz::{Target, Verdict};
 use report::input::device_file::{self, DeviceFile};
 use report::input::model_file::word::FileGeometry;
@@ -63,15 +64,15 @@ fn check_device(device: &Device) {
         ("link", device.link.map(|fact| fact.value.bandwidth.get())),
         ("SMs", device.sm_count.map(|fact| f64::from(fact.value))),
     ] {
-        value.into_iter().for_each(|value| positive(what, value));
+        positive(what, value.unwrap_or(1.0));
     }
     let latency = device.link.map_or(0.0, |fact| fact.value.latency.get());
     assert!(latency.is_finite() && latency >= 0.0, "latency of {latency}");
     for mode in device.power_modes.iter() {
-        let rate = mode.bandwidth.map_or(1.0, |rate| rate.get());
+        let rate = mode.bandwidth.map_or(1.0, BytesPerSec::get);
         positive("bandwidth of a mode", rate);
-        positive("power of a mode", mode.watts.map_or(1.0, |watts| watts.get()));
-        positive("clock of a mode", mode.gpu_clock.map_or(1.0, |clock| clock.get()));
+        positive("power of a mode", mode.watts.map_or(1.0, Watts::get));
+        positive("clock of a mode", mode.gpu_clock.map_or(1.0, Hertz::get));
     }
     let texts = [&device.key, &device.name, &device.vendor, &device.source, &device.notes];
     assert!(!texts.iter().any(|text| text.contains(char::is_control)), "{texts:?}");
@@ -192,7 +193,7 @@ fn a_damaged_calibration_file_gives_possible_factors_or_its_mistake() {
                     let interval = factors.interval.map(|interval| [interval.low, interval.high]);
                     assert!(interval.is_none_or(|[low, high]| low <= 1.0 && high >= 1.0));
                     let shares = [factors.eta_memory, factors.eta_compute];
-                    let floor = factors.floor.map(|floor| floor.get());
+                    let floor = factors.floor.map(Seconds::get);
                     assert!(shares.iter().flatten().all(|share| *share > 0.0 && *share <= 10.0));
                     assert!(
                         [factors.extra_tokens, floor]

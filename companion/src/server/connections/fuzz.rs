@@ -97,7 +97,7 @@ async fn reply(daemon: &Arc<Daemon>, bytes: &[u8]) -> Vec<u8> {
         let write = async {
             let _refused_midway = writing.write_all(bytes).await;
         };
-        let (_, read) = tokio::join!(write, reading.read_to_end(&mut reply));
+        let ((), read) = tokio::join!(write, reading.read_to_end(&mut reply));
         read.expect("memory");
     };
     timeout(Duration::from_mins(5), read).await.expect("each connection ends");
