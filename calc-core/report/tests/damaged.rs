@@ -14,6 +14,7 @@ use fuzz::{Target, Verdict};
 use report::input::device_file::{self, DeviceFile};
 use report::input::model_file::word::FileGeometry;
 use report::input::{calibration_file, device_file::lines, model_file};
+use serde_json::Value;
 
 const WORDS: [&str; 14] = [
     "null",
@@ -40,9 +41,32 @@ fn example(name: &str) -> Vec<u8> {
     fs::read(root().join("docs/examples").join(name)).expect("an example")
 }
 
-/// A refusal in one line, with a key, a value or a place of the file.
-fn is_told(said: &str, places: &[&str]) -> bool {
-    said.len() > 15 && !said.contains('\n') && places.iter().any(|place| said.contains(place))
+/// A `config.json` of another test.
+fn config(name: &str) -> Vec<u8> {
+    let path = root().join("calc-core/report/tests/truth/configs").join(format!("{name}.json"));
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All keys of a schema.
+fn keys(name: &str) -> Vec<String> {
+    fn collect(value: &Value, keys: &mut Vec<String>) {
+        let Value::Object(fields) = value else { return };
+        if let Some(Value::Object(properties)) = fields.get("properties") {
+            keys.extend(properties.keys().cloned());
+        }
+        fields.values().for_each(|value| collect(value, keys));
+    }
+    let text = fs::read(root().join("docs/schema").join(name)).expect("a schema");
+    let mut keys = Vec::new();
+    collect(&serde_json::from_slice(&text).expect("JSON"), &mut keys);
+    assert!(keys.len() > 5, "{keys:?}");
+    keys
+}
+
+/// A refusal in one line, with a key or a place of the file.
+fn is_told<T: AsRef<str>>(said: &str, places: &[T]) -> bool {
+    let names = |place: &T| said.contains(place.as_ref());
+    said.len() > 10 && !said.contains(char::is_control) && places.iter().any(names)
 }
 
 /// Checks what every device must have: roofs and sizes above zero, modes within the device.
@@ -86,26 +110,8 @@ fn a_damaged_device_file_gives_a_possible_device_or_its_mistake() {
         serde_json::to_vec_pretty(&DeviceFile::of(&copy, Some(key)).to_json()).expect("text keys")
     });
     let inputs = [vec![example("custom-device.json")], copies.to_vec()].concat();
-    let places = [
-        "line ",
-        "`",
-        "_gb_s",
-        "_gib",
-        "_mib",
-        "_kib",
-        "_tflops",
-        "_mhz",
-        "_w ",
-        "_us",
-        "power_modes",
-        "sm",
-        "watts",
-        "empty",
-        "fp",
-        "int",
-        "bf16",
-        "tf32",
-    ];
+    let mut places = keys("device.schema.json");
+    places.extend(["line ", "empty", "`"].map(str::to_owned));
     Target { name: "device", inputs, words: &WORDS }.run(|case| {
         match device_file::parse(&case.text()) {
             Ok(device) => {
@@ -130,7 +136,6 @@ fn a_damaged_device_file_gives_a_possible_device_or_its_mistake() {
 
 #[test]
 fn a_damaged_model_file_gives_a_possible_model_or_its_mistake() {
-    let configs = "calc-core/report/tests/truth/configs";
     // Every family that differs: dense, latent keys, experts, windows, recurrent layers, towers, quantized.
     let names = [
         "llama-3.1-405b",
@@ -144,12 +149,9 @@ fn a_damaged_model_file_gives_a_possible_model_or_its_mistake() {
         "jamba-reasoning-3b",
         "llama-4-scout",
     ];
-    let read = |name: &&str| {
-        let path = root().join(configs).join(format!("{name}.json"));
-        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    };
-    let inputs = [vec![example("custom-model.json")], names.iter().map(read).collect()].concat();
-    let places = ["line ", "`", "_", "model", "file", "layers", "experts", "begins with", "empty"];
+    let inputs = [vec![example("custom-model.json")], names.map(config).to_vec()].concat();
+    // A sentence names a key, or the part of the model that its value is.
+    let places = ["line ", "`", "_", "must be ", "begins with", "empty", "model"];
     Target { name: "model", inputs, words: &WORDS }.run(|case| {
         let (text, mut verdict) = (case.text(), Verdict::Refused);
         for unread in [Unread::Refuse, Unread::UpperBound] {
@@ -184,7 +186,8 @@ fn a_damaged_calibration_file_gives_possible_factors_or_its_mistake() {
         "{\"measured\": \"kernel\", \"op\": \"gemm\", \"compute\": \"fp32\", \"tokens\": \"several\", \"eta_compute\": 0.61, \"extra_tokens\": 3.5, \"low\": 0.9, \"high\": 1.2, \"points\": 31}, {\"measured\": \"step\", \"engine\": \"llama.cpp\", \"format\": \"q4_k_m\", \"eta_memory\": 0.7, \"floor_us\": 12.5}",
     );
     let inputs = vec![example("calibration.json"), own.into_bytes()];
-    let places = ["line ", "row ", "rows", "device", "`"];
+    let mut places = keys("calibration.schema.json");
+    places.push("line ".to_owned());
     Target { name: "calibration", inputs, words: &WORDS }.run(
         |case| match calibration_file::parse(&case.text()) {
             Ok(own) => {
@@ -220,4 +223,23 @@ fn a_damaged_calibration_file_gives_possible_factors_or_its_mistake() {
             }
         },
     );
+}
+
+/// Found by the targets: a part of the file with a line break or another control character was quoted as it is.
+#[test]
+fn a_refusal_has_no_control_character() {
+    let text = "{\"device\": \"d\", \"rows\": [{\"measured\": \"ker\\nel\"}]}";
+    let said = calibration_file::parse(text).expect_err("no such kind").to_string();
+    assert!(said.contains("`ker\\nel`") && !said.contains(char::is_control), "{said}");
+    let phi = String::from_utf8(config("phi-2")).expect("text");
+    let said = |text: &str| model_file::parse(text).expect_err("no such model").to_string();
+    let odd = said(&phi.replace("tie_word_", "tie_\\u007ford_"));
+    assert!(
+        odd.contains("`tie_\\u{7f}ord_embeddings`") && !odd.contains(char::is_control),
+        "{odd}"
+    );
+    // Found by the target: a link lost a context of zero.
+    let zero =
+        said(&phi.replace("\"max_position_embeddings\": 2048", "\"max_position_embeddings\": 0"));
+    assert!(zero.contains("max_position_embeddings"), "{zero}");
 }

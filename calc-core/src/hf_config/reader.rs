@@ -228,10 +228,13 @@ impl<'a> Reader<'a> {
     /// Reads the longest context; unknown if absent and the family has no default.
     pub(super) fn context(&mut self, rules: &Rules) -> Result<Option<u64>, ConfigError> {
         let field = self.text.positions();
-        match rules.context {
+        let context = match rules.context {
             Some(default) => self.count_or(&field, default).map(Some),
             None => Self::count(&field),
-        }
+        };
+        // A link has zero where a model states no context.
+        let positive = |size| in_range(field.name, size, 1, u64::MAX).map_err(ConfigError::Value);
+        context?.map(positive).transpose()
     }
 
     /// Reads whether embedding and LM head share one matrix; the outer file takes precedence.

@@ -1,7 +1,7 @@
 //! A user's measurements of a device as a JSON file: the shares of its roofs that kernels reach. Command line and page
 //! read the same file. The format is documented in `docs/guides/calibration.md` and `docs/schema/calibration.schema.json`.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use calc_core::calibration::{Calibration, Engine, FactorRow, Interval, Tokens};
 use calc_core::catalog;
@@ -10,6 +10,8 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::text::{List, Text};
 use calc_core::units::Seconds;
 use serde::{Deserialize, Serialize};
+
+use crate::refusal_text::OneLine;
 
 pub mod lines;
 
@@ -69,12 +71,16 @@ pub enum CalibrationFileError {
 
 impl fmt::Display for CalibrationFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = OneLine(f);
         match self {
             Self::TooLarge { bytes } => {
-                write!(f, "a calibration file has at most {MAX_BYTES} bytes; this one has {bytes}")
+                write!(
+                    line,
+                    "a calibration file has at most {MAX_BYTES} bytes; this one has {bytes}"
+                )
             }
-            Self::Malformed { reason } => write!(f, "not a calibration file: {reason}"),
-            Self::Row { row, reason } => write!(f, "row {row}: {reason}"),
+            Self::Malformed { reason } => write!(line, "not a calibration file: {reason}"),
+            Self::Row { row, reason } => write!(line, "row {row}: {reason}"),
         }
     }
 }

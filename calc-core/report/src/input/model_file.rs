@@ -9,7 +9,7 @@ pub mod word;
 pub use modelopt::with_quantization;
 pub use remarks::{assumed_text, data_type_field, first_notes, import_notes, remark_text};
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use calc_core::hf_config::{
     Allowed, ConfigError, Found, HfConfig, Imported, Meaning, NotDecoder, Unread, UnreadKey,
@@ -18,6 +18,7 @@ use calc_core::hf_config::{
 use serde_json::error::Category;
 
 use crate::input::error::RequestError;
+use crate::refusal_text::OneLine;
 
 /// Largest accepted config.json [byte]; published ones have under 0.1 MB.
 pub const MAX_BYTES: usize = 16_000_000;
@@ -116,35 +117,36 @@ impl core::error::Error for ModelFileError {}
 
 impl fmt::Display for ModelFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = OneLine(f);
         match self {
             Self::TooLarge { bytes } => write!(
-                f,
+                out,
                 "a config.json has at most {} MB; this has {} MB. Give the config.json next to the weights, \
                  not the weights",
                 MAX_BYTES / 1_000_000,
                 bytes.div_ceil(1_000_000)
             ),
-            Self::QuantizationAlone => f.write_str(
+            Self::QuantizationAlone => out.write_str(
                 "this is the hf_quant_config.json of ModelOpt: it states formats of the weights, and no model; \
                  give the config.json of the same folder, or the folder itself with --model",
             ),
-            Self::Empty => f.write_str("the file is empty; a config.json is a JSON object"),
+            Self::Empty => out.write_str("the file is empty; a config.json is a JSON object"),
             Self::NotAnObject { first } => {
                 write!(
-                    f,
+                    out,
                     "a config.json is a JSON object and begins with {{; this begins with {first:?}"
                 )
             }
             Self::Truncated { line, column } => {
                 write!(
-                    f,
+                    out,
                     "the JSON ends too early, at line {line}, column {column}: is the download complete?"
                 )
             }
             Self::Malformed { reason, line, column } => {
-                write!(f, "not a config.json: {reason} at line {line}, column {column}")
+                write!(out, "not a config.json: {reason} at line {line}, column {column}")
             }
-            Self::Config(error) => f.write_str(&config_error(error)),
+            Self::Config(error) => out.write_str(&config_error(error)),
         }
     }
 }
