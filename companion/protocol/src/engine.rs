@@ -29,7 +29,7 @@ pub struct EngineReport {
     pub heading: String,
     #[serde(default, deserialize_with = "known_items")]
     pub live: Vec<LiveRow>,
-    /// What it is compared with; empty where nothing is.
+    /// Model and device of the comparison; empty where nothing is compared.
     #[serde(default)]
     pub subject: String,
     /// The judgment in a sentence.

@@ -101,7 +101,7 @@ const LAYERS: &[(&str, &str)] = &[
          server::coding server::freshness server::refusal server::throttle server::host server::origin
          server::embedded server::kept server::negotiation
          server::fair server::peer server::notes
-         server::static_files server::keyring server::places server::socket server::table
+         server::static_files server::keyring server::places server::engine server::socket server::table
          server::daemon
          server::reply server::audit
          server::metrics server::openapi server::rest server::mcp server::handshake
@@ -114,7 +114,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "protocol",
-        "close device fault hex limits scope tolerant
+        "close device engine fault hex limits scope tolerant
          bench telemetry
          ability job proof sizes
          client server",

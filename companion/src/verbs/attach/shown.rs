@@ -198,7 +198,7 @@ fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
     rows
 }
 
-/// What a server is compared with.
+/// Model, device and mode of a comparison.
 fn subject(judged: &Judged) -> String {
     let mode = judged.inputs.power_mode();
     let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));

@@ -16,8 +16,6 @@ pub fn EngineCard() -> impl IntoView {
     let MeasureContext { daemon, client, .. } = expect_context();
     let (url, is_of_plan) = (RwSignal::new(USUAL.to_owned()), RwSignal::new(false));
     let refused = RwSignal::new(String::new());
-    let is_on = flag(move || client.with(|client| client.engine.is_on));
-    let lacking = text(move || client.with(|client| why_not(client.session())));
     let on_submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let found = session.inputs.with_untracked(|inputs| {
@@ -59,6 +57,24 @@ pub fn EngineCard() -> impl IntoView {
                 />
                 " compare with the model of Plan, not the one that the server names"
             </label>
+            <EngineButtons/>
+            <p class="message" role="alert">{said}</p>
+            <p class="brief" role="status" hidden=waits>"Two readings, 2 s apart, give the first rate."</p>
+        </form>
+        {block(move || match client.with(|client| client.engine.report.clone()) {
+            Some(report) => shown(report).into_any(),
+            None => ().into_any(),
+        })}
+    }
+}
+
+/// Buttons that start and end the reading, and why it cannot be started.
+#[component]
+fn EngineButtons() -> impl IntoView {
+    let MeasureContext { daemon, client, .. } = expect_context();
+    let is_on = flag(move || client.with(|client| client.engine.is_on));
+    let lacking = text(move || client.with(|client| why_not(client.session())));
+    view! {
             <p>
                 <button type="submit" class="tool" disabled=flag(move || !lacking.with(String::is_empty)) aria-describedby="why-engine">
                     {text(move || if is_on.get() { "Read anew" } else { "Read it" }.to_owned())}
@@ -69,13 +85,6 @@ pub fn EngineCard() -> impl IntoView {
                 </button>
             </p>
             <p class="brief" id="why-engine">{lacking}</p>
-            <p class="message" role="alert">{said}</p>
-            <p class="brief" role="status" hidden=waits>"Two readings, 2 s apart, give the first rate."</p>
-        </form>
-        {block(move || match client.with(|client| client.engine.report.clone()) {
-            Some(report) => shown(report).into_any(),
-            None => ().into_any(),
-        })}
     }
 }
 
