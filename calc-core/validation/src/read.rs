@@ -91,6 +91,7 @@ impl Cells<'_> {
         }
         match text.parse::<f64>() {
             Ok(value) if (LEAST..=MOST).contains(&value) => Ok(Some(value)),
+            Ok(value) if value <= 0.0 => Err(format!("{name} must be above 0; got `{text}`")),
             Ok(_) => Err(format!("{name} must be from {LEAST:e} to {MOST:e}; got `{text}`")),
             Err(error) => Err(format!("{name} must be a number; got `{text}` ({error})")),
         }

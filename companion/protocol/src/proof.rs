@@ -4,7 +4,8 @@
 //! Each text begins with a name and continues with parts of fixed length, the origin last, so that no proof is valid in place
 //! of another.
 
-use alloc::vec::Vec;
+// The module brings its macro, without which no mutant of these functions compiles (`cargo xtask soak`).
+use alloc::vec;
 
 use crate::hex::Hex;
 
@@ -24,31 +25,31 @@ pub struct Handshake<'a> {
 }
 
 /// Text of a client's proof with its key.
-pub fn identify(handshake: &Handshake<'_>) -> Vec<u8> {
+pub fn identify(handshake: &Handshake<'_>) -> vec::Vec<u8> {
     text(b"ridgepoint 1 identify\0", handshake, &[], true)
 }
 
 /// Text of the daemon's proof with the same key.
-pub fn identified(handshake: &Handshake<'_>) -> Vec<u8> {
+pub fn identified(handshake: &Handshake<'_>) -> vec::Vec<u8> {
     text(b"ridgepoint 1 identified\0", handshake, &[], true)
 }
 
 /// Text of a client's proof with the characters of a pairing code.
-pub fn pair(handshake: &Handshake<'_>) -> Vec<u8> {
+pub fn pair(handshake: &Handshake<'_>) -> vec::Vec<u8> {
     text(b"ridgepoint 1 pair\0", handshake, &[], true)
 }
 
 /// Text of the daemon's proof with the same code.
-pub fn paired(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
+pub fn paired(handshake: &Handshake<'_>, key: Hex<8>) -> vec::Vec<u8> {
     text(b"ridgepoint 1 paired\0", handshake, &key.0, true)
 }
 
 /// Text whose HMAC with the code is the secret of the new key.
-pub fn pair_key(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
+pub fn pair_key(handshake: &Handshake<'_>, key: Hex<8>) -> vec::Vec<u8> {
     text(b"ridgepoint 1 pair key\0", handshake, &key.0, false)
 }
 
-fn text(name: &[u8], handshake: &Handshake<'_>, more: &[u8], with_origin: bool) -> Vec<u8> {
+fn text(name: &[u8], handshake: &Handshake<'_>, more: &[u8], with_origin: bool) -> vec::Vec<u8> {
     let mut text = name.to_vec();
     text.extend(handshake.server_nonce.0);
     text.extend(handshake.client_nonce.0);
@@ -62,6 +63,8 @@ fn text(name: &[u8], handshake: &Handshake<'_>, more: &[u8], with_origin: bool) 
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]

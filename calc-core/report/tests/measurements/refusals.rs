@@ -27,9 +27,15 @@ const ALL: [&str; 11] = [
 ];
 
 /// Fixture, text in it, text in its place, part of the refusal.
-const WRONG: [(&str, &str, &str, &str); 30] = [
+const WRONG: [(&str, &str, &str, &str); 31] = [
     ("", "", "", "the file is empty"),
     (VLLM_THROUGHPUT, "", "", "vllm bench throughput"),
+    (
+        VLLM_QUEUE,
+        "\"output_throughput\": 1651.6",
+        "\"output_throughput\": 1e-320",
+        "output_throughput must be token/s above 0; got 1e-320",
+    ),
     (
         LLAMA,
         "\"avg_ns\": 44000000,",

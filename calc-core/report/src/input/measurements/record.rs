@@ -7,6 +7,8 @@ use super::error::MeasurementError;
 
 /// Times outside of this range are no times of a run [s].
 const TIMES: (f64, f64) = (1e-12, 1e9);
+/// Times and rates outside of this range are none in any unit; the inverse of a smaller one is infinite.
+const REALS: (f64, f64) = (1e-12, 1e18);
 /// Largest count of tokens, requests or layers.
 const MOST: f64 = 1e12;
 /// Largest number of characters of a value in a sentence.
@@ -78,7 +80,7 @@ impl<'a> Record<'a> {
         expected: &'static str,
     ) -> Result<Option<f64>, MeasurementError> {
         let Some(value) = self.get(field) else { return Ok(None) };
-        let number = value.as_f64().filter(|number| *number > 0.0 && *number <= 1e18);
+        let number = value.as_f64().filter(|number| (REALS.0..=REALS.1).contains(number));
         number.map(Some).ok_or_else(|| self.wrong(field, expected, value))
     }
 
