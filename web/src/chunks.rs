@@ -23,6 +23,7 @@ use crate::components::kernel::own_points::OwnPoints;
 use crate::components::kernel::view::KernelView;
 use crate::components::key_dialog::KeyDialog;
 use crate::components::measure::engine::EngineCard;
+use crate::components::measure::history::History;
 use crate::components::measure::running::Running;
 use crate::components::measure::sensors::Sensors;
 use crate::components::measure::sweep::Sweep;
@@ -108,6 +109,7 @@ in_chunk! {
         Ok(match part {
             MeasuredPart::Running => || view! { <Running/> }.into_any(),
             MeasuredPart::Engine => || view! { <EngineCard/> }.into_any(),
+            MeasuredPart::History => || view! { <History/> }.into_any(),
             MeasuredPart::Sensors => || view! { <Sensors/> }.into_any(),
             MeasuredPart::Sweep => || view! { <Sweep/> }.into_any(),
             MeasuredPart::Table => || view! { <MeasuredTable/> }.into_any(),

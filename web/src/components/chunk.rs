@@ -43,6 +43,8 @@ pub enum MeasuredPart {
     /// Measured results beside the expected ones.
     Table,
     Sensors,
+    /// The jobs that the daemon stores.
+    History,
     /// A running inference server.
     Engine,
     /// The form for products of many shapes.

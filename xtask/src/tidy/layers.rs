@@ -114,8 +114,8 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "protocol",
-        "close device engine fault hex limits scope tolerant
-         bench telemetry
+        "close device fault hex limits scope tolerant
+         bench engine telemetry
          ability job proof sizes
          client server",
     ),

@@ -168,7 +168,7 @@ impl Client {
         let is_here = self.address.is_here();
         for address in found {
             if is_here && !address.ip().is_loopback() {
-                last = "localhost is not this machine".to_owned();
+                "localhost is not this machine".clone_into(&mut last);
                 continue;
             }
             match TcpStream::connect(address).await {

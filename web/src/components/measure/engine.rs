@@ -49,7 +49,7 @@ pub fn EngineCard() -> impl IntoView {
                     on:input=on(move |event| url.set(event_target_value(&event)))
                 />
             </div>
-            <label class="check">
+            <label class="switch">
                 <input
                     type="checkbox"
                     prop:checked=flag(move || is_of_plan.get())
@@ -92,7 +92,10 @@ fn EngineButtons() -> impl IntoView {
 fn shown(report: EngineReport) -> impl IntoView {
     let live = |LiveRow { name, value, source }: LiveRow| view! { <div title=source><dt>{name}</dt><dd>{value}</dd></div> };
     let rate = |RateRow { name, rate, step, share }: RateRow| {
-        view! { <tr><th scope="row">{name}</th><td>{rate}</td><td>{step}</td><td>{share}</td></tr> }
+        let title = if step.is_empty() { step } else { format!("a step takes {step}") };
+        let share =
+            (!share.is_empty()).then(|| view! { <small>{format!(" · live is {share}")}</small> });
+        view! { <div title=title><dt>{name}</dt><dd>{rate}{share}</dd></div> }
     };
     let line = |line: String| view! { <li>{line}</li> };
     let is_compared = !report.rates.is_empty();
@@ -103,10 +106,7 @@ fn shown(report: EngineReport) -> impl IntoView {
             <div hidden=!is_compared>
                 <h3>{report.subject}</h3>
                 <p>{report.sentence}</p>
-                <div class="frame"><table>
-                    <thead><tr><th scope="col">"Rate"</th><th scope="col">"token/s"</th><th scope="col">"a step"</th><th scope="col">"live is"</th></tr></thead>
-                    <tbody>{report.rates.into_iter().map(rate).collect_view()}</tbody>
-                </table></div>
+                <dl class="facts rates">{report.rates.into_iter().map(rate).collect_view()}</dl>
                 <h3>"What could explain it"</h3>
                 <ul>{report.explanations.into_iter().map(line).collect_view()}</ul>
             </div>

@@ -1,10 +1,10 @@
-//! List of the jobs that the daemon stores.
+//! List of the jobs that the daemon stores; loaded when a daemon is connected.
 
 use leptos::prelude::*;
 use protocol::job::JobId;
 
 use super::MeasureContext;
-use crate::components::erased::{block, memo, on, text};
+use crate::components::erased::{block, flag, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::job_words;
 
@@ -42,21 +42,12 @@ pub fn History() -> impl IntoView {
             </li>
         }
     };
-    let body = block(move || {
-        let entries = entries.get();
-        if entries.is_empty() {
-            return view! { <p class="brief">"Jobs stay on the device, and show here when it is connected."</p> }
-                .into_any();
-        }
-        view! { <ul id="history">{entries.into_iter().map(item).collect_view()}</ul> }.into_any()
-    });
+    let items = block(move || entries.get().into_iter().map(item).collect_view().into_any());
+    let none = flag(move || entries.with(Vec::is_empty));
     let passed_over =
         text(move || job_words::passed_over(client.with(|client| client.passed_over)));
     view! {
-        <div>
-            <h2>"On this device"</h2>
-            {body}
-            <p class="brief">{passed_over}</p>
-        </div>
+        <ul id="history" hidden=none>{items}</ul>
+        <p class="brief">{passed_over}</p>
     }
 }

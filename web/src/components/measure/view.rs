@@ -5,14 +5,13 @@ use leptos::prelude::*;
 use super::calibrate::{Calibrate, select_machine, take_over};
 use super::connect::Connect;
 use super::device_card::DeviceCard;
-use super::history::History;
 use super::results::Results;
 use super::spot::Spot;
 use super::{MeasureContext, when_connected};
 use crate::charts::paper;
 use crate::components::chunk::MeasuredPart;
 use crate::components::device_field::DeviceField;
-use crate::components::erased::{memo, text};
+use crate::components::erased::{flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
 use crate::components::inputs_shell::InputsShell;
@@ -58,11 +57,25 @@ pub fn MeasureView() -> impl IntoView {
                 <InspectedPanel/>
                 {in_turn(|| view! { <DeviceCard/> }.into_any())}
                 {in_turn(|| view! { <Calibrate/> }.into_any())}
-                {in_turn(|| view! { <Folded class="sources" title="A running server" part=MeasuredPart::Engine open=false/> }.into_any())}
-                {in_turn(|| view! { <History/> }.into_any())}
+                {in_turn(|| view! { <Folded class="fold" title="A running server" part=MeasuredPart::Engine open=false/> }.into_any())}
+                {in_turn(|| view! { <Jobs/> }.into_any())}
             </aside>
             <ExplanationPopover/>
         </main>
+    }
+}
+
+/// The jobs of the daemon, or what makes them appear.
+#[component]
+fn Jobs() -> impl IntoView {
+    let MeasureContext { client, .. } = expect_context();
+    let has_jobs = flag(move || client.with(|client| !client.jobs.all().is_empty()));
+    view! {
+        <div>
+            <h2>"On this device"</h2>
+            <p class="brief" hidden=has_jobs>"Jobs stay on the device, and show here when it is connected."</p>
+            {when_connected(MeasuredPart::History)}
+        </div>
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sensor readings of the device as texts.
 
-use calc_core::units::{Bytes, Hertz, Watts};
+use calc_core::units::{Bytes, Hertz, Joules, Watts};
 use protocol::telemetry::{Reading, Telemetry};
 use report::number_text;
 
@@ -16,7 +16,7 @@ pub struct SensorLine {
     pub reason: String,
 }
 
-const NAMES: [(&str, &str); 11] = [
+const NAMES: &[(&str, &str)] = &[
     ("cpu_utilization_ratio", "CPU in use"),
     ("load_1m", "Load, 1 min"),
     ("memory_total_byte", "Memory"),
@@ -27,7 +27,16 @@ const NAMES: [(&str, &str); 11] = [
     ("battery_power_watt", "Battery power"),
     ("gpu_utilization_ratio", "GPU in use"),
     ("gpu_memory_used_byte", "GPU memory in use"),
+    ("gpu_memory_total_byte", "GPU memory"),
     ("gpu_power_watt", "GPU power"),
+    ("gpu_power_cap_watt", "GPU power cap"),
+    ("gpu_energy_joule", "GPU energy"),
+    ("gpu_temperature_celsius", "GPU temperature"),
+    ("gpu_clock_hz", "GPU clock"),
+    ("gpu_clock_limit_hz", "GPU clock limit"),
+    ("gpu_memory_clock_hz", "GPU memory clock"),
+    ("gpu_throttle_reasons", "Reasons to throttle now"),
+    ("rail_power_watt", "Power"),
 ];
 
 /// The sensors of one device.
@@ -101,6 +110,7 @@ pub fn with_unit(name: &str, value: f64) -> String {
         "byte" => number_text::bytes(Bytes::new(value)),
         "hz" => number_text::clock(Hertz::new(value)),
         "watt" => number_text::power(Watts::new(value)),
+        "joule" => number_text::energy(Joules::new(value)),
         "celsius" => format!("{}{}°C", number_text::short(value, 3), number_text::SPACE),
         _ => number_text::short(value, 3),
     }

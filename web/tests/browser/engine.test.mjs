@@ -1,0 +1,75 @@
+// The card of a running inference server, with the real daemon and a server of recorded answers of llama.cpp.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { withPage } from './harness.mjs';
+import { plain, sideways } from './page.mjs';
+import { newState, startRidgepoint } from './servers.mjs';
+
+// A limit of what hangs, not of what is slow: another program may have both cores.
+const patient = { timeout: 120_000 };
+const answers = new URL('../../../companion/tests/attach/llama_cpp/', import.meta.url);
+
+/** A server whose counters are those of the first recording, then of the second. */
+async function startLlama() {
+  let asked = 0;
+  const file = (path) => {
+    if (path === '/props') return 'props.json';
+    if (path === '/v1/models') return 'models.json';
+    if (path !== '/slots' && path !== '/metrics') return undefined;
+    asked += 1;
+    const second = asked > 3 ? 2 : 1;
+    return path === '/slots' ? `slots-${second}.json` : `metrics-${second}.txt`;
+  };
+  const server = createServer(({ url }, response) => {
+    const name = file(url);
+    response.writeHead(name ? 200 : 404, { Connection: 'close' });
+    response.end(name ? readFileSync(new URL(name, answers)) : '');
+  });
+  await new Promise((listening) => { server.listen(0, '127.0.0.1', listening); });
+  return { address: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+}
+
+test('a running server is read beside its expected rate, until it is stopped', { timeout: 240_000 }, async () => {
+  const folder = newState();
+  const [daemon, llama] = [await startRidgepoint(process.env.RIDGEPOINT_SITE, { state: folder }), await startLlama()];
+  try {
+    const problems = await withPage({}, async (page) => {
+      await loadAxe(page);
+      await page.goto(readFileSync(join(folder, 'link'), 'utf8').trim());
+      await page.getByRole('heading', { level: 1, name: 'Connected', exact: true }).waitFor(patient);
+      await page.locator('summary', { hasText: 'A running server' }).click();
+      await page.locator('#engine-url').fill('http://10.0.0.1:80');
+      await page.getByRole('button', { name: 'Read it' }).click();
+      await page.locator('.engine').getByText('reads servers of its own machine alone').waitFor(patient);
+      await page.locator('#engine-url').fill(llama.address);
+      await page.getByLabel('compare with the model of Plan').check();
+      await page.locator('#engine-url').press('Enter');
+      const card = page.locator('#engine');
+      await card.getByRole('heading', { name: /^llama\.cpp/ }).waitFor(patient);
+      assert.match(plain(await card.locator('dl').innerText()), /generated\s+[\d.]+ token\/s/);
+      const rates = plain(await card.locator('.rates').innerText());
+      assert.match(rates, /expected\s+[\d.]+ token\/s · live is [\d.]+×/);
+      assert.match(rates, /ideal\s+[\d.]+ token\/s/);
+      assert.match(plain(await card.innerText()), /A token of Llama-3\.1 8B/);
+      for (const [width, colorScheme] of [[1440, 'light'], [390, 'dark']]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await assertAccessible(page);
+        assert.equal(await sideways(page), 0);
+        await card.scrollIntoViewIfNeeded();
+        if (process.env.RIDGEPOINT_SHOT) await page.screenshot({ path: `${process.env.RIDGEPOINT_SHOT}.engine-${width}.png`, fullPage: true });
+      }
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Read it' }).waitFor(patient);
+      assert.equal(await card.count(), 1, 'the last state stays');
+    });
+    assert.deepEqual(problems, []);
+  } finally {
+    llama.stop();
+    await daemon.stop();
+  }
+});
