@@ -52,7 +52,7 @@ test('a running server is read beside its expected rate, until it is stopped', {
       await card.getByRole('heading', { name: /^llama\.cpp/ }).waitFor(patient);
       assert.match(plain(await card.locator('dl').first().innerText()), /generated\s+[\d.]+ token\/s/);
       const rates = plain(await card.locator('.rates').innerText());
-      assert.match(rates, /expected\s+[\d.]+ token\/s · live is [\d.]+×/);
+      assert.match(rates, /expected\s+[\d.]+ token\/s\s+live is [\d.]+×/);
       assert.match(rates, /ideal\s+[\d.]+ token\/s/);
       assert.match(plain(await card.innerText()), /A token of Llama-3\.1 8B/);
       for (const [width, colorScheme] of [[1440, 'light'], [390, 'dark']]) {

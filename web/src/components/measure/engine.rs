@@ -94,7 +94,7 @@ fn shown(report: EngineReport) -> impl IntoView {
     let rate = |RateRow { name, rate, step, share }: RateRow| {
         let title = if step.is_empty() { step } else { format!("a step takes {step}") };
         let share =
-            (!share.is_empty()).then(|| view! { <small>{format!(" · live is {share}")}</small> });
+            (!share.is_empty()).then(|| view! { <small>{format!("live is {share}")}</small> });
         view! { <div title=title><dt>{name}</dt><dd>{rate}{share}</dd></div> }
     };
     let line = |line: String| view! { <li>{line}</li> };
