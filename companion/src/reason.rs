@@ -66,7 +66,7 @@ reasons! {
     EngineUnread: Internal, "the server cannot be read: {}";
     NoJob: NotFound, "there is no job {}";
     NotCut: Conflict, "job {} is {}; only a canceled or an interrupted job can be continued";
-    CalibrationCut: BadInput, "a calibration is not continued, because its points are compared with each other; start a new one";
+    CalibrationCut: BadInput, "roofs and calibrations are not continued, because their points are compared with each other; start a new one";
     LaterJob: Unsupported, "job {} is of a later version of ridgepoint; continue it with that version";
     RequestTaken: Conflict, "this request id has started another job; choose a new one";
     QueueFull: QueueFull, "the queue is full; cancel a job or wait";

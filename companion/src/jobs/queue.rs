@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kernels::devices::Device;
+use protocol::bench::BenchKind;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId, ToldSpec};
 use tokio::sync::Notify;
@@ -107,7 +108,11 @@ impl Jobs {
         let ToldSpec::Known(spec) = &known.spec else {
             return Err(Reason::LaterJob.with(&[&ended.0]));
         };
-        if matches!(spec, JobSpec::Calibrate(_)) {
+        let is_compared = match spec {
+            JobSpec::Calibrate(_) => true,
+            JobSpec::Bench(bench) => bench.what == BenchKind::Roofs,
+        };
+        if is_compared {
             return Err(Reason::CalibrationCut.fault());
         }
         self.enqueue(request, owner, spec, Some(ended), logged).await

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::clock::Millis;
-use crate::telemetry::{Part, Quantity, Sensed, Sensor, SharedSensors};
+use crate::telemetry::{Part, Quantity, SPAN, Sensed, Sensor, SharedSensors};
 
 /// Time between two readings at first: 10 Hz.
 const SPACING: Duration = Duration::from_millis(100);
@@ -53,6 +53,11 @@ impl JobReadings {
         let (told, events) = unbounded_channel();
         let (until, mut ended) = oneshot::channel();
         let sample = async move {
+            // Rates of before the job end with a reading and the span of a rate.
+            drop(read().await);
+            if timeout(SPAN, &mut ended).await.is_ok() {
+                return;
+            }
             let mut batch = Batch::default();
             let (mut spacing, mut begin, mut has_sent) = (SPACING, Instant::now(), false);
             for taken in 1_u32.. {

@@ -127,6 +127,15 @@ impl Book {
         Self { version: FORM, server, keys: Vec::new(), codes: Vec::new(), sha256: None }
     }
 
+    /// Whether the text is a book of a later version, which may have fields that this one refuses.
+    pub(crate) fn is_later(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Form {
+            version: u32,
+        }
+        serde_json::from_str::<Form>(text).is_ok_and(|book| book.version > FORM)
+    }
+
     /// The stored book in today's form.
     ///
     /// # Errors

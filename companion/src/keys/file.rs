@@ -99,6 +99,9 @@ impl KeyFile {
         }
         let mut text = String::new();
         File::open(&self.path)?.take(MAX_BYTES).read_to_string(&mut text)?;
+        if Book::is_later(&text) {
+            return Err(KeyFileError::Later(self.path.display().to_string()));
+        }
         // The parser's message may quote a secret, so it is not passed on.
         let book: Book = serde_json::from_str(&text).map_err(|error| {
             KeyFileError::Damaged(format!("{}, line {}", self.path.display(), error.line()))
@@ -264,7 +267,7 @@ mod tests {
             ("{", "line 1"),
             ("\n{}", "line 2"),
             (
-                "{\"version\": 4, \"server\": \"00000000000000000000000000000000\", \"keys\": [], \"codes\": []}",
+                "{\"version\": 4, \"server\": \"00000000000000000000000000000000\", \"keys\": [], \"codes\": [], \"more\": 1}",
                 "a later version",
             ),
         ] {

@@ -4,6 +4,7 @@
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::engine::WatchEngine;
 use protocol::fault::Fault;
@@ -11,6 +12,7 @@ use protocol::server::ServerMessage;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::jobs::{line, program};
 use crate::reason::Reason;
@@ -18,6 +20,9 @@ use crate::verbs::attach::EngineLine;
 
 /// Most servers that all sessions of a daemon read at once.
 pub(super) const MOST: usize = 4;
+
+/// Longest time until the process has its order.
+const START: Duration = Duration::from_secs(5);
 
 /// A server that is read.
 #[derive(Debug)]
@@ -40,7 +45,8 @@ impl EngineWatch {
         let place = Arc::clone(places)
             .try_acquire_owned()
             .map_err(|_full| Reason::EnginesFull.with(&[&MOST]))?;
-        let started = Self::spawn(order, place).await;
+        let started = timeout(START, Self::spawn(order, place)).await;
+        let started = started.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         started.map_err(|error| Reason::EngineUnread.with(&[&error]))
     }
 

@@ -46,8 +46,6 @@ pub(super) fn run(
     let points = points(spec, &*device)?;
     let plan = quick_plan(plan(spec), hooks);
     let are_roofs = spec.what == BenchKind::Roofs;
-    // A device file is made of all roofs.
-    let done = if are_roofs { 0 } else { done };
     let Some(records) = measure(&mut *device, &points, done, &plan, point_s(spec), channel)? else {
         return Ok(false);
     };

@@ -162,6 +162,10 @@ impl Client {
                 self.telemetry = Some(telemetry);
                 Vec::new()
             }
+            ServerMessage::Ok if self.engine.asked(id) => {
+                self.engine.is_begun = true;
+                Vec::new()
+            }
             ServerMessage::Engine(report) => {
                 self.engine.told(report);
                 Vec::new()

@@ -9,6 +9,8 @@ pub struct WatchedEngine {
     pub is_on: bool,
     /// Number of the request to read it.
     pub id: Option<u32>,
+    /// The daemon has begun; what came before is of another server.
+    pub is_begun: bool,
     pub report: Option<EngineReport>,
     /// Reason of the end; empty while it is read.
     pub why: String,
@@ -17,7 +19,7 @@ pub struct WatchedEngine {
 impl WatchedEngine {
     /// Takes a state; one that was under way when the reader stopped it is dropped.
     pub fn told(&mut self, report: EngineReport) {
-        if self.is_on {
+        if self.is_on && self.is_begun {
             self.report = Some(report);
         }
     }
@@ -49,6 +51,9 @@ mod tests {
         let report =
             |heading: &str| EngineReport { heading: heading.into(), ..EngineReport::default() };
         let mut engine = WatchedEngine { is_on: true, id: Some(3), ..WatchedEngine::default() };
+        engine.told(report("of another server"));
+        assert_eq!(engine.report, None);
+        engine.is_begun = true;
         assert!(engine.asked(Some(3)) && !engine.asked(Some(4)) && !engine.asked(None));
         engine.told(report("first"));
         engine.ended("nothing answers".into());

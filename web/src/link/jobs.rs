@@ -83,10 +83,18 @@ impl Job {
         !self.summary.state.is_final()
     }
 
-    /// Whether a new job can measure what is left. A calibration is measured in one run.
-    pub const fn can_continue(&self) -> bool {
+    /// Whether a new job can measure what is left. Roofs and calibrations are measured in one run.
+    pub fn can_continue(&self) -> bool {
         let is_cut = matches!(self.summary.state, JobState::Canceled | JobState::Interrupted);
-        is_cut && matches!(self.summary.spec, ToldSpec::Known(JobSpec::Bench(_)))
+        is_cut
+            && matches!(&self.summary.spec, ToldSpec::Known(JobSpec::Bench(bench)) if bench.what != BenchKind::Roofs)
+    }
+
+    /// Whether it has measured roofs, whole and known to the page, without a device file: an older daemon made none.
+    pub fn lacks_file(&self) -> bool {
+        let measures_roofs = matches!(&self.summary.spec, ToldSpec::Known(JobSpec::Bench(bench)) if bench.what == BenchKind::Roofs);
+        let is_whole = self.summary.state == JobState::Done && self.seq >= self.summary.last_seq;
+        measures_roofs && is_whole && self.roofs.is_none() && !self.records.is_empty()
     }
 
     /// Remaining time, in s, from the share that is done, else from the predicted duration; `None` when neither is known.
@@ -241,7 +249,7 @@ impl JobList {
             ToldSpec::Known(spec @ JobSpec::Calibrate(_)) => is_processor(spec.device()),
             ToldSpec::Later(_) => false,
         };
-        let done = |job: &&Job| job.summary.state == JobState::Done;
+        let done = |job: &&Job| job.summary.state == JobState::Done && !job.lacks_file();
         let found = self.jobs.iter().filter(done).find(brings_roofs)?;
         (found.result_use == ResultUse::Shown).then_some(found.summary.job)
     }

@@ -69,6 +69,8 @@ pub struct Session {
     burst: StoredValue<Burst>,
     /// The machine of the connected daemon; set by the view that connects.
     pub here: RwSignal<ThisMachine>,
+    /// Id of the daemon that told it; empty before.
+    pub here_of: StoredValue<String>,
     /// Color theme.
     pub colors: Colors,
     /// Counts the charts that came to the page or left it.
@@ -98,6 +100,7 @@ impl Session {
             settling: StoredValue::new(false),
             burst: StoredValue::new(Burst::default()),
             here: RwSignal::new(ThisMachine::default()),
+            here_of: StoredValue::new(String::new()),
             colors: Colors::begin(),
             charts: RwSignal::new(0),
         };

@@ -2,7 +2,7 @@
 //! until it ends, and its thread holds up no other read.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,10 +72,15 @@ impl PatientSensors {
         if thread.send(Box::new(work)).is_err() {
             return Err(format!("the thread that reads {source} has ended"));
         }
-        if let Ok(found) = answered.recv_timeout(self.limit) {
+        let found = answered.recv_timeout(self.limit);
+        if let Ok(found) = found {
             return found;
         }
         let mut threads = locked(&self.threads);
+        if found.is_err_and(|error| error == RecvTimeoutError::Disconnected) {
+            threads.number = threads.number.saturating_sub(1);
+            return Err(format!("reading {source} failed; see the messages of this program"));
+        }
         // It may have answered just now.
         if let Ok(found) = answered.try_recv() {
             return found;
@@ -152,7 +157,7 @@ mod tests {
             Ok(1.0)
         };
         let why = sensors.ask("a meter", hangs).unwrap_err();
-        assert!(why.starts_with("no answer from a meter for 0."), "{why}");
+        assert!(why.starts_with("no answer from a meter for "), "{why}");
         let begin = Instant::now();
         for _ in 0..1000 {
             let again = sensors.ask("a meter", |_| Ok(2.0));
@@ -168,6 +173,17 @@ mod tests {
             sensors.ask("a meter", |_| Ok(3.0)).ok()
         });
         assert_eq!(answers, Some(3.0), "it is asked again once it has ended");
+    }
+
+    #[test]
+    fn a_read_that_panics_is_told_and_the_source_is_asked_again() {
+        let machine = Machine::new("panics", &[]);
+        let sensors = PatientSensors::of(machine.sensors());
+        for _ in 0..=MOST_THREADS {
+            let why = sensors.ask::<()>("a meter", |_| panic!("as the test asks")).unwrap_err();
+            assert!(why.starts_with("reading a meter failed"), "{why}");
+        }
+        assert_eq!(sensors.ask("a meter", |_| Ok(1.0)), Ok(1.0));
     }
 
     #[test]

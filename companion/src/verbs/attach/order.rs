@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
-use calc_core::catalog::model_names;
+use calc_core::catalog::models;
 use protocol::engine::{EngineReport, WatchEngine};
 use report::input::request::{Files, Library};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,8 @@ pub(crate) fn is_allowed(order: &WatchEngine) -> Result<(), String> {
         if !known.contains(&key.as_str()) && key != "context" {
             return Err(format!("{key} is no field of a comparison with a server"));
         }
-        if key.contains("model") && model_names::find(value).is_none() {
+        let is_model = matches!(key.as_str(), "model" | "draft_model");
+        if is_model && !models::all().any(|model| model.key == value) {
             return Err(format!("the catalog has no model {value}; the command line reads files"));
         }
     }
@@ -79,9 +80,9 @@ fn watch(order: &WatchEngine, mut take: impl FnMut(EngineReport) -> bool) -> Res
         None => Err("the page sent no such file".to_owned()),
     };
     // Only the file that the server names is opened, which it reads itself.
-    let weights = |name: &str, unread| match order.fields.get("model") {
-        Some(asked) if asked == name => Ok(None),
-        _ => weight_files::model(name, unread),
+    let weights = |name: &str, unread| {
+        let is_of_page = order.fields.values().any(|value| value == name);
+        if is_of_page { Ok(None) } else { weight_files::model(name, unread) }
     };
     let files = Files::new(&read).with_weights(&weights);
     let library = Library::with_files(&files);
@@ -131,6 +132,9 @@ mod tests {
             ("file:///etc/passwd", &[], Some("URL must be http://")),
             (here, &[("model", "/etc/passwd")], Some("the catalog has no model /etc/passwd")),
             (here, &[("draft_model", "x.gguf")], Some("the catalog has no model x.gguf")),
+            (here, &[("draft_model", "tmp/llama-3.1-8b.gguf")], Some("has no model tmp/llama")),
+            (here, &[("model", "models/llama-3.1-8b")], Some("has no model models/llama")),
+            (here, &[("language_model_only", "true")], None),
             (here, &[("prompt", "1")], Some("prompt is no field")),
             (here, &[("output", "x")], Some("output is no field")),
         ] {

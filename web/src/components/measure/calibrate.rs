@@ -11,7 +11,7 @@ use super::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
-use crate::link::jobs::ResultUse;
+use crate::link::jobs::{Job, ResultUse};
 use crate::state::measure::form::MeasuredDevice;
 use crate::state::measure::machine::{self, JobResult, MachineChoice, job_result, selection};
 use crate::state::session::{Session, Step};
@@ -49,7 +49,11 @@ pub fn Calibrate() -> impl IntoView {
                 JobResult::Calibration(..) => "Use the calibration of the shown job",
             };
             let found = StoredValue::new(found);
-            let use_it = on(move |_| later(take(session, found.get_value())));
+            let use_it = on(move |_| {
+                later(async move {
+                    take(session, found.get_value()).await;
+                });
+            });
             view! { <button type="button" class="link" on:click=use_it>{words}</button> }.into_any()
         }
     });
@@ -85,7 +89,9 @@ pub fn take_over() {
                     let is_selected = client.with_untracked(|client| client.roofs == Some(id));
                     let before = device_name(session);
                     client.update(|client| client.jobs.taken(id));
-                    take(session, found).await;
+                    if !take(session, found).await {
+                        return;
+                    }
                     let now = session.inputs.with_untracked(|inputs| {
                         ThisMachine::Known(Box::new(inputs.device.clone()), inputs.own.clone())
                     });
@@ -103,20 +109,33 @@ pub fn take_over() {
 pub fn select_machine() {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, client, .. } = expect_context();
-    let told = memo(move |_| client.with(|client| client.session().map(|it| it.machine.clone())));
+    // Of each daemon once: roofs that were applied meanwhile are kept.
+    let told = memo(move |_| {
+        client
+            .with(|client| client.session().and(client.connection.server).map(|id| id.to_string()))
+    });
     Effect::new(move |_| {
-        let Some(machine) = told.get() else { return };
-        // Roofs that were applied meanwhile are kept, unless another machine was connected.
-        let stays = session.here.with_untracked(|here| match here {
-            ThisMachine::Known(device, _) => device.name.starts_with(&*machine),
-            ThisMachine::Unknown => false,
-        });
+        let Some(daemon) = told.get().filter(|id| session.here_of.with_value(|of| of != id)) else {
+            return;
+        };
         let here = client.with_untracked(|client| {
             let inputs = session.inputs.get_untracked();
             client.session().map(|session| machine::this_machine(session, &inputs))
         });
-        if let Some(here) = here.filter(|_| !stays) {
+        if let Some(here) = here {
+            session.here_of.set_value(daemon);
             session.here.set(here);
+        }
+    });
+    let has_no_file = flag(move || {
+        client.with(|client| {
+            client.roofs.and_then(|id| client.jobs.job(id)).is_some_and(Job::lacks_file)
+        })
+    });
+    Effect::new(move |_| {
+        if has_no_file.get() {
+            // The next one, or the catalog.
+            client.update(|client| (client.is_selected, client.roofs) = (false, None));
         }
     });
     let found = memo(move |_| {
@@ -165,14 +184,18 @@ fn untaken(client: &Client) -> Option<(JobId, JobResult)> {
     waiting.find_map(|job| Some((job.summary.job, job_result(job)?)))
 }
 
-/// Applies the device, if there is one, and then its measurements; the back button undoes both in one step.
-async fn take(session: Session, found: JobResult) {
+/// Applies the device, if there is one, and then its measurements; the back button undoes both in one step. Returns whether they can
+/// be read.
+async fn take(session: Session, found: JobResult) -> bool {
     let are_roofs = matches!(found, JobResult::Roofs(_));
     let mut all = Vec::new();
     for (name, text) in found.files() {
         match open_file(name, &text, Unread::Refuse).await {
             Ok(ready) => all.push(ready),
-            Err(refused) => return session.note(refused.reason),
+            Err(refused) => {
+                session.note(refused.reason);
+                return false;
+            }
         }
     }
     let mut step = Step::Choice;
@@ -184,4 +207,5 @@ async fn take(session: Session, found: JobResult) {
     if are_roofs && session.inputs.with_untracked(|inputs| inputs.own.is_some()) {
         session.edit(Step::Typing, |inputs| inputs.own = None);
     }
+    true
 }

@@ -9,6 +9,7 @@ use report::input::device_file::DeviceFile;
 use crate::link::session::DaemonSession;
 use crate::state::explore::command::{DEVICE_FILE, flags};
 use crate::state::inputs::Inputs;
+use crate::state::model::beside::told;
 use crate::state::model::inputs::ModelSource;
 
 /// Address at first: that of llama-server without settings.
@@ -17,10 +18,10 @@ pub const USUAL: &str = "http://127.0.0.1:8080";
 const CALIBRATION_FILE: &str = "calibration.json";
 
 /// Flags of Plan that the server tells, or that no running server has.
-const TOLD: [&str; 5] = ["memory-limit-gb", "context", "new-tokens", "engine", "tensor-parallel"];
+const TOLD: [&str; 4] = ["memory-limit-gb", "context", "new-tokens", "engine"];
 
 /// Flags of the device; all others are about the model.
-const OF_DEVICE: [&str; 2] = ["hardware", "power-mode"];
+const OF_DEVICE: [&str; 3] = ["hardware", "power-mode", "tensor-parallel"];
 
 /// The order to read a server at an address. Its model is the one that it names, or that of Plan.
 ///
@@ -35,6 +36,11 @@ pub fn order(inputs: &Inputs, url: &str, is_of_plan: bool) -> Result<WatchEngine
         all.filter(|(flag, _)| !TOLD.contains(flag) && (is_of_plan || OF_DEVICE.contains(flag)));
     let mut fields: BTreeMap<String, String> =
         used.map(|(flag, value)| (flag.replace('-', "_"), value)).collect();
+    if is_of_plan && let Some(beside) = &inputs.model.beside {
+        // A server tells no images.
+        let told = told(beside).into_iter().filter(|(field, _)| !field.starts_with("image"));
+        fields.extend(told.map(|(field, text)| (field.to_owned(), text)));
+    }
     let mut files = BTreeMap::new();
     if inputs.has_own_device() {
         let file = DeviceFile::of(&inputs.device, inputs.copy_of.map(|base| &*base.key)).to_json();
@@ -83,6 +89,13 @@ mod tests {
         for told in TOLD {
             assert!(!of_plan.fields.contains_key(&told.replace('-', "_")), "{told}");
         }
+        let (hosted, _) = url::read("?d=rtx_4090&model=gpt-oss-120b&host=ddr5&hostgb=96&tp=2");
+        let of_plan = order(&hosted, USUAL, true).expect("an order");
+        let (host, split) = (of_plan.fields.get("host"), of_plan.fields.get("tensor_parallel"));
+        assert_eq!((host.is_some(), split.map(String::as_str)), (true, Some("2")));
+        let served = order(&hosted, USUAL, false).expect("an order");
+        assert_eq!(served.fields.get("tensor_parallel").map(String::as_str), Some("2"));
+        assert!(!served.fields.contains_key("host"));
         assert!(of_plan.files.is_empty());
     }
 

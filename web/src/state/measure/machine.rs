@@ -101,12 +101,9 @@ pub fn job_result(job: &Job) -> Option<JobResult> {
 
 /// The sentence about a finished job whose daemon made no device file of the roofs; empty for all others.
 pub fn without_file(job: &Job) -> String {
-    let measures_roofs = matches!(job.summary.spec.known(), Some(JobSpec::Bench(bench))
-        if bench.what == BenchKind::Roofs);
-    let is_whole = job.summary.state == JobState::Done && job.seq >= job.summary.last_seq;
-    if measures_roofs && is_whole && job.roofs.is_none() && !job.records.is_empty() {
+    if job.lacks_file() {
         return format!(
-            "Job {} has roofs without a device file: an older ridgepoint measured them, or no peak could be measured. Measure them again.",
+            "Job {} has roofs without a device file: an older ridgepoint measured them, or no peak could be measured. Measure them again with a ridgepoint of this version.",
             job.summary.job.0
         );
     }
