@@ -216,6 +216,7 @@ impl<'a> Running<'a> {
         let action = match ask {
             ClientMessage::StartJob(_) | ClientMessage::ContinueJob(_) => Action::StartJob,
             ClientMessage::CancelJob { .. } => Action::CancelJob,
+            ClientMessage::WatchEngine(_) => Action::WatchEngine,
             _ => Action::Session,
         };
         let answer = self.answer(ask).await.unwrap_or_else(|fault| {
