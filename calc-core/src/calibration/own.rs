@@ -153,6 +153,9 @@ pub(super) fn over(
     if memory.is_none() && compute.is_none() && floor.is_none() {
         return None;
     }
+    if compute.is_some_and(|row| row.extra_tokens.is_some()) {
+        factors.eta_compute = factors.eta_compute.max(one_by_one(kernel, factors.eta_memory));
+    }
     // Interval and provenance follow the resource that takes longest: the model's if its factor is the model's.
     let slow = [
         (kernel.time.memory / factors.eta_memory, memory),
@@ -184,6 +187,20 @@ fn share(row: &FactorRow, shape: &Shape) -> f64 {
     match (row.extra_tokens, rows(shape)) {
         (Some(extra), Some(rows)) => eta * rows / (rows + extra),
         _ => eta,
+    }
+}
+
+/// The share of the peak at which the arithmetic of M tokens takes as long as M products of one token, each of which streams the
+/// weights. A kernel for few tokens is no slower than that, while a share that was fitted to large products tells nothing of them.
+///
+/// ```text
+/// eta = t_comp · eta_memory / (M · t_mem)
+/// ```
+fn one_by_one(kernel: &Kernel<'_>, eta_memory: f64) -> f64 {
+    let (memory, compute) = (kernel.time.memory, kernel.time.compute);
+    match rows(kernel.shape) {
+        Some(rows) if memory > Seconds::ZERO => compute / memory * eta_memory / rows,
+        _ => 0.0,
     }
 }
 

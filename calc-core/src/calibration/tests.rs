@@ -7,7 +7,7 @@ use crate::estimate::{EstimateRequest, estimate};
 use crate::op::{ProductShape, Shape};
 use crate::precision::PrecisionChoice;
 use crate::quant_format::ComputeClass;
-use crate::roofline::{Roofline, Roofs};
+use crate::roofline::{KernelTime, Roofline, Roofs};
 use crate::workload::Workload;
 use alloc::vec;
 
@@ -26,6 +26,17 @@ fn factors_of(
     setting: Setting,
     m: u32,
 ) -> Factors {
+    factors_and_roof(calibration, device, op, setting, m).0
+}
+
+/// The factors of a product of `m` tokens with 4096² weights, and its times on the roofline.
+fn factors_and_roof(
+    calibration: &Calibration,
+    device: &str,
+    op: OpKind,
+    setting: Setting,
+    m: u32,
+) -> (Factors, KernelTime) {
     let device = catalog::device(device).expect("catalog key");
     let product = ProductShape {
         rows: f64::from(m),
@@ -47,7 +58,8 @@ fn factors_of(
         format: half,
         setting,
     };
-    calibration.tuned(device, None, None, (&formats::FP16, &formats::FP16)).factors(op, &kernel)
+    let tuned = calibration.tuned(device, None, None, (&formats::FP16, &formats::FP16));
+    (tuned.factors(op, &kernel), kernel.time)
 }
 
 #[test]
@@ -141,6 +153,30 @@ fn each_factor_is_of_the_most_specific_row_and_the_interval_of_what_takes_longes
     let found = factors_of(&own, "l4", OpKind::Gemm, alone, 1);
     let model = factors_of(&Calibration::FITTED, "l4", OpKind::Gemm, alone, 1);
     assert_eq!((found.provenance, found.low), (model.provenance, model.low));
+}
+
+#[test]
+fn several_tokens_take_no_longer_than_one_after_the_other() {
+    let rows = vec![
+        FactorRow { op: Some(OpKind::Gemm), eta_memory: Some(0.8), ..FactorRow::OPEN },
+        FactorRow {
+            op: Some(OpKind::Gemm),
+            tokens: Some(Tokens::Several),
+            eta_compute: Some(0.5),
+            extra_tokens: Some(1e5),
+            ..FactorRow::OPEN
+        },
+    ];
+    let own = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+    // By its shares alone two tokens would take 50 000 times as long as their arithmetic at half the peak.
+    for tokens in [2, 3, 8, 16, 64, 4096] {
+        let (factors, time) =
+            factors_and_roof(&own, "epyc_9654", OpKind::Gemm, Setting::Alone, tokens);
+        let reached = time.compute / factors.eta_compute;
+        let one_by_one = time.memory / 0.8 * f64::from(tokens);
+        assert!(reached <= one_by_one * (1.0 + 1e-9), "{tokens}: {reached:?} {one_by_one:?}");
+        assert!(factors.eta_compute <= 1.0, "{tokens}: {factors:?}");
+    }
 }
 
 #[test]
