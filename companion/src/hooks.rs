@@ -22,6 +22,10 @@ use std::time::Duration;
 pub(crate) enum Spoil {
     Nothing,
     /// It fails before anything is on the disk.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(dead_code, reason = "a release build spoils no write")
+    )]
     Before,
     /// It is on the disk, and is said to have failed, as where a sync fails.
     #[cfg(all(test, debug_assertions))]
