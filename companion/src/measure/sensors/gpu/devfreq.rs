@@ -68,7 +68,7 @@ pub(super) fn readings(sensors: &Sensors, folder: &str, known: &[GpuReading]) ->
     all
 }
 
-/// Of `37@1000000000Hz` or `37` the share.
+/// The utilization, 0 to 1, from a text such as `37@1000000000Hz` or `37`, whose first number is in percent.
 fn load(text: &str) -> Option<f64> {
     let percent = text.split_once('@').map_or(text, |(percent, _)| percent);
     let percent: f64 = percent.trim_end_matches('%').parse().ok()?;
