@@ -1,5 +1,6 @@
 //! `attach`: reads a running llama.cpp server, vLLM or SGLang over HTTP, and compares its rate with the model.
 
+mod asker;
 mod http;
 mod judge;
 mod llama_cpp;
@@ -26,6 +27,7 @@ use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::output::{self, Form};
 use crate::weight_files;
+use asker::Asker;
 use http::ServerUrl;
 use judge::Comparison;
 use probe::Probe;
@@ -93,7 +95,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let address = ServerUrl::parse(url).map_err(Failure::bad)?;
     let files = weight_files::user_files();
     let library = Library::with_files(&files);
-    let session = Session::open(address, given(matches), &library)?;
+    let session = Session::open(address, given(matches), &library, Asker::CommandLine)?;
     let erases = watch::is_endless(matches) && form == Form::Table && io::stdout().is_terminal();
     let mut before = session.probe.read()?;
     loop {
@@ -150,10 +152,11 @@ impl Session {
         address: ServerUrl,
         given: Map<String, Value>,
         library: &Library<'_>,
+        asker: Asker,
     ) -> Result<Self, Failure> {
         let shown = address.to_string();
         let probe = Probe::open(address)?;
-        let comparison = Comparison::new(given, &probe.identity, library)?;
+        let comparison = Comparison::new(given, &probe.identity, library, asker)?;
         Ok(Self { shown, probe, comparison })
     }
 

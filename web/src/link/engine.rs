@@ -27,7 +27,8 @@ impl WatchedEngine {
     /// The daemon does not read it any more; its last state stays.
     pub fn ended(&mut self, why: String) {
         if self.is_on {
-            *self = Self { why, report: self.report.take(), ..Self::default() };
+            let (report, is_begun) = (self.report.take(), self.is_begun);
+            *self = Self { is_begun, report, why, ..Self::default() };
         }
     }
 

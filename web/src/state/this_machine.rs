@@ -16,9 +16,11 @@ pub const HERE: &str = "#here";
 /// The machine of the connected daemon.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ThisMachine {
-    /// No daemon has told it, or the catalog does not have it and nothing was measured.
+    /// No daemon has told it.
     #[default]
-    Unknown,
+    Unconnected,
+    /// The catalog does not have it, and nothing was measured: the name of its processor.
+    Unmeasured(String),
     /// A device of the catalog, or one of measured roofs, with what a calibration found.
     Known(Box<Cow<'static, Device>>, Option<Arc<OwnCalibration>>),
 }
@@ -27,7 +29,10 @@ impl ThisMachine {
     /// The choice as a group of its own.
     pub fn group(&self) -> OptionGroup {
         let (name, detail) = match self {
-            Self::Unknown => ("This machine".to_owned(), "opens Device".to_owned()),
+            Self::Unconnected => ("This machine".to_owned(), "connect it in Device".to_owned()),
+            Self::Unmeasured(name) => {
+                (format!("This machine: {name}"), "measure it in Device".to_owned())
+            }
             Self::Known(device, _) => (
                 format!("This machine: {}", device.name),
                 number_text::published_bandwidth(device.bandwidth.value),
@@ -41,7 +46,7 @@ impl ThisMachine {
     /// Makes it the device; while it is unknown, opens the view that connects to it and measures it.
     pub fn choose(&self, inputs: &mut Inputs) {
         match self {
-            Self::Unknown => inputs.view = View::Measure,
+            Self::Unconnected | Self::Unmeasured(_) => inputs.view = View::Measure,
             Self::Known(device, own) => {
                 inputs.set_device(Cow::clone(device));
                 inputs.own.clone_from(own);
@@ -62,8 +67,11 @@ mod tests {
         let epyc = catalog::device("epyc_9654").expect("a key");
         let mut inputs = Inputs::default();
         let before = inputs.device.clone();
-        ThisMachine::Unknown.choose(&mut inputs);
-        assert_eq!((inputs.view, &inputs.device), (View::Measure, &before));
+        for unknown in [ThisMachine::Unconnected, ThisMachine::Unmeasured("A chip".into())] {
+            inputs.view = View::Plan;
+            unknown.choose(&mut inputs);
+            assert_eq!((inputs.view, &inputs.device), (View::Measure, &before));
+        }
         let mut inputs = Inputs::default();
         let known = ThisMachine::Known(Box::new(Cow::Borrowed(epyc)), None);
         known.choose(&mut inputs);

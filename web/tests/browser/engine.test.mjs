@@ -45,12 +45,16 @@ test('a running server is read beside its expected rate, until it is stopped', {
       await page.locator('#engine-url').fill('http://10.0.0.1:80');
       await page.getByRole('button', { name: 'Read it' }).click();
       await page.locator('.engine').getByText('reads servers of its own machine alone').waitFor(patient);
-      await page.locator('#engine-url').fill(llama.address);
-      await page.getByLabel('compare with the model of Plan').check();
+      await page.locator('#engine-url').fill(llama.address.replace('http://', ''));
+      assert.equal(await page.locator('.engine .message').innerText(), '', 'what was said is about another address');
       await page.locator('#engine-url').press('Enter');
       const card = page.locator('#engine');
+      await card.getByText('the tick above compares with the model of Plan').waitFor(patient);
+      await page.getByLabel('compare with the model of Plan').check(); // acts at once
+      await card.getByText(/A token of Llama-3\.1 8B/).waitFor(patient);
       await card.getByRole('heading', { name: /^llama\.cpp/ }).waitFor(patient);
       assert.match(plain(await card.locator('dl').first().innerText()), /generated\s+[\d.]+ token\/s/);
+      await page.getByText(/The server runs on .*, and the comparison is with Jetson Orin Nano/).waitFor(patient);
       const rates = plain(await card.locator('.rates').innerText());
       assert.match(rates, /expected\s+[\d.]+ token\/s\s+live is [\d.]+×/);
       assert.match(rates, /ideal\s+[\d.]+ token\/s/);
@@ -65,6 +69,7 @@ test('a running server is read beside its expected rate, until it is stopped', {
       }
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('button', { name: 'Read it' }).waitFor(patient);
+      await page.getByText('The last reading; the server is not read any more.').waitFor(patient);
       assert.equal(await card.count(), 1, 'the last state stays');
     });
     assert.deepEqual(problems, []);

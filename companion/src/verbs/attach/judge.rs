@@ -10,6 +10,7 @@ use report::input::request::{CheckInputs, Done, Fields, Library};
 use report::number_text as n;
 use serde_json::{Map, Value, json};
 
+use super::asker::Asker;
 use super::reading::{Identity, Live, whole};
 use crate::failure::Failure;
 use crate::weight_files;
@@ -34,6 +35,7 @@ pub(super) struct Judged {
 /// The model and the device that a server is compared with.
 #[derive(Debug, Clone)]
 pub(super) struct Comparison {
+    asker: Asker,
     fields: Map<String, Value>,
     /// The weights are those of the file that the server reads.
     is_served_file: bool,
@@ -51,6 +53,7 @@ impl Comparison {
         mut fields: Map<String, Value>,
         identity: &Identity,
         library: &Library<'_>,
+        asker: Asker,
     ) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         let mut is_served_file = false;
@@ -64,7 +67,7 @@ impl Comparison {
                 notes.extend(other_model(&library.model(&name, unread)?, identity));
                 Ok(())
             }
-            None => told(identity).map(|told| {
+            None => told(identity, asker).map(|told| {
                 is_served_file = told.is_file && !fields.contains_key("weights");
                 fields.insert("model".into(), json!(told.name));
                 notes.push(told.note);
@@ -83,7 +86,7 @@ impl Comparison {
                 .to_owned()
         });
         let lacking = hardware.and(found).err();
-        let comparison = Self { fields, is_served_file, lacking, notes };
+        let comparison = Self { asker, fields, is_served_file, lacking, notes };
         if comparison.lacking.is_none() {
             // Wrong flags are refused before the first reading.
             CheckInputs::parse(Fields::new(comparison.request(1, None, 1.0)), library)?;
@@ -127,14 +130,14 @@ impl Comparison {
         if live.running.is_none() {
             return Err("nothing is compared: the number of running requests is not known".into());
         }
-        let batch = live.batch().filter(|_| rate > 0.0).ok_or(
-            "nothing is compared: requests must run, and generate, at both readings; send some, or use --watch or a shorter --interval",
-        )?;
+        let batch = live.batch().filter(|_| rate > 0.0).ok_or_else(|| {
+            let how = self.asker.keeps_reading();
+            format!("nothing is compared: requests must run, and generate, at both readings; {how}")
+        })?;
         let context = live.context.and_then(whole).map(|context| context.max(1));
         if context.is_none() && !self.fields.contains_key("context") {
-            return Err(
-                "nothing is compared: the context in use is not known; --context gives it".into()
-            );
+            let how = self.asker.gives_context();
+            return Err(format!("nothing is compared: the context in use is not known; {how}"));
         }
         let request = Fields::new(self.request(batch, context, rate));
         let refused = |error| format!("nothing is compared: {error}");
@@ -186,7 +189,7 @@ pub(super) fn conditions(live: &Live) -> Vec<String> {
 }
 
 /// The model by what the server says: its file, if it can be read here, else its name.
-fn told(identity: &Identity) -> Result<ToldModel, String> {
+fn told(identity: &Identity, asker: Asker) -> Result<ToldModel, String> {
     let path = identity.path.as_deref().unwrap_or_default();
     // A folder without a separator would be a name of the catalog.
     let here = if path.contains(MAIN_SEPARATOR) || path.ends_with(GGUF) {
@@ -212,7 +215,7 @@ fn told(identity: &Identity) -> Result<ToldModel, String> {
         })
         .ok_or_else(|| {
             let named = if path.is_empty() { identity.model.as_deref().unwrap_or("no name") } else { path };
-            format!("nothing is compared: the model of the server ({named}) is neither a file that can be read here nor in the catalog; --model names it")
+            format!("nothing is compared: the model of the server ({named}) is neither a file that can be read here nor in the catalog; {}", asker.names_model())
         })
 }
 
@@ -241,7 +244,7 @@ fn other_model(asked: &NamedModel, identity: &Identity) -> Option<String> {
     match known.next() {
         Some(found) if found.model.key == asked.key => None,
         Some(found) => Some(format!(
-            "the server does not serve this model: it serves {shown} ({}), and --model names {}",
+            "the server does not serve this model: it serves {shown} ({}), and the comparison is with {}",
             found.model.name, asked.name
         )),
         None if served.iter().any(|name| last(name) == last(asked.key.as_str())) => None,
@@ -284,7 +287,8 @@ mod tests {
     fn a_rate_is_judged_at_the_live_batch_and_context() {
         let served = identity("assistant", "meta-llama/Llama-3.1-8B-Instruct", None);
         let given = fields(&[("hardware", "h100")]);
-        let comparison = Comparison::new(given, &served, &Library::CATALOGS).expect("flags");
+        let comparison =
+            Comparison::new(given, &served, &Library::CATALOGS, Asker::CommandLine).expect("flags");
         assert!(comparison.notes[0].contains("meta-llama/Llama-3.1-8B-Instruct"));
         let judged = comparison.judge(&live(1600.0, 32, Some(1100.4)), &Library::CATALOGS);
         let judged = judged.expect("judged");
@@ -299,7 +303,8 @@ mod tests {
     fn there_is_a_reason_where_nothing_is_compared() {
         let served = identity("assistant", "meta-llama/Llama-3.1-8B-Instruct", None);
         let of = |given: &[(&str, &str)], served: &Identity, live: &Live| {
-            let comparison = Comparison::new(fields(given), served, &Library::CATALOGS);
+            let comparison =
+                Comparison::new(fields(given), served, &Library::CATALOGS, Asker::CommandLine);
             comparison.expect("flags").judge(live, &Library::CATALOGS).err().unwrap_or_default()
         };
         let busy = live(100.0, 1, Some(500.0));
@@ -321,7 +326,8 @@ mod tests {
     fn explanations_that_the_server_rules_out_are_left_out() {
         let served = identity("assistant", "meta-llama/Llama-3.1-8B-Instruct", None);
         let given = fields(&[("hardware", "rtx_4090")]);
-        let mut comparison = Comparison::new(given, &served, &Library::CATALOGS).expect("flags");
+        let mut comparison =
+            Comparison::new(given, &served, &Library::CATALOGS, Asker::CommandLine).expect("flags");
         // Half the expected rate: that of one of the two requests.
         let mut live = live(54.8, 2, Some(208.0));
         let judged = comparison.judge(&live, &Library::CATALOGS).expect("judged");
@@ -355,7 +361,8 @@ mod tests {
             &[("model", "llama-9")],
             &[("hardware", "h100"), ("context", "-1")],
         ] {
-            let refused = Comparison::new(fields(given), &served, &Library::CATALOGS);
+            let refused =
+                Comparison::new(fields(given), &served, &Library::CATALOGS, Asker::CommandLine);
             assert!(matches!(refused, Err(Failure::BadInput(_))), "{given:?}");
         }
     }

@@ -10,6 +10,7 @@ use report::input::request::{Files, Library};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::asker::Asker;
 use super::http::ServerUrl;
 use super::{Session, USUAL, between, compared};
 use crate::failure::Failure;
@@ -88,7 +89,7 @@ fn watch(order: &WatchEngine, mut take: impl FnMut(EngineReport) -> bool) -> Res
     let library = Library::with_files(&files);
     let given: Map<String, Value> =
         order.fields.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-    let session = Session::open(address, given, &library)?;
+    let session = Session::open(address, given, &library, Asker::Page)?;
     let mut before = session.probe.read()?;
     loop {
         thread::sleep(USUAL);

@@ -35,10 +35,7 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
         usage.iter().find_map(|name| metrics.times_labels(name, "vllm:cache_config_info", info));
     let mut notes = Vec::new();
     if cached.is_none() {
-        notes.push(
-            "context in use: this vLLM does not tell the size of its KV cache; --context gives it"
-                .to_owned(),
-        );
+        notes.push("context in use: this vLLM does not tell the size of its KV cache".to_owned());
     }
     let total = |name: &&str| {
         let seconds = metrics.sum(&format!("{name}_sum"))?;

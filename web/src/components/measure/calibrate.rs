@@ -109,7 +109,7 @@ pub fn take_over() {
 pub fn select_machine() {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, client, .. } = expect_context();
-    // Of each daemon once: roofs that were applied meanwhile are kept.
+    // The session of a daemon sets this machine once, so that roofs which the page applied later stay.
     let told = memo(move |_| {
         client
             .with(|client| client.session().and(client.connection.server).map(|id| id.to_string()))

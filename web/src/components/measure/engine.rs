@@ -5,8 +5,9 @@ use protocol::engine::{EngineReport, LiveRow, RateRow};
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, on, text};
+use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::engine::{USUAL, order, why_not};
+use crate::state::measure::engine::{USUAL, ended, order, other_device, why_not};
 use crate::state::session::Session;
 
 /// Address of a server, and its state while the daemon reads it.
@@ -16,8 +17,7 @@ pub fn EngineCard() -> impl IntoView {
     let MeasureContext { daemon, client, .. } = expect_context();
     let (url, is_of_plan) = (RwSignal::new(USUAL.to_owned()), RwSignal::new(false));
     let refused = RwSignal::new(String::new());
-    let on_submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let read = move || {
         let found = session.inputs.with_untracked(|inputs| {
             url.with_untracked(|url| order(inputs, url, is_of_plan.get_untracked()))
         });
@@ -29,9 +29,19 @@ pub fn EngineCard() -> impl IntoView {
             Err(why) => refused.set(why),
         }
     };
+    let on_submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        read();
+    };
+    let on_model = move |event| {
+        is_of_plan.set(event_target_checked(&event));
+        if client.with_untracked(|client| client.engine.is_on) {
+            read();
+        }
+    };
     let said = text(move || {
-        let why = client.with(|client| client.engine.why.clone());
-        if why.is_empty() { refused.get() } else { format!("Not read any more: {why}.") }
+        let why = client.with(|client| ended(&client.engine));
+        if why.is_empty() { refused.get() } else { why }
     });
     let waits =
         flag(move || client.with(|client| !client.engine.is_on || client.engine.report.is_some()));
@@ -46,14 +56,14 @@ pub fn EngineCard() -> impl IntoView {
                     spellcheck="false"
                     maxlength="100"
                     prop:value=text(move || url.get())
-                    on:input=on(move |event| url.set(event_target_value(&event)))
+                    on:input=on(move |event| typed(client, url, refused, event_target_value(&event)))
                 />
             </div>
             <label class="switch">
                 <input
                     type="checkbox"
                     prop:checked=flag(move || is_of_plan.get())
-                    on:change=on(move |event| is_of_plan.set(event_target_checked(&event)))
+                    on:change=on(on_model)
                 />
                 " compare with the model of Plan, not the one that the server names"
             </label>
@@ -61,11 +71,40 @@ pub fn EngineCard() -> impl IntoView {
             <p class="message" role="alert">{said}</p>
             <p class="brief" role="status" hidden=waits>"Two readings, 2 s apart, give the first rate."</p>
         </form>
-        {block(move || match client.with(|client| client.engine.report.clone()) {
-            Some(report) => shown(report).into_any(),
-            None => ().into_any(),
-        })}
+        <EngineState/>
     }
+}
+
+/// Takes the typed address; messages about another one go.
+fn typed(client: RwSignal<Client>, url: RwSignal<String>, refused: RwSignal<String>, text: String) {
+    url.set(text);
+    refused.set(String::new());
+    client.update(|client| client.engine.why.clear());
+}
+
+/// The latest state of the server: live, or the last one of a server that is not read any more.
+#[component]
+fn EngineState() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { client, .. } = expect_context();
+    let is_old = flag(move || client.with(|client| !client.engine.is_on));
+    let elsewhere = text(move || {
+        session.inputs.with(|inputs| client.with(|client| other_device(client.session(), inputs)))
+    });
+    let body = block(move || {
+        match client.with(|client| client.engine.report.clone()) {
+        Some(report) => view! {
+            <div class:stale=is_old>
+                <p class="brief" hidden=flag(move || !is_old.get())>"The last reading; the server is not read any more."</p>
+                <p class="warning" hidden=flag(move || elsewhere.with(String::is_empty))>{elsewhere}</p>
+                {shown(report)}
+            </div>
+        }
+        .into_any(),
+        None => ().into_any(),
+    }
+    });
+    view! { {body} }
 }
 
 /// Buttons that start and end the reading, and why it cannot be started.
@@ -103,6 +142,7 @@ fn shown(report: EngineReport) -> impl IntoView {
         <div id="engine" role="region" aria-label="Running server">
             <h3>{report.heading}</h3>
             <dl class="facts">{report.live.into_iter().map(live).collect_view()}</dl>
+            <ul class="brief">{report.notes.into_iter().map(line).collect_view()}</ul>
             <div hidden=!is_compared>
                 <h3>{report.subject}</h3>
                 <p>{report.sentence}</p>
@@ -110,7 +150,6 @@ fn shown(report: EngineReport) -> impl IntoView {
                 <h3>"What could explain it"</h3>
                 <ul>{report.explanations.into_iter().map(line).collect_view()}</ul>
             </div>
-            <ul class="brief">{report.notes.into_iter().map(line).collect_view()}</ul>
         </div>
     }
 }

@@ -73,7 +73,7 @@ fn Jobs() -> impl IntoView {
     view! {
         <div>
             <h2>"On this device"</h2>
-            <p class="brief" hidden=has_jobs>"Jobs stay on the device, and show here when it is connected."</p>
+            <p class="brief" hidden=has_jobs>{text(move || client.with(words::no_jobs).to_owned())}</p>
             {when_connected(MeasuredPart::History)}
         </div>
     }

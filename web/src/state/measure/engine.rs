@@ -6,11 +6,14 @@ use protocol::engine::WatchEngine;
 use report::input::calibration_file::{self, lines};
 use report::input::device_file::DeviceFile;
 
+use crate::link::engine::WatchedEngine;
 use crate::link::session::DaemonSession;
 use crate::state::explore::command::{DEVICE_FILE, flags};
 use crate::state::inputs::Inputs;
 use crate::state::model::beside::told;
 use crate::state::model::inputs::ModelSource;
+
+use super::machine::is_of;
 
 /// Address at first: that of llama-server without settings.
 pub const USUAL: &str = "http://127.0.0.1:8080";
@@ -50,7 +53,33 @@ pub fn order(inputs: &Inputs, url: &str, is_of_plan: bool) -> Result<WatchEngine
         fields.insert("calibration".to_owned(), CALIBRATION_FILE.to_owned());
         files.insert(CALIBRATION_FILE.to_owned(), calibration_file::write(&own));
     }
-    Ok(WatchEngine { url: url.trim().to_owned(), fields, files })
+    let url = url.trim();
+    let scheme = if url.contains("://") { "" } else { "http://" };
+    Ok(WatchEngine { url: format!("{scheme}{url}"), fields, files })
+}
+
+/// Why no server is read any more, or was not read at all; empty while one is read.
+pub fn ended(engine: &WatchedEngine) -> String {
+    match (&*engine.why, engine.is_begun) {
+        ("", _) => String::new(),
+        (why, true) => format!("Not read any more: {why}."),
+        (why, false) => {
+            let (first, rest) = why.split_at(why.chars().next().map_or(0, char::len_utf8));
+            format!("{}{rest}.", first.to_uppercase())
+        }
+    }
+}
+
+/// The note where the chosen device is not the machine of the server, whose rate is compared with it all the same; empty else.
+pub fn other_device(session: Option<&DaemonSession>, inputs: &Inputs) -> String {
+    let Some(session) = session else { return String::new() };
+    if is_of(session, &inputs.device) {
+        return String::new();
+    }
+    format!(
+        "The server runs on {}, and the comparison is with {}, the chosen device: choose the device that the server uses.",
+        session.machine, inputs.device.name
+    )
 }
 
 /// Why the daemon reads no server for this page; empty if it does.
@@ -73,7 +102,9 @@ mod tests {
     use std::sync::Arc;
 
     use protocol::ability::Abilities;
+    use protocol::device::DeviceName;
     use protocol::scope::Scope;
+    use protocol::server::MachineHere;
 
     use super::*;
     use crate::state::url;
@@ -97,6 +128,42 @@ mod tests {
         assert_eq!(served.fields.get("tensor_parallel").map(String::as_str), Some("2"));
         assert!(!served.fields.contains_key("host"));
         assert!(of_plan.files.is_empty());
+    }
+
+    #[test]
+    fn an_end_and_a_refusal_have_words_of_their_own() {
+        let engine = |why: &str, is_begun| WatchedEngine {
+            why: why.into(),
+            is_begun,
+            ..WatchedEngine::default()
+        };
+        assert_eq!(ended(&engine("", true)), "");
+        assert_eq!(ended(&engine("it is gone", true)), "Not read any more: it is gone.");
+        assert_eq!(ended(&engine("this server is not read", false)), "This server is not read.");
+        let (inputs, _) = url::read("?d=rtx_4090");
+        assert_eq!(
+            order(&inputs, "127.0.0.1:8300", false).expect("an order").url,
+            "http://127.0.0.1:8300"
+        );
+    }
+
+    #[test]
+    fn a_device_of_another_machine_is_named_beside_that_of_the_server() {
+        let mut session = DaemonSession::simulated(Vec::new(), "", "A chip");
+        let (inputs, _) = url::read("?d=rtx_4090");
+        assert_eq!(other_device(None, &inputs), "");
+        let said = other_device(Some(&session), &inputs);
+        assert!(said.contains("runs on A chip") && said.contains("RTX 4090"), "{said}");
+        session.here = Some(MachineHere { catalog_key: Some("rtx_4090".into()), why_not: None });
+        assert_eq!(other_device(Some(&session), &inputs), "", "the card of that machine");
+        session.here = None;
+        session.devices = vec![DeviceName {
+            backend: "cuda".into(),
+            index: 0,
+            name: "NVIDIA GeForce RTX 4090".into(),
+            catalog_key: Some("rtx_4090".into()),
+        }];
+        assert_eq!(other_device(Some(&session), &inputs), "", "a device that it measures");
     }
 
     #[test]

@@ -156,15 +156,21 @@ pub enum MachineChoice {
 pub fn selection(client: &Client, device: &Device) -> Option<MachineChoice> {
     let session = client.session()?;
     let is_told = client.has_jobs && !client.is_selected;
-    let of_catalog = of_catalog(session);
-    let is_chosen = MeasuredMachine::of_session(session, None).is(device)
-        || of_catalog.is_some_and(|here| here.key == device.key);
     match client.jobs.newest_roofs() {
         _ if !is_told => None,
-        _ if is_chosen => Some(MachineChoice::Done),
+        _ if is_of(session, device) => Some(MachineChoice::Done),
         Some(job) => Some(MachineChoice::Measured(job)),
-        None => of_catalog.map(MachineChoice::Catalog),
+        None => of_catalog(session).map(MachineChoice::Catalog),
     }
+}
+
+/// Whether a device is one of a daemon's machine: that of the catalog, or one that the daemon measures.
+pub fn is_of(session: &DaemonSession, device: &Device) -> bool {
+    let measured = || session.devices.iter().map(|found| Some(found.id()));
+    let ids = core::iter::once(None).chain(measured());
+    let mut machines = ids.map(|id| MeasuredMachine::of_session(session, id.as_deref()));
+    machines.any(|machine| machine.is(device))
+        || of_catalog(session).is_some_and(|here| here.key == device.key)
 }
 
 /// The device of the catalog that a daemon says its machine is: its board, card or processor. Older daemons name their processor alone.
@@ -184,16 +190,17 @@ pub fn this_machine(session: &DaemonSession, inputs: &Inputs) -> ThisMachine {
     }
     match of_catalog(session) {
         Some(device) => ThisMachine::Known(Box::new(Cow::Borrowed(device)), None),
-        None => ThisMachine::Unknown,
+        None if session.machine.is_empty() => ThisMachine::Unconnected,
+        None => ThisMachine::Unmeasured(session.machine.clone()),
     }
 }
 
-/// Label of the button that measures the roofs of the chosen device; `None` while no daemon is connected.
+/// Label of the button that measures the roofs of a device.
 pub fn roofs_label(device: Option<&MeasuredDevice>) -> String {
     format!("Measure {} roofs", whose(device))
 }
 
-/// Label of the button that calibrates it.
+/// Label of the button that calibrates a device.
 pub fn calibration_label(device: Option<&MeasuredDevice>) -> String {
     format!("Calibrate {}", whose(device).trim_end_matches("'s"))
 }

@@ -18,6 +18,15 @@ pub struct ConnectionText {
     pub commands: Vec<String>,
 }
 
+/// Why no job is listed.
+pub const fn no_jobs(client: &Client) -> &'static str {
+    if client.is_connected() {
+        "No job yet."
+    } else {
+        "Jobs stay on the device, and show here when it is connected."
+    }
+}
+
 /// Describes a state of the connection. `own` is the page's host, `origin` its origin as browsers send it.
 pub fn said(state: &State, address: &str, own: &str, origin: &str) -> ConnectionText {
     let pair = || vec!["ridgepoint pair".to_owned()];
@@ -26,7 +35,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
     match state {
         State::Idle if address::is_local(own) => ConnectionText {
             title: "Not connected",
-            text: format!("This page comes from this machine, {own}. If a daemon serves it, this browser is not paired with it yet: run this command, and open the link that it prints. If none runs, ridgepoint serve starts one and prints a link, too."),
+            text: format!("This page comes from this machine, {own}. If a daemon serves it, Connect uses the pairing of this browser; without one, run this command, and open the link that it prints. If none runs, ridgepoint serve starts one and prints a link, too."),
             commands: pair(),
         },
         State::Idle => ConnectionText {

@@ -109,7 +109,7 @@ fn this_machine_is_the_measured_device_before_that_of_the_catalog() {
     let mut inputs = Inputs::default();
     let key_of = |inputs: &Inputs| match this_machine(session, inputs) {
         ThisMachine::Known(device, _) => device.key.to_string(),
-        ThisMachine::Unknown => String::new(),
+        ThisMachine::Unconnected | ThisMachine::Unmeasured(_) => String::new(),
     };
     assert_eq!(key_of(&inputs), "t4");
     let measured = Device {
@@ -121,7 +121,8 @@ fn this_machine_is_the_measured_device_before_that_of_the_catalog() {
     assert_eq!(key_of(&inputs), PROCESSOR_KEY);
     let nothing = connected("A chip", Some(MachineHere::default()), Vec::new());
     let session = nothing.session().expect("connected");
-    assert_eq!(this_machine(session, &Inputs::default()), ThisMachine::Unknown);
+    let unmeasured = ThisMachine::Unmeasured("A chip".into());
+    assert_eq!(this_machine(session, &Inputs::default()), unmeasured);
 }
 
 #[test]
