@@ -13,11 +13,14 @@ import { newState, startRidgepoint } from './servers.mjs';
 const patient = { timeout: 120_000 };
 const answers = new URL('../../../companion/tests/attach/llama_cpp/', import.meta.url);
 
-/** A server whose counters are those of the first recording, then of the second. */
+/** A server whose counters are, for each reader, those of the first recording, then of the second. */
 async function startLlama() {
   let asked = 0;
   const file = (path) => {
-    if (path === '/props') return 'props.json';
+    if (path === '/props') {
+      asked = 0; // whoever begins to read asks what it is first
+      return 'props.json';
+    }
     if (path === '/v1/models') return 'models.json';
     if (path !== '/slots' && path !== '/metrics') return undefined;
     asked += 1;
