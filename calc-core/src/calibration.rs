@@ -142,6 +142,8 @@ pub struct PairRatios {
 pub struct Calibration {
     /// User measurements; if several match and have a factor, the most specific row supplies it.
     pub rows: List<FactorRow>,
+    /// When, how and with what the user measured, in the user's words or those of the program that measured; empty without such rows.
+    pub about: Text,
     /// Constants of the fitted model.
     pub constants: Coefficients,
     /// Devices of the fit.
@@ -153,6 +155,7 @@ impl Calibration {
     /// The model fitted on published measurements, without user measurements.
     pub const FITTED: Self = Self {
         rows: List::Borrowed(&[]),
+        about: Text::Borrowed(""),
         constants: fitted::CONSTANTS,
         scales: List::Borrowed(&fitted::DEVICES),
         intervals: fitted::INTERVALS,

@@ -14,11 +14,12 @@ pub use work::{MAX_SUMMED, Work};
 
 use alloc::vec::Vec;
 
+use crate::device::Device;
 use crate::error::{Error, real_in_range};
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::op::OpCost;
-use crate::provenance::Fact;
+use crate::provenance::{Fact, Provenance};
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::{Bound, Roofline};
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds, TokensPerSec};
@@ -90,6 +91,13 @@ pub struct Shares {
     pub of_sustained: f64,
 }
 
+/// Where the two roofs that limit the work come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoofOrigin {
+    pub bandwidth: Provenance,
+    pub peak: Provenance,
+}
+
 /// Sustained ceilings of the two roofs that limit the work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sustained {
@@ -125,8 +133,9 @@ pub struct Check {
     pub weights: &'static QuantFormat,
     /// Compute class of the matmuls.
     pub class: ComputeClass,
-    /// Roofs of the datasheet.
+    /// Roofs of the device: those of its datasheet, unless `origin` says otherwise.
     pub datasheet: Roofline,
+    pub origin: RoofOrigin,
     pub sustained: Sustained,
     pub implied: Implied,
     /// The memory of the host, if the model has one.
@@ -200,6 +209,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         weights: own.precision.weights,
         class,
         datasheet,
+        origin: origin(request.work.device(), class),
         sustained: Sustained {
             bandwidth: ceilings.bandwidth_of(&request.work, &own),
             peak: ceilings.peaks.get(class).unwrap_or(Fact::assumed(datasheet.peak)),
@@ -219,6 +229,22 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         }),
         explanations: explain::explanations(request, &own, time, pace),
     })
+}
+
+fn origin(device: &Device, class: ComputeClass) -> RoofOrigin {
+    let bandwidth = device.bandwidth.provenance;
+    let peak = device.peaks.get(class).map_or(Provenance::Derived, |peak| peak.provenance);
+    RoofOrigin { bandwidth, peak }
+}
+
+impl Check {
+    /// Where the roof comes from that limits the work.
+    pub const fn limiting_origin(&self) -> Provenance {
+        match self.bound {
+            Bound::Memory => self.origin.bandwidth,
+            Bound::Compute => self.origin.peak,
+        }
+    }
 }
 
 /// Converts the claim to a time of the work.

@@ -61,11 +61,88 @@ pub struct MeasuredRates {
     pub l2_bandwidth: Option<Fact<BytesPerSec>>,
     /// Key of the catalog device that this one copies; measurements of the original apply to the copy.
     pub copy_of: Option<&'static str>,
+    /// The measured roofs that something disturbed while they were measured: they may be too low.
+    pub disturbed: RoofSet,
 }
 
 impl MeasuredRates {
     /// No rate was measured.
-    pub const UNKNOWN: Self = Self { l2_bandwidth: None, copy_of: None };
+    pub const UNKNOWN: Self = Self { l2_bandwidth: None, copy_of: None, disturbed: RoofSet::NONE };
+}
+
+/// A roof of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roof {
+    /// DRAM bandwidth.
+    Bandwidth,
+    /// Peak of a class.
+    Peak(ComputeClass),
+}
+
+impl Roof {
+    /// All roofs that a device can have.
+    pub fn all() -> impl Iterator<Item = Self> {
+        core::iter::once(Self::Bandwidth).chain(ComputeClass::ALL.map(Self::Peak))
+    }
+
+    /// The key in device files.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Bandwidth => "bandwidth",
+            Self::Peak(class) => class.key(),
+        }
+    }
+
+    const fn bit(self) -> u16 {
+        match self {
+            Self::Bandwidth => 1,
+            Self::Peak(class) => 2 << class.index(),
+        }
+    }
+}
+
+/// A set of roofs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RoofSet(u16);
+
+impl RoofSet {
+    /// No roof.
+    pub const NONE: Self = Self(0);
+
+    /// The set with one roof more.
+    #[must_use]
+    pub const fn with(self, roof: Roof) -> Self {
+        Self(self.0 | roof.bit())
+    }
+
+    /// Whether a roof is in the set.
+    pub const fn has(self, roof: Roof) -> bool {
+        self.0 & roof.bit() != 0
+    }
+
+    /// Number of roofs in the set.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether no roof is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl core::ops::BitAnd for RoofSet {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl FromIterator<Roof> for RoofSet {
+    fn from_iter<I: IntoIterator<Item = Roof>>(roofs: I) -> Self {
+        roofs.into_iter().fold(Self::NONE, Self::with)
+    }
 }
 
 /// A link between two devices.
@@ -197,6 +274,20 @@ impl Device {
     pub fn is_machine(&self) -> bool {
         let shares_board = [SOCKET, SERVER_CPU].contains(&&*self.form_factor);
         self.class != DeviceClass::DiscreteGpu && !shares_board
+    }
+
+    /// The roofs that were measured on this device.
+    pub fn measured_roofs(&self) -> RoofSet {
+        let origin = |roof| match roof {
+            Roof::Bandwidth => Some(self.bandwidth.provenance),
+            Roof::Peak(class) => self.peaks.get(class).map(|fact| fact.provenance),
+        };
+        Roof::all().filter(|roof| origin(*roof) == Some(Provenance::Measured)).collect()
+    }
+
+    /// The measured roofs that something disturbed while they were measured. A roof that the user has changed since is none of them.
+    pub fn disturbed_roofs(&self) -> RoofSet {
+        self.measured.disturbed & self.measured_roofs()
     }
 
     /// The key in the catalog of this device, or of the one that it copies.

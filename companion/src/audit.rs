@@ -34,7 +34,8 @@ const WAIT: Duration = Duration::from_secs(2);
 const LINE: u64 = 4096;
 
 /// The action of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
     /// The daemon started.
@@ -102,8 +103,8 @@ impl Entry {
 }
 
 /// An entry as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(Deserialize), serde(deny_unknown_fields))]
 struct Line {
     ts: Millis,
     seq: u64,
@@ -116,6 +117,13 @@ struct Line {
     args_hash: Option<Hex<32>>,
     decision: String,
     count: u64,
+}
+
+/// A line of this or a later version, which may have actions and fields of its own.
+#[derive(Debug, Deserialize)]
+struct Linked {
+    seq: u64,
+    prev_sha256: Hex<32>,
 }
 
 /// The SHA-256 hash of bytes.
@@ -265,7 +273,7 @@ fn tail(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
 fn after_last(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
     let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
     let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let parsed: Line = serde_json::from_slice(line).map_err(|_unread| none_of_ours())?;
+    let parsed: Linked = serde_json::from_slice(line).map_err(|_unread| none_of_ours())?;
     let next = parsed.seq.checked_add(1).ok_or_else(none_of_ours)?;
     Ok((next, hash(line)))
 }
@@ -310,6 +318,26 @@ mod tests {
         assert_ne!(lines[1].prev_sha256, lines[2].prev_sha256);
         assert_eq!((lines[0].args_hash, lines[2].args_hash), (Some(hash(b"a")), None));
         assert_eq!(verify(&log.folder).unwrap(), Chain { lines: 3, first: 1 });
+        fs::remove_dir_all(log.folder).unwrap();
+    }
+
+    #[test]
+    fn a_line_of_a_later_version_is_continued_and_verified() {
+        let log = log("later", FILE);
+        log.add(&entry("a"), false).unwrap();
+        let file = path(&log.folder, 0);
+        let first = fs::read_to_string(&file).unwrap();
+        let before = hash(first.trim_end().as_bytes());
+        let later = format!(
+            r#"{{"ts":2,"seq":2,"prev_sha256":"{before}","session":null,"peer":"socket","action":"quantize","decision":"allowed","count":1,"model":"x"}}"#
+        );
+        fs::write(&file, format!("{first}{later}\n")).unwrap();
+        log.add(&entry("b"), false).unwrap();
+        assert_eq!(verify(&log.folder).unwrap(), Chain { lines: 3, first: 1 });
+        // A changed line of a later version is detected as any other.
+        let text = fs::read_to_string(&file).unwrap().replace("\"quantize\"", "\"serve\"");
+        fs::write(&file, text).unwrap();
+        assert!(verify(&log.folder).unwrap_err().contains("line before it was changed"));
         fs::remove_dir_all(log.folder).unwrap();
     }
 

@@ -16,11 +16,14 @@ mod usage;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 
 use crate::failure::Failure;
+use crate::measure::gpus;
+use crate::verbs::CUDA_LIBS;
 use crate::{output, verbs};
 
 pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -64,6 +67,7 @@ fn command() -> Command {
             doctor::command(),
             mcp::command(),
             Command::new("worker").hide(true).about("Worker process of one job; started by the daemon").after_help("Example:\n  ridgepoint worker"),
+            Command::new(gpus::VERB).hide(true).about("Lists the GPUs with CUDA; started by the daemon").after_help("Example:\n  ridgepoint list-gpus"),
             Command::new("read-engine").hide(true).about("Reads an inference server for a session; started by the daemon").after_help("Example:\n  ridgepoint read-engine"),
             completions::command(),
             man::command(),
@@ -71,9 +75,10 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    gpus::look_in(cuda_libs(matches)?);
     // The daemon shuts down by itself: it notifies its sessions, and its workers end with it.
     match matches.subcommand() {
-        Some(("serve" | "worker" | "read-engine", _)) => {}
+        Some(("serve" | "worker" | "read-engine" | gpus::VERB, _)) => {}
         Some((verb, matches)) => verbs::listen_for_interrupts(verb, matches),
         None => unreachable!("clap requires a verb"),
     }
@@ -84,12 +89,34 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("mcp", matches)) => mcp::run(matches),
         Some(("worker", _)) => serve::worker(),
+        Some((gpus::VERB, _)) => {
+            writeln!(io::stdout(), "{}", gpus::print()).map_err(|_| Failure::NobodyReads)
+        }
         Some(("read-engine", _)) => verbs::read_engine(),
         Some(("completions", matches)) => completions::run(matches),
         Some(("man", matches)) => man::run(matches),
         Some((verb, matches)) => verbs::run(verb, matches),
         None => unreachable!("clap requires a verb"),
     }
+}
+
+/// The folders of `--cuda-libs`, of whichever verb has them.
+fn cuda_libs(matches: &ArgMatches) -> Result<Vec<PathBuf>, Failure> {
+    let mut of_verb = matches;
+    let mut folders: Vec<PathBuf> = Vec::new();
+    while let Some((_, inner)) = of_verb.subcommand() {
+        if let Ok(Some(given)) = inner.try_get_many::<PathBuf>(CUDA_LIBS) {
+            folders = given.cloned().collect();
+        }
+        of_verb = inner;
+    }
+    let absolute = |folder: PathBuf| {
+        let known = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+        known.ok_or_else(|| {
+            Failure::bad(format!("--{CUDA_LIBS}: {} is no folder", folder.display()))
+        })
+    };
+    folders.into_iter().map(absolute).collect()
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use crate::failure::Failure;
 
 /// Largest file that is read, in bytes; descriptions of models and devices have kilobytes.
 const MAX_BYTES: u64 = 64_000_000;
+/// Time after which a wait for a lock is told.
+const TELL: Duration = Duration::from_millis(800);
 /// Interval in which a lock is tried.
 const LOOK: Duration = Duration::from_millis(5);
 /// Paths of file descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
@@ -122,17 +124,28 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Locks a file within a time limit: a program that was stopped may hold its lock for ever.
+/// Locks a file within a time limit: a program that was stopped may hold its lock for ever. A wait is told on stderr within a second.
 ///
 /// # Errors
 /// See [`open_lock`]; a lock that another program holds all the time.
 pub(crate) fn lock_within(path: &Path, limit: Duration) -> io::Result<File> {
     let (file, start) = (open_lock(path)?, Instant::now());
+    let mut is_told = false;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if start.elapsed() < limit => thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) if start.elapsed() < limit => {
+                if !is_told && start.elapsed() >= TELL {
+                    is_told = true;
+                    eprintln!(
+                        "waiting, for {} s at most, for another program that holds {}; if it was stopped, let it go on or end it",
+                        limit.as_secs(),
+                        path.display()
+                    );
+                }
+                thread::sleep(LOOK);
+            }
             Err(TryLockError::WouldBlock) => {
                 let line = format!("another program holds {} and does not go on", path.display());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, line));

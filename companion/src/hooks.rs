@@ -32,6 +32,8 @@ pub(crate) enum Spoil {
     After,
 }
 
+/// File of the lock of those that measure: in a folder that all users of a machine share.
+const TURN: &str = "/tmp/ridgepoint-measures.lock";
 /// Longest time without a message from a worker before its job counts as hung.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time that a job may take beyond three times its prediction.

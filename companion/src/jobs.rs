@@ -23,4 +23,4 @@ pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
 pub(crate) use store::{Desk, Store};
-pub(crate) use tables::Listed;
+pub(crate) use tables::{Listed, Wanted};

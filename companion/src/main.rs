@@ -5,7 +5,6 @@ mod cli;
 mod clock;
 mod failure;
 mod files;
-mod here;
 mod hooks;
 mod interrupt;
 mod jobs;

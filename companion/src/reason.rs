@@ -60,11 +60,14 @@ reasons! {
     Proved: BadInput, "this session is authenticated already";
     ScopeLacking: Forbidden, "this session lacks the scope `{}`; `ridgepoint keys grant {} --scope {}` adds it to the key";
     ScopeOff: Forbidden, "no session of this daemon has the scope `{}`; start it {}";
+    KeyStays: Storage, "the key cannot be revoked, because the keys cannot be written; see the daemon's messages";
     SubscriptionsFull: Rate, "a session may subscribe to at most {} jobs";
     EngineRefused: BadInput, "this server is not read: {}";
     EnginesFull: Rate, "this daemon reads at most {} servers at once; end one";
+    EnginesOfKey: Rate, "a key may have at most {} servers read at once; end one";
     EngineUnread: Internal, "the server cannot be read: {}";
     NoJob: NotFound, "there is no job {}";
+    JobDropped: NotFound, "job {} was dropped with its results, because later jobs need its room";
     NotCut: Conflict, "job {} is {}; only a canceled or an interrupted job can be continued";
     CalibrationCut: BadInput, "roofs and calibrations are not continued, because their points are compared with each other; start a new one";
     LaterJob: Unsupported, "job {} is of a later version of ridgepoint; continue it with that version";
@@ -106,12 +109,14 @@ reasons! {
     TooLong: Hung, "the job took longer than the allowed {} s";
     WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";
     MemoryOut: Failed, "the job was ended because only {} of memory was left, before the machine would swap; choose a smaller shape or format, or close other programs";
+    TurnTaken: Failed, "another ridgepoint has measured on this machine for {} s, or was stopped while it did; end it, then start the job again";
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";
     OrderUnreadable: Storage, "the order of this job cannot be read: it is damaged, or a later version wrote it; start the job again";
     Defect: Internal, "a defect of the daemon ended the job; see its messages";
     EndedWhileRunning: Interrupted, "the daemon was ended while the job ran; start it again";
+    EndedWaiting: Interrupted, "the daemon ended while the job waited; start it again";
     EndedBefore: Interrupted, "the daemon ended before the job did; start it again";
 }
 

@@ -56,6 +56,13 @@ pub(crate) struct Locks {
     pub(crate) calls: Result<(), String>,
 }
 
+/// Whether a worker drives a GPU: as it starts, CUDA's driver names its threads and opens a socket that nobody connects to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drives {
+    Nothing,
+    Gpu,
+}
+
 /// Locks to leave out, as if the kernel had none; tests ask for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -105,16 +112,17 @@ pub(crate) fn limit(given: &[GivenFile]) -> io::Result<()> {
 }
 
 /// Locks the calling thread and those that it starts, for ever, and tries both locks.
-pub(crate) fn lock(given: &[GivenFile], left_out: LeftOut) -> Locks {
+pub(crate) fn lock(given: &[GivenFile], drives: Drives, left_out: LeftOut) -> Locks {
     let files = if left_out.landlock {
         Err("left out by a test".into())
     } else {
-        files_locked(given).and_then(|version| tried(File::open("/"), "open a folder", version))
+        files_locked(given, drives)
+            .and_then(|version| tried(File::open("/"), "open a folder", version))
     };
     let calls = if left_out.seccomp {
         Err("left out by a test".into())
     } else {
-        calls_locked().and_then(|()| tried(UnixDatagram::unbound(), "open a socket", ()))
+        calls_locked(drives).and_then(|()| tried(UnixDatagram::unbound(), "open a socket", ()))
     };
     Locks { files, calls }
 }
@@ -122,7 +130,7 @@ pub(crate) fn lock(given: &[GivenFile], left_out: LeftOut) -> Locks {
 /// The locks that a worker gets here: a thread of its own is locked.
 pub(crate) fn probe(left_out: LeftOut) -> Locks {
     let why = || "no thread to try it".to_owned();
-    let probed = std::thread::Builder::new().spawn(move || lock(&[], left_out));
+    let probed = std::thread::Builder::new().spawn(move || lock(&[], Drives::Nothing, left_out));
     let probed = probed.ok().and_then(|thread| thread.join().ok());
     probed.unwrap_or_else(|| Locks { files: Err(why()), calls: Err(why()) })
 }
@@ -135,15 +143,17 @@ fn tried<T, L>(forbidden: io::Result<T>, what: &str, lock: L) -> Result<L, Strin
     }
 }
 
+#[cfg(all(target_os = "linux", debug_assertions))]
+pub(crate) use calls::instructions;
 #[cfg(target_os = "linux")]
 use {calls::lock as calls_locked, files::lock as files_locked};
 
 #[cfg(not(target_os = "linux"))]
-fn files_locked(_: &[GivenFile]) -> Result<u32, String> {
+fn files_locked(_: &[GivenFile], _: Drives) -> Result<u32, String> {
     Err(format!("{} has no Landlock", std::env::consts::OS))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn calls_locked() -> Result<(), String> {
+fn calls_locked(_: Drives) -> Result<(), String> {
     Err(format!("{} has no seccomp", std::env::consts::OS))
 }

@@ -4,9 +4,9 @@
 mod cards;
 mod rate;
 mod shared;
+mod users;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,10 @@ use protocol::telemetry::{Reading, Telemetry};
 use crate::clock::{Clock, Millis};
 use crate::measure::sensors::{
     CHIPS, CoreTime, Energy, Gpu, GpuQuantity, PatientSensors, Reading as Found, Sensors,
+    Thermometer,
 };
 
+pub(crate) use cards::CardReader;
 use rate::Rate;
 pub(crate) use shared::SharedSensors;
 
@@ -39,8 +41,7 @@ pub(crate) struct SensorReader {
     parts: Option<(Instant, Parts)>,
     busy: Rate<CoreTime>,
     energy: Rate<Energy>,
-    /// Energy of each meter of a card.
-    cards: BTreeMap<(String, Option<String>), Rate<f64>>,
+    cards: CardReader,
 }
 
 /// Parts of this machine, as they were found last.
@@ -49,6 +50,7 @@ struct Parts {
     gpus: Vec<Gpu>,
     /// Folders of chips that meter the rails of a board.
     rails: Vec<String>,
+    thermometers: Vec<Thermometer>,
     host: Option<String>,
     /// Reason why a place was not looked into.
     unseen: Option<String>,
@@ -132,6 +134,8 @@ pub(crate) enum Quantity {
     Joules,
     /// Reasons for which a device is slowed down.
     Reasons,
+    /// Number of an error by the list of its maker.
+    Error,
 }
 
 impl Quantity {
@@ -146,6 +150,7 @@ impl Quantity {
             Self::Watts => "W",
             Self::Joules => "J",
             Self::Reasons => "reasons",
+            Self::Error => "Xid",
         }
     }
 
@@ -156,6 +161,7 @@ impl Quantity {
             GpuQuantity::MemoryUsed => ("gpu_memory_used_byte", Self::Bytes),
             GpuQuantity::MemoryTotal => ("gpu_memory_total_byte", Self::Bytes),
             GpuQuantity::Power => ("gpu_power_watt", Self::Watts),
+            GpuQuantity::PowerAverage => ("gpu_power_average_watt", Self::Watts),
             GpuQuantity::PowerCap => ("gpu_power_cap_watt", Self::Watts),
             GpuQuantity::Energy => ("gpu_energy_joule", Self::Joules),
             GpuQuantity::Temperature => ("gpu_temperature_celsius", Self::Celsius),
@@ -163,6 +169,7 @@ impl Quantity {
             GpuQuantity::ClockLimit => ("gpu_clock_limit_hz", Self::Hertz),
             GpuQuantity::MemoryClock => ("gpu_memory_clock_hz", Self::Hertz),
             GpuQuantity::ThrottleReasons => ("gpu_throttle_reasons", Self::Reasons),
+            GpuQuantity::LastXid => ("gpu_last_xid", Self::Error),
         }
     }
 }
@@ -194,16 +201,23 @@ impl SensorReader {
             parts: None,
             busy: Rate::default(),
             energy: Rate::default(),
-            cards: BTreeMap::new(),
+            cards: CardReader::default(),
         }
+    }
+
+    /// Opens the libraries of drivers first, for a program that reads once.
+    pub(crate) fn prepared(clock: Clock) -> Self {
+        let reader = Self::new(clock);
+        reader.sensors.open_libraries();
+        reader
     }
 
     /// Reads all sensors.
     pub(crate) fn sensed(&mut self) -> Sensed {
         let parts = self.parts();
-        let mut sensors = self.of_machine();
+        let mut sensors = self.of_machine(&parts);
         sensors.extend(parts.rails.iter().flat_map(|chip| self.of_rails(chip)));
-        sensors.extend(parts.gpus.iter().flat_map(|gpu| self.of_card(gpu)));
+        sensors.extend(self.cards.read(&self.sensors, &parts.gpus));
         if parts.gpus.is_empty() {
             let why = parts.unseen.clone();
             let why = why.unwrap_or_else(|| {
@@ -225,6 +239,7 @@ impl SensorReader {
         }
         let gpus = self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus()));
         let rails = self.sensors.ask(&format!("/{CHIPS}"), |sensors| Ok(sensors.rail_chips()));
+        let thermometers = self.sensors.thermometers();
         let host = self.sensors.ask("/proc", Sensors::host_name).ok();
         let known = self.parts.take().map(|(_, parts)| parts).unwrap_or_default();
         // A place that does not answer now has what it had before.
@@ -232,21 +247,23 @@ impl SensorReader {
             unseen: gpus.as_ref().err().cloned(),
             gpus: gpus.unwrap_or(known.gpus),
             rails: rails.unwrap_or(known.rails),
+            thermometers: thermometers.unwrap_or(known.thermometers),
             host,
         };
         self.parts = Some((Instant::now(), parts.clone()));
         parts
     }
 
-    fn of_machine(&mut self) -> Vec<Sensor> {
+    fn of_machine(&mut self, parts: &Parts) -> Vec<Sensor> {
         use Quantity::{Bytes, Celsius, Hertz, Processes, Ratio, Watts};
         let cpu = |name, quantity, source, found| sensor(name, quantity, Part::CPU, source, found);
         let machine =
             |name, quantity, source, found| sensor(name, quantity, Part::MACHINE, source, found);
         let (busy, load, total, available) = self.of_system();
-        let temperature = self.sensors.ask("the thermometers", Sensors::temperature);
-        let chip =
-            temperature.as_ref().map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.sensor);
+        let temperature = self.sensors.temperature_of(&parts.thermometers);
+        let chip = temperature
+            .as_ref()
+            .map_or("/sys/class/hwmon, /sys/class/thermal", |it| &it.thermometer.sensor);
         let celsius = temperature.as_ref().map(|it| it.celsius).map_err(Clone::clone);
         let power = self.power();
         let clock = self.sensors.ask("cpufreq", Sensors::core_clock);

@@ -18,6 +18,7 @@ pub(crate) mod lines;
 mod merge;
 mod monitor;
 mod plot;
+mod power;
 mod recommend;
 mod requests;
 mod schedule;
@@ -28,6 +29,7 @@ mod tiling;
 mod validate;
 mod watch;
 
+pub(crate) use bench::{CUDA_LIBS, cuda_libs};
 use clap::{ArgMatches, Command};
 
 use crate::failure::Failure;
@@ -52,6 +54,7 @@ pub(crate) fn commands() -> Vec<Command> {
         calibrate::command(),
         bench::command(),
         telemetry::command(),
+        power::command(),
         monitor::command(),
         attach::command(),
         check::command(),
@@ -65,6 +68,7 @@ pub(crate) fn listen_for_interrupts(verb: &str, matches: &ArgMatches) {
         // Its program decides what an interrupt means.
         "monitor" => {}
         "telemetry" | "attach" if watch::is_endless(matches) => interrupt::exits_with(0),
+        "power" if power::watches(matches) => interrupt::exits_with(0),
         _ => interrupt::exits_with(interrupt::INTERRUPTED),
     }
 }
@@ -88,6 +92,7 @@ pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
         "calibrate" => calibrate::run(matches),
         "bench" => bench::run(matches),
         "telemetry" => telemetry::run(matches),
+        "power" => power::run(matches),
         "monitor" => monitor::run(matches),
         "attach" => attach::run(matches),
         "check" => check::run(matches),

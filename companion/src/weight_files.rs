@@ -13,7 +13,8 @@ use weights::files::{WeightFile, of_one_model, siblings};
 use weights::read::{ReadError, read};
 use weights::safetensors::Index;
 
-use crate::{files, here};
+use crate::files;
+use crate::measure::here;
 
 /// Ends of the names of weight files.
 const GGUF: &str = ".gguf";

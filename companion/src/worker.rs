@@ -21,7 +21,8 @@ use protocol::job::JobSpec;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::jobs::order::{self, Order, Task};
-use crate::sandbox;
+use crate::measure::machine;
+use crate::sandbox::{self, Drives};
 
 /// Time between a stop request and the forced exit.
 const EXIT_GRACE: Duration = Duration::from_millis(900);
@@ -55,7 +56,8 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let Order { task, given } = order::receive(io::stdin())?;
     sandbox::limit(&given).map_err(|error| format!("the worker cannot limit itself: {error}"))?;
     // Before any other thread, because each has locks of its own.
-    let locks = sandbox::lock(&given, hooks.left_out());
+    let drives = if machine::asks_for_gpu(&task.device) { Drives::Gpu } else { Drives::Nothing };
+    let locks = sandbox::lock(&given, drives, hooks.left_out());
     let stop = Arc::new(AtomicBool::new(false));
     let channel = WorkerChannel { out: Arc::new(io::stdout()), stop: Arc::clone(&stop) };
     channel.send(&WorkerMessage::Locked { locks });

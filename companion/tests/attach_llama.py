@@ -1,15 +1,19 @@
-"""Run by hand: `ridgepoint attach` against a real llama.cpp server on a small GGUF file with random weights.
+"""`ridgepoint attach` against a real llama.cpp server on a small GGUF file with random weights; a stage of `cargo xtask test`.
 
-    python3 -m venv venv && venv/bin/pip install xllamacpp==2026.10.11549 gguf numpy
-    venv/bin/python companion/tests/attach_llama.py target/debug/ridgepoint --hardware epyc_9334
+By hand, with the package of companion/tests/llama_cpp.txt on PYTHONPATH:
+
+    python3 companion/tests/attach_llama.py target/debug/ridgepoint --hardware epyc_9334
 
 xllamacpp carries the server of llama.cpp as a library. The rate that attach shows is compared with the tokens that arrive at the
-clients in the same interval, which is a count of its own. The exit code is 1 if a check fails. Nothing here belongs to `cargo test`.
+clients in the same interval, and its prompt tokens with those that the server reports to the client of each request. The exit code
+is 1 if a check fails.
 """
 
 import argparse
 import json
 import pathlib
+import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,47 +25,94 @@ import urllib.request
 TOKENS = 1900
 # Counts of client and server differ by the tokens on their way and by the time of an HTTP answer.
 TOLERANCE = 0.1
+# Name of the file with the weights.
+MODEL = "random.gguf"
+
+
+class Gguf:
+    """A GGUF file of version 3: values, descriptions of tensors, tensors."""
+
+    U32, F32, TEXT, LIST, I32 = 4, 6, 8, 9, 5
+    # Types of tensors.
+    FLOATS, Q8_0 = 0, 8
+    FORMATS = {U32: "<I", F32: "<f", I32: "<i"}
+
+    def __init__(self):
+        self.values, self.tensors = [], []
+
+    @staticmethod
+    def text(text):
+        raw = text.encode()
+        return struct.pack("<Q", len(raw)) + raw
+
+    def one(self, kind, value):
+        return self.text(value) if kind == self.TEXT else struct.pack(self.FORMATS[kind], value)
+
+    def add(self, key, kind, value):
+        self.values.append(self.text(key) + struct.pack("<I", kind) + self.one(kind, value))
+
+    def add_list(self, key, kind, values):
+        head = struct.pack("<IIQ", self.LIST, kind, len(values))
+        self.values.append(self.text(key) + head + b"".join(self.one(kind, value) for value in values))
+
+    def tensor(self, name, shape, kind, data):
+        """The shape has the length of a row first."""
+        self.tensors.append((name, shape, kind, data))
+
+    def write(self, path):
+        infos, offset = [], 0
+        for name, shape, kind, data in self.tensors:
+            dimensions = struct.pack(f"<I{len(shape)}Q", len(shape), *shape)
+            infos.append(self.text(name) + dimensions + struct.pack("<IQ", kind, offset))
+            offset += -(-len(data) // 32) * 32
+        head = b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.values))
+        head += b"".join(self.values) + b"".join(infos)
+        with open(path, "wb") as out:
+            out.write(head + bytes(-len(head) % 32))
+            for _, _, _, data in self.tensors:
+                out.write(data + bytes(-len(data) % 32))
 
 
 def write_model(path):
     """A Llama of 144 M parameters in Q8_0, with a vocabulary of bytes and made-up words."""
-    import gguf
-    import numpy
-
     hidden, layers, width, heads, kv_heads, words = 1024, 12, 2816, 16, 4, 4096
     tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
     types = [2, 3, 3] + [6] * 256
     made_up = [f"\u2581w{index}" for index in range(words - len(tokens))]
     scores = [0.0] * len(tokens) + [-float(index) for index in range(len(made_up))]
     tokens, types = tokens + made_up, types + [1] * len(made_up)
-    out = gguf.GGUFWriter(path, "llama")
-    out.add_name("random")
-    out.add_context_length(4096)
-    out.add_embedding_length(hidden)
-    out.add_block_count(layers)
-    out.add_feed_forward_length(width)
-    out.add_head_count(heads)
-    out.add_head_count_kv(kv_heads)
-    out.add_layer_norm_rms_eps(1e-5)
-    out.add_rope_dimension_count(hidden // heads)
-    out.add_vocab_size(words)
-    out.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
-    out.add_tokenizer_model("llama")
-    out.add_token_list(tokens)
-    out.add_token_scores(scores)
-    out.add_token_types(types)
-    out.add_bos_token_id(1)
-    out.add_eos_token_id(2)
-    out.add_unk_token_id(0)
-    random = numpy.random.default_rng(7)
-    q8 = gguf.GGMLQuantizationType.Q8_0
+    out = Gguf()
+    for key, value in [("general.architecture", "llama"), ("general.name", "random"), ("tokenizer.ggml.model", "llama")]:
+        out.add(key, Gguf.TEXT, value)
+    for key, value in [
+        ("general.file_type", 7),
+        ("llama.context_length", 4096),
+        ("llama.embedding_length", hidden),
+        ("llama.block_count", layers),
+        ("llama.feed_forward_length", width),
+        ("llama.attention.head_count", heads),
+        ("llama.attention.head_count_kv", kv_heads),
+        ("llama.rope.dimension_count", hidden // heads),
+        ("llama.vocab_size", words),
+        ("tokenizer.ggml.bos_token_id", 1),
+        ("tokenizer.ggml.eos_token_id", 2),
+        ("tokenizer.ggml.unknown_token_id", 0),
+    ]:
+        out.add(key, Gguf.U32, value)
+    out.add("llama.attention.layer_norm_rms_epsilon", Gguf.F32, 1e-5)
+    out.add_list("tokenizer.ggml.tokens", Gguf.TEXT, tokens)
+    out.add_list("tokenizer.ggml.scores", Gguf.F32, scores)
+    out.add_list("tokenizer.ggml.token_type", Gguf.I32, types)
+    # A block of Q8_0 has a scale in FP16 and 32 codes; with this scale the weights have a deviation of 0.02.
+    random_bytes = random.Random(7).randbytes
+    blocks = b"".join(struct.pack("<e", 0.02 / 74) + random_bytes(32) for _ in range(8192))
 
     def matrix(name, rows, columns):
-        values = (random.standard_normal((rows, columns)) * 0.02).astype(numpy.float32)
-        out.add_tensor(name, gguf.quants.quantize(values, q8), raw_dtype=q8)
+        size = rows * columns // 32 * 34
+        out.tensor(name, [columns, rows], Gguf.Q8_0, (blocks * (size // len(blocks) + 1))[:size])
 
     def norm(name):
-        out.add_tensor(name, numpy.ones(hidden, numpy.float32))
+        out.tensor(name, [hidden], Gguf.FLOATS, struct.pack("<f", 1.0) * hidden)
 
     matrix("token_embd.weight", words, hidden)
     norm("output_norm.weight")
@@ -78,10 +129,7 @@ def write_model(path):
         matrix(part + "ffn_gate.weight", width, hidden)
         matrix(part + "ffn_up.weight", width, hidden)
         matrix(part + "ffn_down.weight", hidden, width)
-    out.write_header_to_file()
-    out.write_kv_data_to_file()
-    out.write_tensors_to_file()
-    out.close()
+    out.write(path)
 
 
 def serve(path, has_metrics):
@@ -117,19 +165,85 @@ class Served:
         self.process.wait()
 
 
+def request(address, prompt, tokens, stream):
+    body = {"prompt": prompt, "n_predict": tokens, "ignore_eos": True, "stream": stream, "cache_prompt": False}
+    return urllib.request.Request(f"{address}/completion", json.dumps(body).encode(), {"Content-Type": "application/json"})
+
+
 def stream(address, arrivals):
     """One request; notes when each token arrives."""
-    body = json.dumps({"prompt": "random words", "n_predict": TOKENS, "ignore_eos": True, "stream": True})
-    request = urllib.request.Request(f"{address}/completion", body.encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request(address, "random words", TOKENS, True)) as answer:
         for line in answer:
             if line.startswith(b"data: ") and not json.loads(line[6:]).get("stop"):
                 arrivals.append(time.time())
 
 
+def read_prompt(address):
+    """One request that is nearly all prompt; the number of prompt tokens that the server computed for it."""
+    with urllib.request.urlopen(request(address, "w1 w2 w3 w4 " * 4, 1, False)) as answer:
+        return json.loads(answer.read())["timings"]["prompt_n"]
+
+
 def checked(name, holds, found):
     print(f"{'ok  ' if holds else 'FAIL'}  {name}: {found}")
     return holds
+
+
+class Attach:
+    """`ridgepoint attach` on a device; the flags are the same for all calls."""
+
+    def __init__(self, program, flags):
+        self.words, self.flags = [program, "attach"], flags
+
+    def start(self, address, *more):
+        return subprocess.Popen([*self.words, address, *self.flags, "-o", "json", *more], stdout=subprocess.PIPE, text=True)
+
+    def read(self, address, *more):
+        with self.start(address, *more) as process:
+            return json.loads(process.communicate()[0])
+
+
+def prompts_are_no_answers(attach, address):
+    """While prompts are computed and one token each is generated, both are told, each in its own row."""
+    for _ in range(3):
+        process = attach.start(address, "--interval", "4s")
+        time.sleep(1)
+        computed = [read_prompt(address) for _ in range(3)]
+        in_time = process.poll() is None
+        live = json.loads(process.communicate()[0])["live"]
+        # On a busy machine the prompts last longer than the interval.
+        if in_time:
+            break
+    prompts, generated = (live[key] * live["interval_s"] for key in ("prompt_token_per_s", "token_per_s"))
+    good = checked("prompt tokens", abs(prompts - sum(computed)) < 0.5, f"{prompts:.1f} of {sum(computed)}")
+    return good & checked("generated tokens beside them", abs(generated - len(computed)) < 0.5, f"{generated:.1f} of {len(computed)}")
+
+
+def shares_are_ratios(rate, compared):
+    """The expected rate is below the ideal one, and each share is the live rate over that rate."""
+    expected, ideal = compared["expected_token_per_s"], compared["ideal_token_per_s"]
+    good = checked("expected rate below the ideal one", 0 < expected < ideal, f"{expected:.1f} and {ideal:.1f} token/s")
+    for key, of in (("of_expected", expected), ("of_ideal", ideal)):
+        good &= checked(key, abs(compared[key] * of / rate - 1) < 1e-6, f"{compared[key]:.3f}")
+    return good
+
+
+def rates_are_those_of_clients(attach, address):
+    arrivals, good = [], True
+    clients = [threading.Thread(target=stream, args=(address, arrivals), daemon=True) for _ in range(2)]
+    for client in clients:
+        client.start()
+    time.sleep(2)
+    for _ in range(2):
+        value = attach.read(address, "--interval", "3s")
+        live, compared = value["live"], value["compared"]
+        end, seconds = value["at_ms"] / 1e3, live["interval_s"]
+        own = sum(end - seconds < at <= end for at in arrivals) / seconds
+        off = live["token_per_s"] / own - 1
+        good &= checked("rate against the clients' count", abs(off) < TOLERANCE, f"{live['token_per_s']:.1f} and {own:.1f} token/s")
+        good &= checked("batch", compared is not None and compared["batch"] == 2, live["running"])
+        good &= compared is not None and shares_are_ratios(live["token_per_s"], compared)
+    return good & checked("the file of the server is the model", MODEL in json.dumps(value["notes"]), value["model"]["parameters"])
 
 
 def main():
@@ -140,34 +254,17 @@ def main():
     given = arguments.parse_args()
     flags = ["--hardware", given.hardware]
     flags += ["--calibration", given.calibration] if given.calibration else []
+    attach = Attach(given.ridgepoint, flags)
     with tempfile.TemporaryDirectory() as folder:
-        model = str(pathlib.Path(folder) / "random.gguf")
+        model = str(pathlib.Path(folder) / MODEL)
         write_model(model)
-
-        def attach(address, *more):
-            return subprocess.run([given.ridgepoint, "attach", address, *flags, *more], capture_output=True, text=True, check=True).stdout
-
-        good = True
         with Served(model, True) as address:
-            idle = json.loads(attach(address, "-o", "json"))
-            good &= checked("an idle server is not compared", idle["compared"] is None, idle["live"]["token_per_s"])
-            arrivals = []
-            clients = [threading.Thread(target=stream, args=(address, arrivals), daemon=True) for _ in range(2)]
-            for client in clients:
-                client.start()
-            time.sleep(2)
-            for _ in range(3):
-                value = json.loads(attach(address, "--interval", "4s", "-o", "json"))
-                live, compared = value["live"], value["compared"]
-                end, seconds = value["at_ms"] / 1e3, live["interval_s"]
-                own = sum(end - seconds < at <= end for at in arrivals) / seconds
-                off = live["token_per_s"] / own - 1
-                good &= checked("rate against the clients' count", abs(off) < TOLERANCE, f"{live['token_per_s']:.1f} and {own:.1f} token/s")
-                good &= checked("batch", compared is not None and compared["batch"] == 2, live["running"])
-            good &= checked("the file of the server is the model", model in json.dumps(value["notes"]), value["model"]["parameters"])
-            print(attach(address).replace(folder + "/", ""))
+            idle = attach.read(address, "--interval", "1s")
+            good = checked("an idle server is not compared", idle["compared"] is None, idle["live"]["token_per_s"])
+            good &= prompts_are_no_answers(attach, address)
+            good &= rates_are_those_of_clients(attach, address)
         with Served(model, False) as address:
-            notes = json.loads(attach(address, "-o", "json"))["notes"]
+            notes = attach.read(address, "--interval", "1s")["notes"]
             good &= checked("without counters the flag is named", any("--metrics" in note for note in notes), notes[0])
     return 0 if good else 1
 

@@ -1,9 +1,10 @@
-//! Backends: devices that run kernels. The processor and a fake implement the trait; GPUs will.
+//! Backends: devices that run kernels. The processor, GPUs with CUDA and a fake implement the trait.
 
 mod device_id;
 pub mod fake;
 mod kernel;
 mod layer;
+mod matrices;
 mod support;
 
 use calc_core::op::OpCost;
@@ -11,11 +12,14 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
 pub use device_id::{BackendKind, DeviceId};
-pub use kernel::{Element, GemmShape, GemvShape, Kernel};
+pub use kernel::{GemvShape, Kernel, TensorElement};
 pub use layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes, StoredFloat};
+pub use matrices::{Element, GemmShape};
 pub use support::{FormatSupport, KernelSupport, Support};
 
-use crate::measure::{Clock, DeviceSpan};
+use std::ops::ControlFlow;
+
+use crate::measure::{Clock, DeviceSpan, Stopped};
 
 /// Where the data of a call is when the call begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +133,8 @@ pub enum Fault {
         /// Bytes of the smallest operand that is measured cold [B].
         least: u64,
     },
+    /// The kernel, or the library behind it, does not take this problem, with the reason; the device works.
+    Refused(String),
     /// The device failed, with its own message.
     Device(String),
 }
@@ -150,6 +156,10 @@ pub struct Description {
     pub pinned: bool,
     /// Total size of the last-level cache. `None` if unknown.
     pub last_level_cache: Option<Bytes>,
+    /// Place on its bus, by which the system's sensors know a card; `None` for a processor.
+    pub address: Option<String>,
+    /// Memory of the device; `None` where that is the memory of the system.
+    pub memory: Option<Bytes>,
 }
 
 /// A device that runs kernels.
@@ -190,11 +200,35 @@ pub trait Backend {
 
 /// Allocated work, ready to run.
 pub trait Task {
+    /// Chooses the fastest way to run, where there are several. `go_on` is asked before each trial, with the number of those before.
+    ///
+    /// # Errors
+    /// When the device fails, or when `go_on` cancels.
+    fn choose(
+        &mut self,
+        _: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<(), Stopped<Fault>> {
+        Ok(())
+    }
+
     /// Starts one call. The iteration selects the buffers.
     ///
     /// # Errors
     /// When the device fails.
     fn run(&mut self, iteration: u64) -> Result<(), Fault>;
+
+    /// Starts the calls of a window, from this iteration on.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn run_window(&mut self, first: u64, calls: u64) -> Result<(), Fault> {
+        (first..first + calls).try_for_each(|iteration| self.run(iteration))
+    }
+
+    /// The number of which the calls of a window are a multiple.
+    fn multiple(&self) -> u64 {
+        1
+    }
 
     /// Waits for all calls that were started.
     ///

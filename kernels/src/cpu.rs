@@ -14,9 +14,15 @@ mod lanes;
 pub mod launch;
 pub mod peak;
 mod prefetch;
-pub mod rotation;
 mod rows;
 pub mod stream;
 pub mod support;
 mod task;
 pub mod threads;
+
+/// Memory that can be allocated without swapping [B]. `None` where the system does not report it.
+pub(crate) fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

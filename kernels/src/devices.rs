@@ -10,11 +10,14 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 
 use crate::backend::fake::{Fake, Script};
-use crate::backend::{Backend, DeviceId, Fault, Kernel, Support, Work};
-use crate::cpu::backend::Cpu;
+use crate::backend::{Backend, BackendKind, DeviceId, Fault, Kernel, Support, Work};
+use crate::cpu::backend::{Cpu, LEAST_SETS};
 use crate::cpu::isa::Isa;
-use crate::cpu::rotation::LastLevelCache;
 use crate::cpu::{device, support};
+#[cfg(target_os = "linux")]
+use crate::cuda::backend as cuda;
+use crate::cuda::facts::{Absent, Facts};
+use crate::rotation::LastLevelCache;
 
 /// A device that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,12 +32,15 @@ pub struct Device {
     pub class: DeviceClass,
     /// Memory of the device; `None` where that is the memory of the system.
     pub memory: Option<Bytes>,
+    /// Place on its bus, such as `0000:03:00.0`, by which the system's sensors know a card; `None` for a processor.
+    pub address: Option<String>,
     found: Found,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Found {
     Cpu(LastLevelCache),
+    Cuda(Facts),
     Fake(Script),
 }
 
@@ -47,7 +53,7 @@ pub struct Settings {
     pub isa: Option<Isa>,
 }
 
-/// The devices of this machine, the processor first. A script adds the scripted device, in builds with debug assertions only.
+/// The devices of this machine that need no driver, the processor first. A script adds the scripted device, in builds with debug assertions only.
 pub fn all(script: Option<Script>) -> Vec<Device> {
     let cores: Vec<usize> = (0..available_parallelism().map_or(1, usize::from)).collect();
     let cache = LastLevelCache::or_assumed(device::last_level_cache(&cores));
@@ -57,6 +63,7 @@ pub fn all(script: Option<Script>) -> Vec<Device> {
         catalog_key: None,
         class: DeviceClass::Cpu,
         memory: None,
+        address: None,
         found: Found::Cpu(cache),
     };
     let scripted = script.filter(|_| cfg!(debug_assertions)).map(|script| Device {
@@ -65,9 +72,52 @@ pub fn all(script: Option<Script>) -> Vec<Device> {
         catalog_key: None,
         class: DeviceClass::DiscreteGpu,
         memory: Some(Fake::MEMORY),
+        address: script.address(),
         found: Found::Fake(script),
     });
     [Some(cpu), scripted].into_iter().flatten().collect()
+}
+
+/// The devices of this machine, the processor first, then GPUs with CUDA; none where their driver is missing or does not work, which
+/// `doctor` explains. It opens the driver's library.
+pub fn with_gpus(script: Option<Script>) -> Vec<Device> {
+    let mut devices = all(script);
+    let found = gpus().unwrap_or_default().into_iter().map(gpu);
+    devices.splice(1..1, found);
+    devices
+}
+
+/// The GPUs with CUDA of this machine, in the driver's order. It opens the driver's library, and no GPU.
+///
+/// # Errors
+/// When there is none, or the driver does not work.
+#[cfg(target_os = "linux")]
+pub fn gpus() -> Result<Vec<Facts>, Absent> {
+    crate::cuda::gpu::all()
+}
+
+/// As elsewhere: none.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub const fn gpus() -> Result<Vec<Facts>, Absent> {
+    Err(Absent::NotBuilt)
+}
+
+/// The device of a GPU.
+pub fn gpu(facts: Facts) -> Device {
+    let class =
+        if facts.is_integrated { DeviceClass::UnifiedGpu } else { DeviceClass::DiscreteGpu };
+    Device {
+        id: DeviceId { backend: BackendKind::Cuda, index: facts.index },
+        name: facts.name.clone(),
+        catalog_key: None,
+        class,
+        address: facts.address.clone(),
+        memory: facts.own_memory(),
+        found: Found::Cuda(facts),
+    }
 }
 
 /// The device that a flag or message names: `auto` is the first one.
@@ -82,24 +132,27 @@ pub fn find<'a>(devices: &'a [Device], asked: &str) -> Option<&'a Device> {
 impl Device {
     /// Kernels that it runs, without opening it.
     pub fn support(&self) -> Support {
-        match self.found {
-            Found::Cpu(cache) => support::of(cache),
+        match &self.found {
+            Found::Cpu(cache) => support::of(*cache),
+            Found::Cuda(facts) => crate::cuda::support::of(facts),
             Found::Fake(_) => Fake::supported(),
         }
     }
 
     /// Bytes that a measurement of this work allocates, without opening it.
     pub fn needed(&self, work: &Work) -> u64 {
-        match self.found {
-            Found::Cpu(cache) => cache.needed(&work.kernel, work.cache),
+        match &self.found {
+            Found::Cuda(facts) => crate::cuda::support::needed(facts, work),
+            Found::Cpu(cache) => cache.needed(&work.kernel, work.cache, LEAST_SETS),
             Found::Fake(_) => Fake::needed(),
         }
     }
 
     /// Format of the input that a kernel reads there, as [`Backend::activations`].
     pub fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat> {
-        match self.found {
+        match &self.found {
             Found::Cpu(_) => support::activations(kernel),
+            Found::Cuda(facts) => crate::cuda::support::activations(kernel, facts),
             Found::Fake(_) => None,
         }
     }
@@ -109,10 +162,14 @@ impl Device {
     /// # Errors
     /// When the device is gone or does not work.
     pub fn open(&self, settings: &Settings) -> Result<Box<dyn Backend>, Fault> {
-        let mut backend: Box<dyn Backend> = match self.found {
+        let mut backend: Box<dyn Backend> = match &self.found {
             Found::Cpu(_) => Box::new(Cpu::new(settings.workers, settings.isa)),
+            #[cfg(target_os = "linux")]
+            Found::Cuda(facts) => Box::new(cuda::Cuda::new(facts.clone())),
+            #[cfg(not(target_os = "linux"))]
+            Found::Cuda(_) => return Err(Fault::NoDevice),
             Found::Fake(script) => {
-                Box::new(Fake::new(script, Rc::new(RefCell::new(thread::sleep))))
+                Box::new(Fake::new(*script, Rc::new(RefCell::new(thread::sleep))))
             }
         };
         backend.probe()?;

@@ -1,4 +1,4 @@
-//! One point of a benchmark: check, time, check again.
+//! One point of a benchmark: choose how to run, check, time, check again.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub core_clocks: Option<(Hertz, Hertz)>,
 }
 
-/// Allocates, checks, times, and checks again.
+/// Allocates, chooses how to run, checks, times, and checks again.
 ///
 /// # Errors
 /// When the backend fails, when `watch` cancels, or when the clock stands still. A wrong result is not an error:
@@ -39,6 +39,7 @@ pub fn run(
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<Outcome, Stopped<Fault>> {
     let mut task = backend.allocate(work).map_err(Stopped::Failed)?;
+    task.choose(&mut |tried| watch(Stage::Choosing(tried)))?;
     let before = task.check().map_err(Stopped::Failed)?;
     // An idle core's clock is meaningless, so it is read right after warm-up, between calls.
     // After the last sample it is read first: the clock changes soon after the load ends.
@@ -47,7 +48,7 @@ pub fn run(
         match stage {
             Stage::Begin => first_speed = backend.core_clock(clock),
             Stage::End => last_speed = backend.core_clock(clock),
-            Stage::WarmUp(_) | Stage::Sampling { .. } => {}
+            Stage::Choosing(_) | Stage::WarmUp(_) | Stage::Sampling { .. } => {}
         }
         watch(stage)
     };
@@ -55,9 +56,11 @@ pub fn run(
         Some(rate) => Timer::of_device(rate),
         None => Timer::of_host(clock),
     };
+    let multiple = task.multiple();
     let mut iteration = 0;
     let mut window = |calls| window(clock, &mut *task, &mut iteration, calls);
-    let mut measurement = drive(Stepper::new(plan, timer?), &mut window, &mut note_speed)?;
+    let mut measurement =
+        drive(Stepper::new(plan, timer?).in_multiples_of(multiple), &mut window, &mut note_speed)?;
     let core_clocks = first_speed.zip(last_speed);
     if let Some((before, after)) = core_clocks {
         measurement.flag_throttling(before.get(), after.get());
@@ -81,10 +84,8 @@ fn window(
     calls: u64,
 ) -> Result<Took, Stopped<Fault>> {
     let began_ns = clock.now_ns();
-    for _ in 0..calls {
-        task.run(*iteration).map_err(Stopped::Failed)?;
-        *iteration += 1;
-    }
+    task.run_window(*iteration, calls).map_err(Stopped::Failed)?;
+    *iteration += calls;
     task.synchronize().map_err(Stopped::Failed)?;
     let ended_ns = clock.now_ns();
     Ok(Took { host: HostSpan { began_ns, ended_ns }, device: task.device_span() })

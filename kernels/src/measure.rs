@@ -41,7 +41,7 @@ pub enum Flag {
     Unsteady,
     /// A later part of the samples differs from an earlier one.
     Drift,
-    /// The core clock fell.
+    /// The core clock fell, or the driver says that heat or a brake slowed the device down.
     Throttled,
     /// The samples form two levels.
     Bimodal,
@@ -49,6 +49,8 @@ pub enum Flag {
     Autocorrelated,
     /// Other processes used the machine.
     Contended,
+    /// Two meters of the device disagree: its energy is doubtful, its times are not.
+    MetersApart,
 }
 
 impl Flag {
@@ -62,6 +64,7 @@ impl Flag {
             Self::Bimodal => "bimodal",
             Self::Autocorrelated => "autocorrelated",
             Self::Contended => "contended",
+            Self::MetersApart => "meters_apart",
         }
     }
 }
@@ -69,6 +72,8 @@ impl Flag {
 /// Progress of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stage {
+    /// Ways to run are tried, with those tried so far.
+    Choosing(usize),
     /// Warm-up, with the slices so far.
     WarmUp(usize),
     /// The first sample is next; energy counters are read here.

@@ -18,6 +18,7 @@ pub mod notes;
 
 pub mod device_editor;
 pub mod device_field;
+pub mod disturbed_roofs;
 pub mod edit_device;
 pub mod number_field;
 pub mod open_file;

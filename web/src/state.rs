@@ -1,5 +1,5 @@
 //! State of the page: the user's inputs (`inputs`), the results derived from them (`derived`) and their encoding in the address
-//! (`url`). All modules except `session`, `program`, `colors` and `take_over` are plain functions.
+//! (`url`). All modules except `session`, `program`, `colors`, `tab` and `take_over` are plain functions.
 
 pub mod advice;
 pub mod check;
@@ -18,6 +18,7 @@ pub mod fragment;
 pub mod goal;
 pub mod history;
 pub mod inputs;
+pub mod legend;
 pub mod marks;
 pub mod measure;
 pub mod model;
@@ -46,5 +47,7 @@ pub mod colors;
 pub mod program;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod session;
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
+pub mod tab;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod take_over;

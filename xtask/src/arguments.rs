@@ -13,6 +13,7 @@ usage: cargo xtask JOB
   release [--out DIR]  the binary with the page inside, packed with its guides, and its checksum (default: dist-release)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
   soak               the property tests with many more cases, the fuzz targets for minutes, the daemon under load, and mutants
+  kernels            compile the CUDA kernels for every architecture, without a GPU: binaries, and a table of registers and spills
   lighthouse         build the page and print Lighthouse's medians of five runs for every place
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
@@ -27,6 +28,7 @@ pub(crate) enum Job {
     Docs { out: Option<PathBuf> },
     Release { out: Option<PathBuf> },
     Test { quick: bool },
+    Kernels,
     Soak,
     Bench,
     Lighthouse,
@@ -49,6 +51,7 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
         ["release", "--out", folder] => Job::Release { out: Some(std::path::absolute(folder)?) },
         ["test"] => Job::Test { quick: false },
         ["test", "--quick"] => Job::Test { quick: true },
+        ["kernels"] => Job::Kernels,
         ["soak"] => Job::Soak,
         ["bench"] => Job::Bench,
         ["lighthouse"] => Job::Lighthouse,

@@ -49,6 +49,10 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
             release::pack(&places, &out.unwrap_or_else(|| places.root.join("dist-release")))?;
         }
         Job::Test { quick } => return test::run_stages(&places, quick),
+        Job::Kernels => {
+            let out = setup::cuda_compilers::compile(&places)?;
+            println!("the binaries and the table of registers are in {}", out.display());
+        }
         Job::Soak => test::soak(&places)?,
         Job::Bench => test::bench(&places)?,
         Job::Lighthouse => test::browser::lighthouse(&places)?,

@@ -11,7 +11,7 @@ use crate::child::{cargo, find_program, printed_by, run};
 use crate::lock::FolderLock;
 use crate::page;
 use crate::places::Places;
-use crate::setup::toolchain;
+use crate::setup::{cuda_compilers, toolchain};
 
 /// Files that the archive has beside the binary.
 const BESIDE: [&str; 7] = [
@@ -54,6 +54,10 @@ fn build(places: &Places, folder: &Path) -> anyhow::Result<()> {
     page::build(places, &site)?;
     let mut command = cargo(places);
     command.args(["build", "--profile", "native", "--package", "companion", "--features", "page"]);
+    // Only Linux has the backend.
+    if cfg!(target_os = "linux") {
+        command.env("RIDGEPOINT_CUDA_KERNELS", cuda_compilers::compile(places)?);
+    }
     run(command.env("RIDGEPOINT_PAGE", &site))?;
     let program = folder.join(format!("ridgepoint{}", std::env::consts::EXE_SUFFIX));
     let built = places.built_program("native", "ridgepoint");

@@ -2,5 +2,8 @@
 
 pub(crate) mod cargo_mutants;
 pub(crate) mod chromium;
+pub(crate) mod cuda_compilers;
+mod debian;
 pub(crate) mod node_packages;
 pub(crate) mod toolchain;
+pub(crate) mod wheels;

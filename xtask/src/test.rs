@@ -11,7 +11,9 @@ use crate::places::Places;
 
 pub(crate) mod browser;
 mod counts;
+mod cuda;
 mod deny;
+mod engine;
 mod examples;
 mod mcp;
 mod mutants;
@@ -133,6 +135,7 @@ pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
         .args(["test", "--workspace", "--exclude", "xtask", "--profile", "native"])
         .args(["--features", "companion/soak"])
         .env("PROPTEST_CASES", "20000")
+        .env("RIDGEPOINT_ALL_SHAPES", "1")
         .env("RIDGEPOINT_FUZZ_SECONDS", FUZZ_SECONDS);
     command
         .env("CARGO_PROFILE_NATIVE_DEBUG_ASSERTIONS", "true")

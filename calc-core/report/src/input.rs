@@ -12,6 +12,7 @@ pub mod named_model;
 pub mod number_input;
 pub mod range;
 pub mod request;
+pub mod timed_kernel;
 pub mod weight_file;
 
 pub use error::RequestError;

@@ -174,6 +174,11 @@ pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// Count with its noun, in the form that the count needs: `1 meter`, `2 meters`.
+pub fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
 /// Number rounded to a whole one: `1 250`.
 fn whole(value: f64) -> String {
     let all = Precision { count: WHOLE_DIGITS, keep_zeros: false };

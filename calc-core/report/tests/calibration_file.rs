@@ -62,7 +62,7 @@ fn impossible_files_are_refused_by_name() {
         (with(&json!({"engine": "vlm"})), "row 1: engine must be one of llama.cpp"),
         (with(&json!({"format": "int5"})), "row 1: unknown format `int5`"),
         (with(&json!({"compute": "int5"})), "row 1: compute must be a peak such as fp32"),
-        (with(&json!({"tokens": "many"})), "row 1: tokens must be one or several; got `many`"),
+        (with(&json!({"tokens": "many"})), "row 1: tokens must be one, few or several; got `many`"),
         (with(&json!({"extra_tokens": 4})), "row 1: extra_tokens needs eta_compute"),
         (with(&json!({"extra_tokens": -4, "eta_compute": 1})), "extra_tokens must be from 0"),
         (with(&json!({"op": "gem"})), "row 1: op must be an operator"),

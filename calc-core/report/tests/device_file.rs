@@ -2,12 +2,14 @@
 
 use calc_core::calibration::{Calibration, InFit};
 use calc_core::catalog;
-use calc_core::device::MemoryPlatform;
+use calc_core::device::{MemoryPlatform, Roof, RoofSet};
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
 use calc_core::units::BytesPerSec;
-use report::input::device_file::{DeviceFile, lines, parse};
+use report::input::device_file::{DeviceFile, FileNumber, lines, parse};
+use report::input::request::{AnalyzeInputs, CheckInputs, EstimateInputs, Fields, Files, Library};
+use report::output::words;
 use serde_json::{Value, json};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/custom-device.json");
@@ -216,6 +218,83 @@ fn measured_rates_are_roofs_and_the_rest_is_the_datasheets() {
         assert!((roofs.bandwidth.get() - 371.5e9).abs() < 1.0);
         assert_eq!(peak(ComputeClass::Fp32), Some((9.3e12, Provenance::Measured)));
         assert_eq!(peak(ComputeClass::Bf16).map(|it| it.1), Some(Provenance::Derived));
+    }
+}
+
+#[test]
+fn disturbed_roofs_that_are_none_are_refused() {
+    for (value, expected) in [
+        (json!(["fp16", "l2"]), "disturbed_roofs: `l2` is no roof; they are bandw"),
+        (json!("fp16"), "disturbed_roofs must be a list of names of roofs"),
+        (json!([1]), "disturbed_roofs must be a list of names of roofs"),
+    ] {
+        let mut device = minimal();
+        device["disturbed_roofs"] = value;
+        assert!(refusal(&device).contains(expected), "{}", refusal(&device));
+    }
+}
+
+#[test]
+fn disturbed_roofs_stay_with_a_device_until_their_value_is_changed() {
+    let (bandwidth, fp32) = (Roof::Bandwidth, Roof::Peak(ComputeClass::Fp32));
+    let file = json!({
+        "copy_of": "epyc_9654", "key": "this_machine", "class": "cpu", "memory_gib": 6144.0, "bandwidth_gb_s": 460.8,
+        "dense_peaks_tflops": {"fp32": 10.9, "bf16": 21.8},
+        "measured_bandwidth_gb_s": 371.5, "measured_peaks_tflops": {"fp32": 9.3},
+        // The peak of BF16 was not measured, so nothing disturbed it.
+        "disturbed_roofs": ["bandwidth", "fp32", "bf16"],
+    });
+    let read = parse(&file.to_string()).expect("a device");
+    let both = RoofSet::NONE.with(bandwidth).with(fp32);
+    assert_eq!(read.disturbed_roofs(), both);
+    let mut kept = DeviceFile::of(&read, Some("epyc_9654"));
+    let again = parse(&kept.to_json().to_string()).expect("a device");
+    let linked = lines::read(&lines::of_device(&read, Some("epyc_9654"))).expect("a device");
+    assert_eq!((again.disturbed_roofs(), linked.disturbed_roofs()), (both, both));
+    kept.forget_measured(FileNumber::Bandwidth);
+    let changed = kept.device().expect("a device");
+    assert_eq!(changed.disturbed_roofs(), RoofSet::NONE.with(fp32));
+}
+
+#[test]
+fn answers_about_a_device_with_disturbed_roofs_say_so() {
+    let file = json!({
+        "key": "this_machine", "class": "cpu", "memory_gib": 64.0, "bandwidth_gb_s": 50.0,
+        "dense_peaks_tflops": {"fp32": 1.0}, "measured_bandwidth_gb_s": 50.0,
+        "measured_peaks_tflops": {"fp32": 1.0}, "disturbed_roofs": ["bandwidth"],
+    });
+    let quiet = {
+        let mut quiet = file.clone();
+        quiet.as_object_mut().expect("an object").remove("disturbed_roofs");
+        quiet
+    };
+    for (file, is_said) in [(file, true), (quiet, false)] {
+        let read = |_: &str| Ok(file.to_string());
+        let files = Files::new(&read);
+        let library = Library::with_files(&files);
+        let fields = |rest: &Value| {
+            let mut line = rest.clone();
+            line["hardware"] = json!("here.json");
+            Fields::from_line(&line.to_string()).expect("JSON")
+        };
+        let product = json!({"m": 1, "n": 4096, "k": 4096, "weights": "fp32"});
+        let analyzed = AnalyzeInputs::parse(fields(&product), &library).expect("a request");
+        let analysis = words::analyze_notes(&analyzed, &analyzed.analyze().expect("in range"));
+        let model = json!({"model": "llama-3.2-1b"});
+        let estimated = EstimateInputs::parse(fields(&model), &library).expect("a request");
+        let estimate = words::estimate_notes(&estimated, &estimated.estimate().expect("in range"));
+        let check = |line: Value| {
+            let inputs = CheckInputs::parse(fields(&line), &library).expect("a request");
+            words::check::notes(&inputs, &inputs.check().expect("in range"))
+        };
+        let mut timed = product.clone();
+        timed["time_us"] = json!(900);
+        let claims = [check(timed), check(json!({"model": "llama-3.2-1b", "tokens_per_s": 10}))];
+        for notes in [analysis, estimate].iter().chain(&claims) {
+            let said =
+                notes.iter().filter(|note| note.contains("1 of 2 measured roofs (bandwidth) was"));
+            assert_eq!(said.count(), usize::from(is_said), "{notes:?}");
+        }
     }
 }
 

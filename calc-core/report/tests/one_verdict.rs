@@ -63,6 +63,28 @@ fn fixed_times_that_take_the_largest_share_are_named_everywhere() {
 }
 
 #[test]
+fn a_limit_that_the_roof_does_not_have_is_told_with_that_of_the_roof() {
+    let of = |batch: u32| {
+        said(&format!(
+            r#"{{"hardware":"h100_sxm","model":"llama-3.1-8b","weights":"int4_g128","batch":{batch},"prompt":128}}"#
+        ))
+    };
+    let [text, brief, sentence, _] = of(64);
+    let headline = "Decode is compute-bound as kernels run, and memory-bound at the roof: ";
+    assert!(text.contains(headline) && brief.contains(headline), "{text}\n{brief}");
+    let sees = "arithmetic limits decode as kernels run, and memory-bound at the roof: ";
+    assert!(sentence.contains(sees), "{sentence}");
+    let rows =
+        text.lines().filter(|line| line.starts_with("bound") || line.contains("of expected time"));
+    let rows: Vec<&str> = rows.collect();
+    assert!(rows[0].ends_with("memory") && rows[1].ends_with("compute"), "{rows:?}");
+    let [text, brief, sentence, _] = of(1);
+    for said in [text, brief, sentence] {
+        assert!(!said.contains("as kernels run"), "{said}");
+    }
+}
+
+#[test]
 fn faster_arithmetic_is_advised_where_decode_waits_for_it_alone() {
     for (weights, batch, helps) in [("int4_g128", 2048, true), ("fp16", 1, false)] {
         let line = format!(

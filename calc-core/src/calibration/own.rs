@@ -42,22 +42,37 @@ pub struct FactorRow {
 pub enum Tokens {
     /// One row of input.
     One,
+    /// 2 to [`Tokens::MOST_PACKED`] rows of input.
+    Few,
     /// Several rows of input.
     Several,
 }
 
 impl Tokens {
+    /// Most tokens of a kernel that reads packed weights and keeps sums in registers; more are multiplied as matrices.
+    pub const MOST_PACKED: u32 = 16;
+
     /// The key in calibration files.
     pub const fn key(self) -> &'static str {
         match self {
             Self::One => "one",
+            Self::Few => "few",
             Self::Several => "several",
+        }
+    }
+
+    /// Whether it is said of a product of so many rows.
+    fn holds(self, rows: f64) -> bool {
+        match self {
+            Self::One => rows <= 1.0,
+            Self::Few => rows > 1.0 && rows <= f64::from(Self::MOST_PACKED),
+            Self::Several => rows > 1.0,
         }
     }
 
     /// Finds the value with the given key.
     pub fn of_key(key: &str) -> Option<Self> {
-        [Self::One, Self::Several].into_iter().find(|tokens| tokens.key() == key)
+        [Self::One, Self::Few, Self::Several].into_iter().find(|tokens| tokens.key() == key)
     }
 }
 
@@ -83,16 +98,20 @@ impl FactorRow {
         self.device.as_ref().is_none_or(|key| *key == device.key)
     }
 
-    /// Specificity of a matching row; `None` if it does not match. The device has the largest weight, then the engine.
+    /// Specificity of a matching row; `None` if it does not match. The device has the largest weight, then the engine. A few tokens are
+    /// more specific than several.
     fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {
         let rows = rows(kernel.shape);
         let asked = [
-            (64, self.device.as_ref().map(|device| *device == tuned.device.key)),
-            (32, self.engine.map(|engine| engine == tuned.engine)),
-            (16, self.format.as_ref().map(|format| format == kernel.format.key)),
-            (8, self.op.map(|known| known == op || (known == OpKind::Gemm && rows.is_some()))),
-            (4, self.compute.map(|class| class == kernel.path.class)),
-            (2, self.tokens.map(|tokens| Some(tokens) == rows.map(counted))),
+            (128, self.device.as_ref().map(|device| *device == tuned.device.key)),
+            (64, self.engine.map(|engine| engine == tuned.engine)),
+            (32, self.format.as_ref().map(|format| format == kernel.format.key)),
+            (16, self.op.map(|known| known == op || (known == OpKind::Gemm && rows.is_some()))),
+            (8, self.compute.map(|class| class == kernel.path.class)),
+            (
+                if self.tokens == Some(Tokens::Few) { 6 } else { 4 },
+                self.tokens.map(|tokens| rows.is_some_and(|rows| tokens.holds(rows))),
+            ),
             (1, self.is_about(kernel.setting).then_some(true)),
         ];
         let mut score = 0;
@@ -211,8 +230,4 @@ fn rows(shape: &Shape) -> Option<f64> {
         Shape::Experts { product, distinct } => Some((product.rows / distinct).max(1.0)),
         Shape::Attention { .. } | Shape::Scan | Shape::Stream => None,
     }
-}
-
-const fn counted(rows: f64) -> Tokens {
-    if rows > 1.0 { Tokens::Several } else { Tokens::One }
 }

@@ -220,3 +220,34 @@ fn integer_kernels_do_not_limit_one_sequence_on_a_chip_without_int8_tensor_units
         assert!(slower < 1.1, "{engine:?} {model}: {whole:?} on B200, {cut:?} on B300");
     }
 }
+
+#[test]
+fn few_tokens_have_a_row_of_their_own_wherever_it_stands() {
+    let row = |tokens, eta, extra| FactorRow {
+        device: Some("t4".into()),
+        format: Some("fp16".into()),
+        op: Some(OpKind::Gemm),
+        tokens: Some(tokens),
+        eta_compute: Some(eta),
+        extra_tokens: Some(extra),
+        ..FactorRow::OPEN
+    };
+    // Matrices: 0.8 · M / (M + 4). Few tokens: 0.5 · M / (M + 2).
+    let (matrices, few) = (row(Tokens::Several, 0.8, 4.0), row(Tokens::Few, 0.5, 2.0));
+    for rows in [vec![matrices.clone(), few.clone()], vec![few, matrices]] {
+        let calibration = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+        for (m, expected) in [
+            (2, 0.25),
+            (16, 0.5 * 16.0 / 18.0),
+            (17, 0.8 * 17.0 / 21.0),
+            (512, 0.8 * 512.0 / 516.0),
+        ] {
+            let found = factors_of(&calibration, "t4", OpKind::Gemm, Setting::Alone, m);
+            assert!((found.eta_compute - expected).abs() < 1e-9, "{m}: {found:?}");
+        }
+        // One token has neither.
+        let found = factors_of(&calibration, "t4", OpKind::Gemm, Setting::Alone, 1);
+        let model = factors_of(&Calibration::FITTED, "t4", OpKind::Gemm, Setting::Alone, 1);
+        assert!((found.eta_compute - model.eta_compute).abs() < 1e-12, "{found:?}");
+    }
+}

@@ -30,6 +30,17 @@ pub struct Abilities {
     /// Scopes that `ridgepoint keys grant` adds to a key; none where it has no such verb.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "known_items")]
     pub grants: Vec<Scope>,
+    /// Whether its keys are in another folder than the usual one, so that commands on them need `--state`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own_state: bool,
+    /// Whether `list_jobs` takes `later`, which daemons of before refuse as unknown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lists_later: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A device with its kernels.
@@ -85,6 +96,8 @@ impl Abilities {
             engines: Vec::new(),
             off: Vec::new(),
             grants: Vec::new(),
+            own_state: false,
+            lists_later: false,
         }
     }
 

@@ -40,6 +40,10 @@ pub enum ClientMessage {
         /// Only jobs before this one, to go on where an answer ended that said `more`; absent for the latest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<JobId>,
+        /// The client reads a list with orders of later versions. Without it they are left out of the answer: pages of the first
+        /// version lose the whole list by one. Sent only where the hello has `lists_later`.
+        #[serde(default, skip_serializing_if = "is_false")]
+        later: bool,
     },
     /// Subscribes to a job: its events after a number, then new events as they occur.
     SubscribeJob {
@@ -61,8 +65,15 @@ pub enum ClientMessage {
     WatchEngine(WatchEngine),
     /// Ends the reading of a server.
     UnwatchEngine {},
+    /// Revokes the key of the session. The session ends as after `ridgepoint keys revoke`; a refusal is a fault.
+    RevokeKey {},
     /// Asks for a `pong`.
     Ping {},
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 const fn default_list() -> u32 {

@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{BenchRecord, BenchSpec};
+use crate::bench::{BenchKind, BenchRecord, BenchSpec};
 use crate::device::DeviceName;
 use crate::fault::Fault;
 use crate::hex::Hex;
+use crate::scope::Scope;
 use crate::telemetry::SensorSeries;
 use crate::tolerant::{known_items, or_default};
 
@@ -30,6 +31,28 @@ pub enum JobSpec {
 }
 
 impl JobSpec {
+    /// All kinds of this version, as [`Self::kind`] names them.
+    pub const KINDS: [&str; 2] = [Self::BENCH, Self::CALIBRATE];
+    /// Kind of [`Self::Bench`].
+    pub const BENCH: &str = "bench";
+    /// Kind of [`Self::Calibrate`].
+    pub const CALIBRATE: &str = "calibrate";
+
+    /// Name of the kind in JSON.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Bench(_) => Self::BENCH,
+            Self::Calibrate(_) => Self::CALIBRATE,
+        }
+    }
+
+    /// The scope that a session needs to start the job.
+    pub const fn scope(&self) -> Scope {
+        match self {
+            Self::Bench(_) | Self::Calibrate(_) => Scope::Bench,
+        }
+    }
+
     /// The device that the order names; `None` for the first of the machine.
     pub fn device(&self) -> Option<&str> {
         match self {
@@ -54,6 +77,17 @@ impl ToldSpec {
         match self {
             Self::Known(spec) => Some(spec),
             Self::Later(_) => None,
+        }
+    }
+
+    /// Whether pages of the first version read the order.
+    pub fn is_first(&self) -> bool {
+        match self.known() {
+            Some(JobSpec::Bench(spec)) => {
+                BenchKind::FIRST.contains(&spec.what) && spec.sizes.is_empty()
+            }
+            Some(JobSpec::Calibrate(CalibrateSpec { backend: _ })) => true,
+            None => false,
         }
     }
 }
@@ -151,6 +185,26 @@ pub struct NumberedEvent {
     pub event: JobEvent,
 }
 
+/// The unit in which a job counts its progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgressUnit {
+    #[default]
+    Points,
+    Bytes,
+    Tokens,
+    /// A unit of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl ProgressUnit {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    const fn is_points(&self) -> bool {
+        matches!(self, Self::Points)
+    }
+}
+
 /// An event of a job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -167,10 +221,13 @@ pub enum JobEvent {
     },
     /// Progress of the worker.
     Progress {
-        /// Finished points.
-        done: u32,
-        /// Points of the job.
-        total: u32,
+        /// Finished points, bytes or tokens.
+        done: u64,
+        /// Those of the whole job; 0 while nobody knows them.
+        total: u64,
+        /// Unit of both; absent for points, as in messages of before.
+        #[serde(default, skip_serializing_if = "ProgressUnit::is_points")]
+        unit: ProgressUnit,
         /// The point that is measured now.
         note: String,
     },
@@ -183,11 +240,20 @@ pub enum JobEvent {
         /// The text of a device file with the measured ceilings, for a device that is not in the catalog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
+        /// The calibration with the rows that programs of before refuse; absent where it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<String>,
+        /// The device file with the fields that programs of before refuse; absent where it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole_device: Option<String>,
     },
     /// The roofs of a device, from the job that measured them.
     Device {
         /// The text of a device file.
         file: String,
+        /// The file with the fields that programs of before refuse; absent where it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<String>,
     },
     /// Load, clocks, temperature and power since the event before, read at most ten times a second while the worker runs.
     Readings {

@@ -19,7 +19,7 @@ use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{
     CalibrateSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, LaterSpec, NumberedEvent,
-    ToldSpec,
+    ProgressUnit, ToldSpec,
 };
 use protocol::limits::Limits;
 use protocol::scope::Scope;
@@ -136,8 +136,12 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
             ClientMessage::ContinueJob(ContinueJob { request: REQUEST, job: JobId(7) }),
         ),
         ("cancel_job", ClientMessage::CancelJob { job: JobId(7) }),
-        ("list_jobs", ClientMessage::ListJobs { limit: 20, before: None }),
-        ("list_jobs_before", ClientMessage::ListJobs { limit: 20, before: Some(JobId(7)) }),
+        ("list_jobs", ClientMessage::ListJobs { limit: 20, before: None, later: false }),
+        (
+            "list_jobs_before",
+            ClientMessage::ListJobs { limit: 20, before: Some(JobId(7)), later: false },
+        ),
+        ("list_jobs_later", ClientMessage::ListJobs { limit: 20, before: None, later: true }),
         ("subscribe_job", ClientMessage::SubscribeJob { job: JobId(7), after: 41 }),
         ("unsubscribe_job", ClientMessage::UnsubscribeJob { job: JobId(7) }),
         ("subscribe_telemetry", ClientMessage::SubscribeTelemetry { hz: 10.0 }),
@@ -151,6 +155,7 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
             }),
         ),
         ("unwatch_engine", ClientMessage::UnwatchEngine {}),
+        ("revoke_key", ClientMessage::RevokeKey {}),
         ("ping", ClientMessage::Ping {}),
     ]
 }
@@ -170,10 +175,11 @@ fn ask_kind(message: &ClientMessage) -> &'static str {
         ClientMessage::UnsubscribeTelemetry {} => "unsubscribe_telemetry",
         ClientMessage::WatchEngine(_) => "watch_engine",
         ClientMessage::UnwatchEngine {} => "unwatch_engine",
+        ClientMessage::RevokeKey {} => "revoke_key",
         ClientMessage::Ping {} => "ping",
     }
 }
-const ASK_KINDS: usize = 13;
+const ASK_KINDS: usize = 14;
 
 fn record() -> BenchRecord {
     BenchRecord {
@@ -264,7 +270,18 @@ fn abilities() -> Abilities {
         engines: Vec::new(),
         off: vec![ScopeOff { scope: Scope::Bench, start: "without `--read-only`".into() }],
         grants: Vec::new(),
+        own_state: false,
+        lists_later: false,
     }
+}
+
+/// Abilities of a daemon with a state folder of its own.
+fn with_lists_of_later() -> Abilities {
+    Abilities { lists_later: true, ..abilities() }
+}
+
+fn with_own_state() -> Abilities {
+    Abilities { own_state: true, ..abilities() }
 }
 
 /// Abilities of a daemon that reads inference servers.
@@ -338,7 +355,7 @@ fn reading(name: &str, value: Option<f64>) -> Reading {
 }
 
 fn says() -> Vec<(&'static str, ServerMessage)> {
-    [answers(), events()].concat()
+    [answers(), events(), files()].concat()
 }
 
 fn events() -> Vec<(&'static str, ServerMessage)> {
@@ -351,7 +368,30 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
         ),
         (
             "event_progress",
-            event(JobEvent::Progress { done: 1, total: 2, note: "int8 1 × 4096 × 4096".into() }),
+            event(JobEvent::Progress {
+                done: 1,
+                total: 2,
+                unit: ProgressUnit::Points,
+                note: "int8 1 × 4096 × 4096".into(),
+            }),
+        ),
+        (
+            "event_progress_bytes",
+            event(JobEvent::Progress {
+                done: 6_442_450_944,
+                total: 16_060_522_496,
+                unit: ProgressUnit::Bytes,
+                note: "model-00002-of-00004.safetensors".into(),
+            }),
+        ),
+        (
+            "event_progress_tokens",
+            event(JobEvent::Progress {
+                done: 512,
+                total: 262_144,
+                unit: ProgressUnit::Tokens,
+                note: String::new(),
+            }),
         ),
         ("event_result", event(JobEvent::Result { record: Box::new(record()) })),
         (
@@ -381,14 +421,53 @@ fn events() -> Vec<(&'static str, ServerMessage)> {
                 }),
             }),
         ),
+    ]
+}
+
+fn files() -> Vec<(&'static str, ServerMessage)> {
+    vec![
         (
             "event_calibration",
             event(JobEvent::Calibration {
                 calibration: "{\"device\":\"a_processor\",\"rows\":[]}".into(),
                 device: Some("{\"key\":\"a_processor\"}".into()),
+                whole: None,
+                whole_device: None,
             }),
         ),
-        ("event_device", event(JobEvent::Device { file: "{\"key\":\"this_machine\"}".into() })),
+        (
+            "event_calibration_whole",
+            event(JobEvent::Calibration {
+                calibration: "{\"device\":\"a_processor\",\"rows\":[]}".into(),
+                device: None,
+                whole: Some("{\"device\":\"a_processor\",\"rows\":[{}]}".into()),
+                whole_device: None,
+            }),
+        ),
+        (
+            "event_calibration_disturbed",
+            event(JobEvent::Calibration {
+                calibration: "{\"device\":\"a_processor\",\"rows\":[]}".into(),
+                device: Some("{\"key\":\"a_processor\"}".into()),
+                whole: None,
+                whole_device: Some(
+                    "{\"key\":\"a_processor\",\"disturbed_roofs\":[\"fp32\"]}".into(),
+                ),
+            }),
+        ),
+        (
+            "event_device",
+            event(JobEvent::Device { file: "{\"key\":\"this_machine\"}".into(), whole: None }),
+        ),
+        (
+            "event_device_disturbed",
+            event(JobEvent::Device {
+                file: "{\"key\":\"this_machine\"}".into(),
+                whole: Some(
+                    "{\"key\":\"this_machine\",\"disturbed_roofs\":[\"bandwidth\"]}".into(),
+                ),
+            }),
+        ),
         (
             "event_readings",
             event(JobEvent::Readings {
@@ -426,6 +505,8 @@ fn introductions() -> Vec<(&'static str, ServerMessage)> {
         ("hello_abilities", able(abilities())),
         ("hello_grants", able(granting())),
         ("hello_engines", able(reading_engines())),
+        ("hello_lists_later", able(with_lists_of_later())),
+        ("hello_own_state", able(with_own_state())),
         ("hello_tokens", able(packing())),
         ("hello_devices", able(two_devices())),
         (

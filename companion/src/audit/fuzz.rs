@@ -6,7 +6,7 @@ use std::fs;
 use fuzz::{Target, Verdict};
 use protocol::hex::Hex;
 
-use super::{Action, Clock, Entry, LINE, Line, Log, Who, hash, path, verify};
+use super::{Action, Clock, Entry, LINE, Line, Linked, Log, Who, hash, path, verify};
 
 const WORDS: [&str; 8] = [
     "\n",
@@ -121,7 +121,7 @@ fn continued(log: &Log, damaged: &[u8], verdict: Verdict) {
     let line = after.strip_prefix(&*complete).expect("the lines before are as they were");
     let line: Line = serde_json::from_slice(line).expect("one line of ours");
     let before = found.last().map(|line| {
-        let read: Line = serde_json::from_slice(line).expect("it was continued");
+        let read: Linked = serde_json::from_slice(line).expect("it was continued");
         (read.seq, hash(line))
     });
     let (seq, prev_sha256) = before.unwrap_or((0, Hex([0; 32])));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use protocol::hex::Hex;
 
-use super::{KEPT, LINE, Line, hash, path};
+use super::{KEPT, LINE, Linked, hash, path};
 
 /// The extent of an unchanged log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn follow(
                 Err(wrong("it has no line end"))
             };
         };
-        let read: Line =
+        let read: Linked =
             serde_json::from_slice(line).map_err(|_unread| wrong("it is not an audit line"))?;
         let (expected, before) = match *last {
             Some(last) => last,

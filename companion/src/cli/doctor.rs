@@ -3,9 +3,13 @@
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
+use std::thread;
 
 use calc_core::units::Bytes;
 use clap::{ArgMatches, Command};
+use kernels::cuda::facts::{Absent, Facts};
+use kernels::cuda::libraries::{self, Library};
+use kernels::cuda::prebuilt::PREBUILT;
 use report::number_text;
 use report::output::summary::Document;
 use report::output::table::{Align, Table};
@@ -13,19 +17,24 @@ use serde_json::json;
 
 use super::{link, state};
 use crate::audit::{self, Chain};
+use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::failure::TROUBLESHOOTING;
 use crate::hooks::Hooks;
 use crate::jobs::{self, Inspected};
+use crate::measure::gpus;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 use crate::sandbox;
 use crate::server::embedded::PAGE;
+use crate::telemetry::{Owner, Quantity, SPAN, Sensor, SensorReader};
+use crate::verbs::cuda_libs;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
         .about("Check this machine for the daemon and for measuring, with a fix for each problem")
         .arg(state::argument())
+        .arg(cuda_libs())
         .arg(output::argument())
         .after_help("Exit code 4 if something is missing that the daemon needs.\n\nExample:\n  ridgepoint doctor")
 }
@@ -71,7 +80,7 @@ fn missing(what: &'static str, found: impl Into<String>, fix: &'static str) -> F
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let folder = state::folder(matches)?;
     let findings = [
-        user(),
+        user(&folder),
         page(),
         keys(&folder),
         log(&folder),
@@ -80,8 +89,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         daemon(&folder),
         six(),
         workers()?,
+        gpus(),
+        cuda_compiler(),
+        cuda_products(),
         governor(),
         power(),
+        gpu_power(),
         temperature(),
     ];
     let mut table = Table::new(&[
@@ -109,16 +122,78 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if lacks == 0 {
         Ok(())
     } else {
-        Err(Failure::NotMet(format!("{lacks} of the daemon's requirements are not met")))
+        let are = if lacks == 1 { "is" } else { "are" };
+        Err(Failure::NotMet(format!("{lacks} of the daemon's requirements {are} not met")))
     }
 }
 
-fn user() -> Finding {
+fn user(folder: &Path) -> Finding {
     if rustix::process::geteuid().is_root() {
+        // Whoever started it has allowed it.
+        if state::is_running(folder) {
+            let fix = "a defect of a daemon that root runs exposes the whole machine; another user is safer";
+            return less("user", "root, and the daemon of this folder runs", fix);
+        }
         let fix = "run `ridgepoint serve` as another user, or add --allow-root";
         return missing("user", "root", fix);
     }
     good("user", "not root")
+}
+
+/// The GPUs with CUDA, or the reason why there is none.
+fn gpus() -> Finding {
+    let found = match kernels::devices::gpus() {
+        Ok(found) => found,
+        Err(Absent::NotBuilt) => return good("GPUs", gpus::absent(&Absent::NotBuilt)),
+        Err(why @ (Absent::NoDriver | Absent::NoDevice)) => {
+            let fix = "only for a machine with an NVIDIA GPU: install its driver, or name the folder of libcuda.so.1 by --cuda-libs";
+            return less("GPUs", gpus::absent(&why), fix);
+        }
+        Err(why) => return less("GPUs", gpus::absent(&why), "follow the message"),
+    };
+    let said = |gpu: &Facts| {
+        let (major, minor) = gpu.capability;
+        format!("cuda:{} {}, architecture {major}.{minor}", gpu.index, gpu.name)
+    };
+    let all: Vec<String> = found.iter().map(said).collect();
+    good("GPUs", format!("{}, by {}", all.join("; "), library(Library::Driver).unwrap_or_default()))
+}
+
+/// NVRTC, which a build without kernels for a GPU needs.
+fn cuda_compiler() -> Finding {
+    let has_kernels = !PREBUILT.is_empty();
+    let kernels = if has_kernels {
+        "kernels for GPUs are inside this program"
+    } else {
+        "no kernels for GPUs are inside this program"
+    };
+    match library(Library::Nvrtc) {
+        Some(file) => good("CUDA compiler", format!("{file}; {kernels}")),
+        None if has_kernels => good("CUDA compiler", format!("not found; {kernels}")),
+        None => less(
+            "CUDA compiler",
+            format!("NVRTC was not found; {kernels}"),
+            "only for a machine with an NVIDIA GPU: `pip install nvidia-cuda-nvrtc-cu12`, or name the folder of libnvrtc by --cuda-libs",
+        ),
+    }
+}
+
+/// cuBLASLt, without which a GPU has no products of matrices.
+fn cuda_products() -> Finding {
+    match library(Library::CublasLt) {
+        Some(file) => good("CUDA products", file),
+        None => less(
+            "CUDA products",
+            "cuBLASLt was not found; a GPU measures no GEMM without it",
+            "only for a machine with an NVIDIA GPU: `pip install nvidia-cublas-cu12`, or name the folder of libcublasLt by --cuda-libs",
+        ),
+    }
+}
+
+/// The file of a library that was opened; its name where the loader found it.
+fn library(which: Library) -> Option<String> {
+    let found = libraries::found().iter().find(|found| found.library == which)?;
+    Some(found.file.display().to_string())
 }
 
 fn page() -> Finding {
@@ -150,9 +225,13 @@ fn keys(folder: &Path) -> Finding {
 fn log(folder: &Path) -> Finding {
     match audit::verify(folder) {
         Ok(Chain { lines: 0, .. }) => good("audit log", "none yet"),
-        Ok(Chain { lines, first: 1 }) => good("audit log", format!("{lines} lines, none changed")),
+        Ok(Chain { lines, first: 1 }) => {
+            let lines = number_text::counted(lines, "line", "lines");
+            good("audit log", format!("{lines}, none changed"))
+        }
         Ok(Chain { lines, first }) => {
-            good("audit log", format!("{lines} lines from number {first} on, none changed"))
+            let lines = number_text::counted(lines, "line", "lines");
+            good("audit log", format!("{lines} from number {first} on, none changed"))
         }
         Err(why) => missing(
             "audit log",
@@ -168,7 +247,12 @@ fn results(folder: &Path) -> Finding {
     match jobs::inspect(folder) {
         Ok(None) => good("results", "none yet"),
         Ok(Some(Inspected { jobs, unreadable, bytes, room })) => {
-            let size = format!("{jobs} jobs, {} of at most {}", said(bytes), said(room.full));
+            let size = format!(
+                "{}, {} of at most {}",
+                number_text::counted(jobs, "job", "jobs"),
+                said(bytes),
+                said(room.full)
+            );
             if unreadable > 0 {
                 let fix = "they are damaged or of a later version; the daemon passes them over";
                 return less("results", format!("{size}; {unreadable} cannot be read"), fix);
@@ -259,6 +343,39 @@ fn power() -> Finding {
             "let your group read energy_uj with a udev rule; energy is null without it",
         ),
         Err(_) => less("power", "no RAPL counter", "nothing to do: energy is null here"),
+    }
+}
+
+/// The meter of each graphics card, or the reason why it has none.
+fn gpu_power() -> Finding {
+    let mut reader = SensorReader::prepared(Clock::default());
+    // Power that follows from energy is a difference of two readings.
+    reader.sensed();
+    thread::sleep(SPAN);
+    let sensed = reader.sensed();
+    let of_card = |name: &str| {
+        let is_its =
+            |it: &&Sensor| matches!(&it.of.device, Some(Owner::Card(card)) if card == name);
+        let mut its = sensed.sensors.iter().filter(is_its);
+        let power = its.clone().find(|it| it.quantity == Quantity::Watts && !it.is_power_cap());
+        // A card that does not answer has another row alone.
+        let row = power.or_else(|| its.next())?;
+        Some(row.value.as_ref().map(|_| row.source.clone()).map_err(Clone::clone))
+    };
+    let none = || Err("it does not answer".to_owned());
+    let all = sensed.gpus.iter().map(|gpu| (&gpu.name, of_card(&gpu.name).unwrap_or_else(none)));
+    let all: Vec<_> = all.collect();
+    let said = all.iter().map(|(name, found)| match found {
+        Ok(source) => format!("{name}: {source}"),
+        Err(why) => format!("{name}: {why}"),
+    });
+    let said = said.collect::<Vec<_>>().join("; ");
+    match all.iter().all(|(_, found)| found.is_ok()) {
+        true if said.is_empty() => good("GPU power", "no graphics card"),
+        true => good("GPU power", said),
+        false => {
+            less("GPU power", said, "follow the message: energy on this card is null without it")
+        }
     }
 }
 

@@ -79,7 +79,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 fn list(matches: &ArgMatches) -> Result<(), Failure> {
-    let book = state::keys(&state::folder(matches)?)?.read()?;
+    let folder = state::folder(matches)?;
+    let book = match state::missing(&folder) {
+        None => state::keys(&folder)?.read()?,
+        Some(why) => {
+            eprintln!("{why}");
+            None
+        }
+    };
     let now = Clock::default().now();
     let mut keys = book.map(|book| book.keys).unwrap_or_default();
     keys.retain(|key| key.is_fresh(now));
@@ -156,6 +163,7 @@ fn change_scopes(
     let unknown = || Failure::bad(format!("there is no key {given}"));
     let (named, now) = (pair::named(matches), Clock::default().now());
     let folder = state::folder(matches)?;
+    state::missing(&folder).map_or(Ok(()), |why| Err(Failure::bad(why)))?;
     let keys = state::keys(&folder)?;
     let book = keys.read()?;
     book.as_ref().and_then(|book| book.fresh(key, now)).ok_or_else(unknown)?;
@@ -191,6 +199,7 @@ fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
         before - book.keys.len()
     };
     let folder = state::folder(matches)?;
+    state::missing(&folder).map_or(Ok(()), |why| Err(Failure::bad(why)))?;
     match state::keys(&folder)?.change(drop)? {
         0 if given != "all" => Err(Failure::bad(format!("there is no key {given}"))),
         count => {

@@ -18,6 +18,7 @@ use crate::scopes::{Restriction, USUAL, names};
 use crate::server::embedded::PAGE;
 use crate::server::static_files::Site;
 use crate::server::{self, Bound, Config};
+use crate::verbs::cuda_libs;
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
@@ -37,6 +38,7 @@ pub(super) fn command() -> Command {
         .arg(state::argument())
         .arg(many("allow-origin", "ORIGIN").help("Another page that may connect, such as https://example.org"))
         .arg(many("allow-host", "NAME").help("Another host name of this server"))
+        .arg(cuda_libs())
         .arg(switch("read-only", "Sessions may read, but not start measurements"))
         .arg(switch("allow-root", "Run although the user is root"))
         .after_help(
@@ -72,6 +74,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         origins,
         restriction,
         state: state.clone(),
+        has_own_state: !state::is_usual(&state),
         hooks,
         clock,
     };

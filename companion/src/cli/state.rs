@@ -31,16 +31,33 @@ pub(super) fn folder(matches: &ArgMatches) -> Result<PathBuf, Failure> {
     if let Some(folder) = matches.get_one::<PathBuf>("state") {
         return Ok(std::path::absolute(folder)?);
     }
+    let none = || Failure::bad("no home folder; name a folder for keys and results with --state");
+    usual().ok_or_else(none)
+}
+
+fn usual() -> Option<PathBuf> {
     let xdg =
         std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let base = xdg.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
-    let none = || Failure::bad("no home folder; name a folder for keys and results with --state");
-    Ok(base.ok_or_else(none)?.join("ridgepoint"))
+    base.map(|base| base.join("ridgepoint"))
+}
+
+/// Whether a folder is the one that is used without `--state`.
+pub(super) fn is_usual(folder: &Path) -> bool {
+    usual().is_some_and(|usual| usual == folder)
 }
 
 /// The key book in it.
 pub(super) fn keys(folder: &Path) -> Result<KeyFile, Failure> {
     Ok(KeyFile::of(folder)?)
+}
+
+/// A sentence about a folder that does not exist; verbs that only read keys, or change those that are there, do not create it.
+pub(super) fn missing(folder: &Path) -> Option<String> {
+    let is_missing =
+        matches!(folder.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+    let shown = folder.display();
+    is_missing.then(|| format!("there is no state in {shown}; --state names the folder that the daemon was started with"))
 }
 
 /// Writes an action of the user at the terminal into the audit log.

@@ -15,10 +15,24 @@ pub(super) fn answer(error: &clap::Error) -> Result<(), Failure> {
             Ok(out.flush()?)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Failure::bad("name a verb, such as estimate; `ridgepoint --help` lists them"))
+            Err(Failure::BadInput(without_verb(&error.to_string())))
         }
         _ => Err(Failure::BadInput(one_line(&error.to_string()))),
     }
+}
+
+/// The sentence about a missing verb. `help` is what the parser shows in its place, of the program or of a verb with verbs of its own.
+fn without_verb(help: &str) -> String {
+    let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ridgepoint ")).unwrap_or("");
+    let mut command = super::command();
+    let group = command.find_subcommand_mut(usage.split(' ').next().unwrap_or_default());
+    let Some(group) = group.filter(|group| group.has_subcommands()) else {
+        return "name a verb, such as estimate; `ridgepoint --help` lists them".to_owned();
+    };
+    let shown = group.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let verbs: Vec<&str> = shown.map(clap::Command::get_name).collect();
+    let name = group.get_name();
+    format!("name a verb of {name}: {}; `ridgepoint {name} --help` explains them", verbs.join(", "))
 }
 
 /// The message and its tips without the usage text that follows.

@@ -17,6 +17,9 @@ use crate::worker::script::Script;
 /// Environment variable that holds the hooks as JSON.
 const VARIABLE: &str = "RIDGEPOINT_TEST_HOOKS";
 
+/// Environment variable with the file of the lock of those that measure; empty for none, so that tests do not wait for each other.
+const TURN: &str = "RIDGEPOINT_TEST_TURN";
+
 /// The hooks; the default changes nothing.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -102,6 +105,12 @@ impl Hooks {
         let text = std::env::var(VARIABLE).unwrap_or_default();
         let hooks: Self = serde_json::from_str(&text).unwrap_or_default();
         hooks.sensors.unwrap_or_else(|| PathBuf::from("/"))
+    }
+
+    /// File of the lock of those that measure.
+    pub(crate) fn turn() -> Option<PathBuf> {
+        let path = std::env::var_os(TURN).unwrap_or_else(|| super::TURN.into());
+        (!path.is_empty()).then(|| path.into())
     }
 
     pub(crate) fn silence(&self) -> Duration {

@@ -37,6 +37,11 @@ impl NoHooks {
         PathBuf::from("/")
     }
 
+    /// File of the lock of those that measure.
+    pub(crate) fn turn() -> Option<PathBuf> {
+        Some(PathBuf::from(super::TURN))
+    }
+
     pub(crate) const fn silence(&self) -> Duration {
         super::SILENCE
     }

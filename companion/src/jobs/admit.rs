@@ -1,6 +1,7 @@
 //! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
+use kernels::backend::{Element, KernelSupport};
 use kernels::devices::Device;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
@@ -27,6 +28,9 @@ pub(crate) fn has_room(
     held: u64,
 ) -> Result<(), Fault> {
     let needed = memory::needed(spec, device);
+    if let Some(own) = device.memory {
+        return memory::has_room_of_its_own(needed, own);
+    }
     memory::has_room(needed, hooks.memory().or_else(memory::available), held)
 }
 
@@ -90,7 +94,10 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
     }
-    let points = memory::points(bench, 0).len();
+    // The processor has the most layouts, and GPUs have the most element types; a device that lacks one is refused by its own list.
+    let mut most = kernels::devices::all(None).remove(0).support();
+    most.kernels.extend(Element::ALL.map(KernelSupport::of_matrices));
+    let points = memory::points(bench, &most).len();
     if points > POINTS {
         return Err(Reason::PointsFull.with(&[&points, &POINTS]));
     }
@@ -159,8 +166,8 @@ mod tests {
         assert_eq!(found(Some("cpu"), BenchKind::Gemv).as_deref(), Ok("cpu:0"));
         assert_eq!(found(Some("fake:0"), BenchKind::Roofs).as_deref(), Ok("fake:0"));
         for (backend, what, expected) in [
-            ("fake:1", BenchKind::Roofs, "has no device `fake:1`; it has cpu:0 ("),
-            ("cuda:0", BenchKind::Gemv, "has no device `cuda:0`; it has cpu:0 ("),
+            ("fake:1", BenchKind::Roofs, "no device `fake:1` here; it finds cpu:0 ("),
+            ("cuda:0", BenchKind::Gemv, "no device `cuda:0` here; it finds cpu:0 ("),
             ("gpu", BenchKind::Gemv, "`gpu` is no device"),
             ("fake:0", BenchKind::Gemv, "gemv is not measured on fake:0; it measures bandwidth"),
         ] {

@@ -80,6 +80,15 @@ impl std::fmt::Debug for Workers {
 }
 
 impl Workers {
+    /// Whether jobs measure.
+    pub(super) const fn are_processes(&self) -> bool {
+        match self {
+            Self::Processes => true,
+            #[cfg(all(test, debug_assertions))]
+            Self::Played(_) => false,
+        }
+    }
+
     /// Starts the worker of a job, and the sensors that are read beside it.
     pub(super) async fn start(
         &self,
@@ -105,6 +114,7 @@ impl Worker {
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
         command.envs(environment::passed()).envs(Hooks::variable());
+        command.envs(environment::libraries());
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // The daemon's copy of the worker's end.

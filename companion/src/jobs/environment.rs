@@ -3,6 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use kernels::cuda::libraries::VARIABLE;
+
+use crate::measure::gpus;
+
 /// The values that a variable may have.
 #[derive(Debug, Clone, Copy)]
 enum Values {
@@ -32,6 +36,12 @@ const LONGEST: usize = 1024;
 /// The variables for a worker, from those of this process.
 pub(super) fn passed() -> Vec<(&'static str, String)> {
     passed_of(|name| std::env::var_os(name))
+}
+
+/// The variable with the folders of CUDA's libraries, if any are known.
+pub(super) fn libraries() -> Option<(&'static str, String)> {
+    let folders = std::env::join_paths(gpus::folders()).ok()?.into_string().ok()?;
+    Some((VARIABLE, allowed(Values::Folders, &folders)?))
 }
 
 fn passed_of(get: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static str, String)> {

@@ -51,6 +51,14 @@ pub(super) fn failed(reason: Reason, details: &[&dyn std::fmt::Display]) -> Ende
     (JobState::Failed, Some(reason.with(details)))
 }
 
+/// The event of files that a worker wrote, or the end of its job where one of them cannot be read.
+fn readable(event: JobEvent, why: Option<String>) -> Effect {
+    match why {
+        None => Effect::Event(event),
+        Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
+    }
+}
+
 /// Longest time of a job of this kind, whatever it predicts.
 pub(super) const fn longest(spec: &JobSpec) -> Duration {
     match spec {
@@ -144,18 +152,27 @@ impl<'a> WorkerLimits<'a> {
             WorkerMessage::Locked { locks } => Effect::Locked(locks),
             WorkerMessage::Beat {} => Effect::Nothing,
             WorkerMessage::Plan { predicted_s, device } => self.planned(predicted_s, device),
-            WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),
-            WorkerMessage::Result { record } => self.measured(record, bytes),
-            WorkerMessage::Calibration { calibration, device } => {
-                match unreadable(&calibration, device.as_deref()) {
-                    None => Effect::Event(JobEvent::Calibration { calibration, device }),
-                    Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
-                }
+            WorkerMessage::Progress { done, total, unit, note } => {
+                let is_told = self.told.again(self.start.elapsed(), done == total);
+                let event = JobEvent::Progress { done, total, unit, note: short(&note) };
+                if is_told { Effect::Event(event) } else { Effect::Nothing }
             }
-            WorkerMessage::Device { file } => match unreadable_device(&file) {
-                None => Effect::Event(JobEvent::Device { file }),
-                Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
-            },
+            WorkerMessage::Result { record } => self.measured(record, bytes),
+            WorkerMessage::Calibration { calibration, device, whole, whole_device } => {
+                let files = [Some(&calibration), whole.as_ref()].into_iter().flatten();
+                let devices = [device.as_ref(), whole_device.as_ref()].into_iter().flatten();
+                let why = files
+                    .filter_map(|text| unreadable(text))
+                    .chain(devices.filter_map(|text| unreadable_device(text)))
+                    .next();
+                let event = JobEvent::Calibration { calibration, device, whole, whole_device };
+                readable(event, why)
+            }
+            WorkerMessage::Device { file, whole } => {
+                let files = [Some(&file), whole.as_ref()];
+                let why = files.into_iter().flatten().find_map(|text| unreadable_device(text));
+                readable(JobEvent::Device { file, whole }, why)
+            }
             WorkerMessage::Log { line } => {
                 self.logs += 1;
                 if self.logs > MAX_LOGS {
@@ -186,13 +203,6 @@ impl<'a> WorkerLimits<'a> {
             self.is_planned = true;
         }
         Effect::Event(JobEvent::Started { predicted_s, device })
-    }
-
-    fn progressed(&mut self, done: u32, total: u32, note: &str) -> Effect {
-        if !self.told.again(self.start.elapsed(), done == total) {
-            return Effect::Nothing;
-        }
-        Effect::Event(JobEvent::Progress { done, total, note: short(note) })
     }
 
     fn measured(&mut self, record: Box<protocol::bench::BenchRecord>, bytes: usize) -> Effect {

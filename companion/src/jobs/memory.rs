@@ -4,7 +4,7 @@
 use std::fs;
 
 use calc_core::units::Bytes;
-use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Work};
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Support, Work};
 use kernels::devices::Device;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
@@ -12,7 +12,8 @@ use protocol::job::{JobSpec, JobState};
 use report::number_text;
 
 use crate::hooks::Hooks;
-use crate::measure::{calibration, layers, products};
+use crate::measure::products::Products;
+use crate::measure::{calibration, layers};
 use crate::reason::Reason;
 
 /// Memory that stays free for other programs, in bytes; a tenth of the available memory if that is more.
@@ -27,6 +28,16 @@ pub(super) fn has_room(needed: u64, available: Option<u64>, held: u64) -> Result
         return Ok(());
     }
     Err(Reason::MemoryShort.with(&[&shown(needed), &shown(available)]))
+}
+
+/// Refuses a job that needs more than nine tenths of a device's own memory. How much of it others use is known when the job allocates.
+pub(super) fn has_room_of_its_own(needed: u64, memory: Bytes) -> Result<(), Fault> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a memory")]
+    let most = (memory.get() * 0.9) as u64;
+    if needed <= most {
+        return Ok(());
+    }
+    Err(Reason::MemoryShort.with(&[&shown(needed), &shown(most)]))
 }
 
 /// Memory that has to be left while a job runs, in bytes. A job that is admitted leaves four times as much.
@@ -58,23 +69,24 @@ pub(super) fn needed(spec: &JobSpec, device: &Device) -> u64 {
     let kernels = match spec {
         // A device that cannot be calibrated is refused before its memory is counted.
         JobSpec::Calibrate(_) => calibration::points(&support).unwrap_or_default(),
-        JobSpec::Bench(bench) => points(bench, support.cold_bytes)
-            .into_iter()
-            .map(|kernel| (kernel, Cache::Cold))
-            .collect(),
+        JobSpec::Bench(bench) => {
+            points(bench, &support).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()
+        }
     };
     let bytes = |(kernel, cache)| device.needed(&Work { kernel, cache, seed: 0 });
     kernels.into_iter().map(bytes).max().unwrap_or(0)
 }
 
 /// The kernels of the points, one each; of kinds without shapes and sizes the one that needs the most memory.
-pub(super) fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
+pub(super) fn points(bench: &BenchSpec, support: &Support) -> Vec<Kernel> {
+    let (own, cold) = (Products(support.clone()), support.cold_bytes);
+    let peaks = support.peaks().into_iter().map(|(kernel, _)| kernel);
     match bench.what {
         BenchKind::Bandwidth => vec![Kernel::Triad { bytes: cold }],
-        BenchKind::Roofs => vec![Kernel::Read { bytes: cold }],
-        BenchKind::Flops => Vec::new(),
+        BenchKind::Roofs => [Kernel::Read { bytes: cold }].into_iter().chain(peaks).collect(),
+        BenchKind::Flops => peaks.collect(),
         BenchKind::Gemm => {
-            let elements = products::elements(&bench.formats).unwrap_or_default();
+            let elements = own.elements(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (m, n, k) = (shape.m, shape.n, shape.k);
                 let product = move |element| Kernel::Gemm(GemmShape { element, m, n, k });
@@ -83,7 +95,7 @@ pub(super) fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
             bench.shapes.iter().flat_map(of).collect()
         }
         BenchKind::Gemv => {
-            let layouts = products::layouts(&bench.formats).unwrap_or_default();
+            let layouts = own.layouts(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (m, n, k) = (shape.m, shape.n, shape.k);
                 let product = move |layout| Kernel::Gemv(GemvShape { layout, m, n, k });

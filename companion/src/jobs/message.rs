@@ -2,6 +2,7 @@
 
 use protocol::bench::BenchRecord;
 use protocol::device::DeviceName;
+use protocol::job::ProgressUnit;
 use report::input::calibration_file;
 use report::input::device_file;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,9 @@ pub(crate) enum WorkerMessage {
         device: Option<DeviceName>,
     },
     Progress {
-        done: u32,
-        total: u32,
+        done: u64,
+        total: u64,
+        unit: ProgressUnit,
         /// The point that is measured now.
         note: String,
     },
@@ -39,11 +41,17 @@ pub(crate) enum WorkerMessage {
         calibration: String,
         /// Text of a device file.
         device: Option<String>,
+        /// Text of the whole calibration file, where the first one lacks rows.
+        whole: Option<String>,
+        /// Text of the whole device file, where the first one lacks what older programs refuse.
+        whole_device: Option<String>,
     },
     /// The roofs of a device.
     Device {
         /// Text of a device file.
         file: String,
+        /// Text of the whole device file, where the first one lacks what older programs refuse.
+        whole: Option<String>,
     },
     /// A line of the worker's log.
     Log { line: String },
@@ -55,10 +63,9 @@ pub(crate) enum WorkerMessage {
     Failed { message: String },
 }
 
-/// The reason why a calibration or device file cannot be read, if there is one.
-pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<String> {
-    let calibration = calibration_file::parse(calibration).err().map(|error| error.to_string());
-    calibration.or_else(|| device.and_then(unreadable_device))
+/// The reason why a calibration file cannot be read, if there is one.
+pub(crate) fn unreadable(text: &str) -> Option<String> {
+    calibration_file::parse(text).err().map(|error| error.to_string())
 }
 
 /// The reason why a device file cannot be read, if there is one.

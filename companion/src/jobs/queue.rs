@@ -1,6 +1,8 @@
 //! The queue: takes the oldest job, runs its worker, stores its messages, and ends a worker that hangs, contradicts itself, sends too
 //! much, or is canceled.
 
+mod turn;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,6 +21,7 @@ use super::readings::JobReadings;
 use super::store::{OPEN, Store};
 use super::{device, has_room, is_possible, memory};
 use crate::hooks::Hooks;
+use crate::measure::{gpus, machine};
 use crate::reason::Reason;
 use crate::sandbox::Locks;
 use crate::telemetry::SharedSensors;
@@ -191,8 +194,10 @@ impl Jobs {
                     let device = self.device(&spec);
                     let needed = device.as_ref().map_or(0, |it| memory::needed(&spec, it));
                     self.held.store(needed, Ordering::Relaxed);
-                    match device.map(|it| it.id.to_string()) {
-                        Ok(device) => self.run_one(job, Task { job: spec, device, done }).await,
+                    match device.map(|it| (it.id.to_string(), it.address.clone())) {
+                        Ok((device, card)) => {
+                            self.run_one(job, Task { job: spec, device, done }, card).await;
+                        }
                         Err(fault) => self.close(job, (JobState::Failed, Some(fault))).await,
                     }
                     self.held.store(0, Ordering::Relaxed);
@@ -204,9 +209,18 @@ impl Jobs {
         }
     }
 
-    async fn run_one(&self, job: JobId, task: Task) {
+    async fn run_one(&self, job: JobId, task: Task, card: Option<String>) {
         let longest = longest(&task.job);
-        let order = self.hooks.given().map(|given| Order { task, given });
+        let _turn = match self.turn(job).await {
+            Ok(turn) => turn,
+            Err(ended) => return self.close(job, ended).await,
+        };
+        let order = self.hooks.given().map(|mut given| {
+            if machine::asks_for_gpu(&task.device) {
+                given.extend(gpus::files());
+            }
+            Order { task, given }
+        });
         let worker = match order {
             Ok(order) => self.workers.start(order, &self.sensors).await,
             Err(error) => Err(error),
@@ -216,7 +230,7 @@ impl Jobs {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
                 assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
-                self.attend(job, worker, readings, longest).await
+                self.attend(job, worker, readings, Watched { longest, card }).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
@@ -242,9 +256,9 @@ impl Jobs {
         job: JobId,
         mut worker: Worker,
         mut readings: JobReadings,
-        longest: Duration,
+        watched: Watched,
     ) -> Ended {
-        let mut limits = WorkerLimits::new(&self.hooks, longest);
+        let mut limits = WorkerLimits::new(&self.hooks, watched.longest);
         let verdict = loop {
             let (begin, wake) = (Instant::now(), limits.wake());
             let news = tokio::select! {
@@ -259,11 +273,18 @@ impl Jobs {
             limits.leave_out_pause(wake.max(begin), now);
             match news {
                 News::Heard(Next::Says(message, bytes)) => match limits.handle(*message, bytes) {
-                    Effect::Event(event) => match self.store.append(job, event, &OPEN).await {
-                        Ok(true) => {}
-                        Ok(false) => break Verdict::Over((JobState::Canceled, None)),
-                        Err(fault) => break Verdict::Over((JobState::Failed, Some(fault))),
-                    },
+                    Effect::Event(mut event) => {
+                        if let (JobEvent::Result { record }, Some(card)) =
+                            (&mut event, &watched.card)
+                        {
+                            self.sensors.latest().await.users_of(card).add_to(record);
+                        }
+                        match self.store.append(job, event, &OPEN).await {
+                            Ok(true) => {}
+                            Ok(false) => break Verdict::Over((JobState::Canceled, None)),
+                            Err(fault) => break Verdict::Over((JobState::Failed, Some(fault))),
+                        }
+                    }
                     Effect::Locked(locks) => self.tell_locks(&locks),
                     Effect::Nothing => {}
                     Effect::Last(ended) => break Verdict::Over(ended),
@@ -318,6 +339,14 @@ async fn end(mut worker: Worker, verdict: Verdict) -> Ended {
             failed(Reason::NoLastWord, &[&format!("{status}{words}")])
         }
     }
+}
+
+/// The part of a task that counts while its worker is attended.
+struct Watched {
+    /// Longest time of the job.
+    longest: Duration,
+    /// Place on its bus of the card that computes.
+    card: Option<String>,
 }
 
 /// An event while a worker is attended.

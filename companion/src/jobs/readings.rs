@@ -157,7 +157,8 @@ const fn varies(quantity: Quantity) -> bool {
         | Quantity::Hertz
         | Quantity::Celsius
         | Quantity::Watts
-        | Quantity::Reasons => true,
+        | Quantity::Reasons
+        | Quantity::Error => true,
         Quantity::Processes | Quantity::Bytes | Quantity::Joules => false,
     }
 }

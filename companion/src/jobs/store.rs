@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{mpsc, oneshot};
 
 use super::journal::Journal;
-use super::tables::{self, Append, Appended, Keep, Listed, Made, New, Room};
+use super::tables::{self, Append, Appended, Keep, Listed, Made, New, Room, Wanted};
 use crate::clock::{Clock, Millis};
 use crate::files;
 use crate::hooks::{Hooks, Spoil};
@@ -186,10 +186,10 @@ impl Store {
 
     /// Jobs before one, in an answer that is not longer than a message. About those that cannot be read the daemon's messages say
     /// it once, too.
-    pub(crate) async fn list(&self, limit: u32, before: Option<JobId>) -> Result<Listed, Fault> {
+    pub(crate) async fn list(&self, wanted: Wanted) -> Result<Listed, Fault> {
         self.ask(move |keeper| {
             let bytes = LIMITS.message_bytes as usize;
-            let found = tables::list(&keeper.db, limit, before, bytes);
+            let found = tables::list(&keeper.db, wanted, bytes);
             let listed = found.map_err(|error| unreadable(&error))?;
             for job in &listed.passed_over {
                 keeper.say_unreadable(*job);
@@ -260,8 +260,9 @@ impl Keeper {
     fn recover(&mut self) -> rusqlite::Result<()> {
         // A full file gets room first.
         self.prune()?;
-        for job in tables::unfinished(&self.db)? {
-            let fault = Reason::EndedBefore.fault();
+        for (job, has_begun) in tables::unfinished(&self.db)? {
+            let why = if has_begun { Reason::EndedBefore } else { Reason::EndedWaiting };
+            let fault = why.fault();
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
             let (now, room) = (self.clock.now(), self.room);
             let append = Append { job, now, event, only_if: &OPEN, room };

@@ -231,11 +231,12 @@ pub(super) fn append(
     Ok(Appended::Kept(event))
 }
 
-/// The jobs that waited or ran when the last daemon ended.
-pub(super) fn unfinished(db: &Connection) -> Result<Vec<JobId>> {
-    let mut found =
-        db.prepare("SELECT job FROM jobs WHERE state IN ('queued', 'running') ORDER BY job")?;
-    found.query_map([], |row| Ok(JobId(row.get(0)?)))?.collect()
+/// The jobs that waited or ran when the last daemon ended, and whether they ran.
+pub(super) fn unfinished(db: &Connection) -> Result<Vec<(JobId, bool)>> {
+    let mut found = db.prepare(
+        "SELECT job, state = 'running' FROM jobs WHERE state IN ('queued', 'running') ORDER BY job",
+    )?;
+    found.query_map([], |row| Ok((JobId(row.get(0)?), row.get(1)?)))?.collect()
 }
 
 /// The part of the ended jobs that is kept, whatever its size.
@@ -290,6 +291,17 @@ pub(super) fn get(db: &Connection, job: JobId) -> Result<Option<Readable<JobSumm
 /// Bytes of a summary in JSON without its order.
 const SUMMARY_BYTES: usize = 256;
 
+/// The part of the list of jobs that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// Largest number of jobs.
+    pub(crate) limit: u32,
+    /// Only jobs before this one.
+    pub(crate) before: Option<JobId>,
+    /// Jobs whose orders pages of the first version cannot read, too.
+    pub(crate) later: bool,
+}
+
 /// A part of the list of jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
@@ -302,12 +314,8 @@ pub(crate) struct Listed {
 }
 
 /// The latest jobs before one that can be read, in at most `bytes` bytes. One job is always in it.
-pub(super) fn list(
-    db: &Connection,
-    limit: u32,
-    before: Option<JobId>,
-    bytes: usize,
-) -> Result<Listed> {
+pub(super) fn list(db: &Connection, wanted: Wanted, bytes: usize) -> Result<Listed> {
+    let Wanted { limit, before, later } = wanted;
     let before = before.map_or(i64::MAX, |job| signed(job.0));
     let (mut listed, mut left) = (Listed::default(), bytes);
     let mut found = db.prepare(&format!("{SUMMARY} WHERE job < ?1 ORDER BY job DESC"))?;
@@ -318,6 +326,9 @@ pub(super) fn list(
             listed.passed_over.push(row.get(0)?);
             continue;
         };
+        if !later && !job.spec.is_first() {
+            continue;
+        }
         let needed = row.get_ref(2)?.as_bytes().map_or(0, <[u8]>::len) + SUMMARY_BYTES;
         if needed > left && !listed.jobs.is_empty() {
             listed.more = true;

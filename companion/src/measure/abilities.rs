@@ -1,9 +1,10 @@
 //! The abilities of this daemon, as its hello tells them.
 
-use kernels::backend::{DeviceId, FormatSupport, GemvShape};
+use kernels::backend::{DeviceId, Element, FormatSupport, GemvShape};
 use kernels::devices::Device;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
+use protocol::job::JobSpec;
 
 use crate::scopes::{GRANTED, Restriction};
 
@@ -11,10 +12,12 @@ use crate::scopes::{GRANTED, Restriction};
 pub(crate) fn abilities(devices: &[Device], restriction: Restriction) -> Abilities {
     Abilities {
         devices: devices.iter().map(device).collect(),
-        jobs: ["bench", "calibrate"].map(str::to_owned).into(),
+        jobs: JobSpec::KINDS.map(str::to_owned).into(),
         engines: Vec::new(),
         off: restriction.all_off(),
         grants: GRANTED.to_vec(),
+        own_state: false,
+        lists_later: true,
     }
 }
 
@@ -37,13 +40,32 @@ pub(crate) fn device(device: &Device) -> DeviceAbility {
     DeviceAbility { backend: backend.key().to_owned(), index, kernels }
 }
 
+/// Keys of the products of matrices.
+const MATRICES: [&str; Element::ALL.len()] = {
+    let mut keys = [""; Element::ALL.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = Element::ALL[at].kernel_key();
+        at += 1;
+    }
+    keys
+};
+
 /// Keys of the kernels that a kind of measurement times; a device has the kind if it has one of them.
 const fn parts(kind: BenchKind) -> &'static [&'static str] {
     match kind {
         BenchKind::Gemv => &["gemv"],
-        BenchKind::Gemm => &["gemm", "gemm_fp16", "gemm_int8"],
+        BenchKind::Gemm => &MATRICES,
         BenchKind::Bandwidth => &["read", "copy", "triad"],
-        BenchKind::Flops => &["fma_fp32", "dot_int8"],
+        BenchKind::Flops => &[
+            "fma_fp32",
+            "dot_int8",
+            "mma_tf32",
+            "mma_fp16",
+            "mma_bf16",
+            "mma_fp8_e4m3",
+            "mma_int8",
+        ],
         BenchKind::Roofs => &["read"],
         BenchKind::Attention => &["attention"],
         BenchKind::Norm => &["norm"],
@@ -61,18 +83,17 @@ mod tests {
 
     use super::*;
     use crate::measure::layers;
+    use crate::measure::products::Products;
 
     #[test]
     fn every_format_that_is_told_has_a_kernel() {
         let told = abilities(&all(None), Restriction::default());
+        let own = Products(all(None)[0].support());
         for (kind, products) in [(BenchKind::Gemv, 1), (BenchKind::Gemm, 17)] {
             let formats = told.formats(kind);
             assert!(!formats.is_empty());
             for format in formats {
-                assert!(
-                    crate::measure::products::kernel(products, 64, 64, format).is_ok(),
-                    "{format}"
-                );
+                assert!(own.kernel(products, 64, 64, format).is_ok(), "{format}");
             }
         }
         for kind in BenchKind::ALL.into_iter().filter(|kind| kind.has_sizes()) {
@@ -102,12 +123,8 @@ mod tests {
             JobSpec::Calibrate(CalibrateSpec { backend: None }),
             serde_json::from_str(r#"{"kind":"bench","what":"flops"}"#).unwrap(),
         ] {
-            let kind = match &spec {
-                JobSpec::Bench(_) => "bench",
-                JobSpec::Calibrate(_) => "calibrate",
-            };
-            assert_eq!(serde_json::to_value(&spec).unwrap()["kind"], kind);
-            assert!(told.iter().any(|told| told == kind));
+            assert_eq!(serde_json::to_value(&spec).unwrap()["kind"], spec.kind());
+            assert!(told.iter().any(|told| told == spec.kind()));
         }
     }
 }

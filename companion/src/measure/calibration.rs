@@ -1,9 +1,13 @@
 //! Calibration of this machine: which points are measured, and the fit of their records: for each format the share of the
 //! bandwidth and a floor, for each GEMM element type the share of the peak, and a device file with measured roofs.
+//! Products of 2 to 16 tokens with packed weights are in `packed`.
+
+mod packed;
 
 use std::time::Duration;
 
 use calc_core::calibration::{FactorRow, Interval, Tokens};
+use calc_core::catalog;
 use calc_core::op::OpKind;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
@@ -19,7 +23,7 @@ use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
 
-use super::roofs;
+use super::roofs::{self, is_disturbed};
 
 /// Layouts whose factors are fitted: one of each common format.
 const LAYOUTS: [Layout; 11] = [
@@ -43,7 +47,7 @@ const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
 const MATRICES: [(u64, u64, u64); 3] = Shape::FITTED_MATRICES;
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 
-/// Shorter than the standard plan: about sixty points in three minutes.
+/// Shorter than the standard plan: about a hundred points in four minutes.
 pub(crate) const PLAN: Plan = Plan {
     warm_up: WarmUp {
         least: Duration::from_millis(100),
@@ -73,7 +77,7 @@ pub(crate) fn points(support: &Support) -> Result<Vec<(Kernel, Cache)>, String> 
     }
     let read = (Kernel::Read { bytes: support.cold_bytes }, Cache::Cold);
     let mut points = vec![read];
-    points.extend(Kernel::PEAKS.map(|kernel| (kernel, Cache::Hot)));
+    points.extend(support.peaks());
     for (index, layout) in LAYOUTS.into_iter().enumerate() {
         // All factors are relative to the read bandwidth, so it is measured three times and the best counts: nothing makes it
         // faster than it is.
@@ -84,6 +88,7 @@ pub(crate) fn points(support: &Support) -> Result<Vec<(Kernel, Cache)>, String> 
             points.push((Kernel::Gemv(GemvShape { layout, m: 1, n, k }), Cache::Cold));
         }
     }
+    points.extend(packed::points());
     points.push(read);
     for element in Element::ALL {
         for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
@@ -105,6 +110,8 @@ pub(crate) struct Calibrated {
     pub(crate) rows: Vec<OwnRow>,
     /// Relative errors of held-out GEMV points: predicted over measured, minus 1.
     pub(crate) held_out: Vec<f64>,
+    /// Relative errors of held-out products of several tokens with packed weights.
+    pub(crate) held_out_packed: Vec<f64>,
     /// Relative errors of held-out GEMM points.
     pub(crate) held_out_matrices: Vec<f64>,
     /// Key of the device in the files.
@@ -127,19 +134,20 @@ impl Calibrated {
     pub(crate) fn new(records: &[BenchJson]) -> Result<Self, String> {
         let (first, read) = roofs::bandwidth(records)?;
         let faster = faster(records, read);
-        // Memory delivered that rate, so all three readings were disturbed: the roof is the highest rate reached.
+        // Memory delivered that rate undisturbed, so all three readings were disturbed: the roof is the highest rate reached.
         let read = faster.iter().fold(read, |roof, (_, times)| roof.max(read * times));
         let mut calibrated = Self {
             read,
             faster,
             rows: Vec::new(),
             held_out: Vec::new(),
+            held_out_packed: Vec::new(),
             held_out_matrices: Vec::new(),
             key: file_key(&first.backend, first.index),
             device: first.device.clone(),
             version: first.conditions.version.clone(),
             kernel_hash: first.conditions.kernel_hash.clone(),
-            flagged: records.iter().filter(|record| !record.flags.is_empty()).count(),
+            flagged: records.iter().filter(|record| is_disturbed(record)).count(),
             points: records.len(),
         };
         let has = |kernel: &str, weight: &str| {
@@ -151,10 +159,16 @@ impl Calibrated {
         }
         calibrated.rows.push(vectors(layouts().count()));
         for element in Element::ALL {
-            if has(gemm_of(element), element.key()) {
+            if has(element.kernel_key(), element.key()) {
                 calibrated.add_matrices(element, records)?;
             }
         }
+        for layout in LAYOUTS {
+            if has("gemm_packed", layout.key()) {
+                calibrated.add_packed(layout, records);
+            }
+        }
+        calibrated.widen_packed();
         for row in &mut calibrated.rows {
             row.factors.device = Some(Text::Owned(calibrated.key.clone()));
         }
@@ -186,7 +200,7 @@ impl Calibrated {
 
     /// Fits the share of the peak of a GEMM element type.
     fn add_matrices(&mut self, element: Element, records: &[BenchJson]) -> Result<(), String> {
-        let (kernel, class) = (gemm_of(element), element.class());
+        let (kernel, class) = (element.kernel_key(), element.class(roofs::backend(records)));
         let peak = roofs::peak(records, class).ok_or_else(|| {
             format!("the peak {} of {} could not be measured", class.key(), self.device)
         })?;
@@ -202,9 +216,10 @@ impl Calibrated {
         let fit = Fit::with_floor(&fitted, false).ok_or_else(missing)?;
         let fit = Fit { compute: fit.compute.map(|slower| slower.max(1.0)), ..fit };
         self.held_out_matrices.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
-        // Weights of other formats are unpacked and multiplied as FP32, or as INT8 with a quantized input: the shares of these
-        // two are the best estimate for them.
-        let format = (element == Element::Fp16).then_some(Text::Borrowed("fp16"));
+        // Weights of other formats are unpacked and multiplied in one of these classes: the share of the element that is native to it is the
+        // best estimate for them.
+        let is_native = catalog::format(element.key()).is_ok_and(|own| own.class == Some(class));
+        let format = (!is_native).then_some(Text::Borrowed(element.key()));
         self.rows.push(row(
             &fit,
             &[fitted, judged].concat(),
@@ -223,14 +238,19 @@ impl Calibrated {
         median_of(&self.held_out_matrices)
     }
 
-    /// `median error 8.1 % of 11 GEMV points, largest error 4.0 % of 3 GEMM points`
+    /// `median error 8.1 % of 11 points of GEMV, largest error 4.0 % of 3 points of GEMM`
     pub(crate) fn held_out_in_words(&self) -> String {
         let words = |errors: &[f64], kernel: &str| {
             let typical = Typical::of(errors.iter().copied());
             let (name, percent) = (typical.name(), typical.error() * 100.0);
-            format!("{name} {percent:.1} % of {} {kernel} points", errors.len())
+            format!("{name} {percent:.1} % of {} points of {kernel}", errors.len())
         };
-        format!("{}, {}", words(&self.held_out, "GEMV"), words(&self.held_out_matrices, "GEMM"))
+        let mut parts = vec![words(&self.held_out, "GEMV")];
+        if !self.held_out_packed.is_empty() {
+            parts.push(words(&self.held_out_packed, "products of few tokens"));
+        }
+        parts.push(words(&self.held_out_matrices, "GEMM"));
+        parts.join(", ")
     }
 
     /// The calibration file's content.
@@ -278,9 +298,11 @@ fn is_judge_of_vectors(record: &BenchJson) -> bool {
     record.shape.is_some_and(|s| HELD_OUT.contains(&(s.n, s.k)))
 }
 
-/// Fitted GEMV points that exceeded the read bandwidth.
+/// Fitted GEMV points that exceeded the read bandwidth. A flagged point is no evidence of a faster memory: its median may be of a
+/// moment in which the clock, the cache or the other programs were others.
 fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
     let gemvs = records.iter().filter(|it| it.kernel == "gemv" && !is_judge_of_vectors(it));
+    let gemvs = gemvs.filter(|it| !is_disturbed(it));
     let mut found: Vec<(String, f64)> = Vec::new();
     for record in gemvs {
         let times = record.byte_per_s.unwrap_or(0.0) / read;
@@ -294,11 +316,6 @@ fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
         }
     }
     found
-}
-
-/// Key of the product of matrices of an element type.
-const fn gemm_of(element: Element) -> &'static str {
-    Kernel::Gemm(GemmShape { element, m: 1, n: 1, k: 1 }).key()
 }
 
 /// Splits records into held-out and fitted points.

@@ -1,18 +1,25 @@
 //! Conditions of a measurement, read before it, when sampling begins, and when it ends.
 
+mod card;
+mod meters;
+mod missing;
+
 use std::time::Duration;
 
+use calc_core::units::Hertz;
 use kernels::backend::Description;
-use kernels::measure::Stage;
+use kernels::measure::{Flag, Stage};
 use report::output::json::bench::ConditionsJson;
-use serde_json::{Map, Value};
+
+use card::{NOT_ITS_OWN, WatchedCard};
+use missing::Missing;
 
 use super::sensors::{CoreTime, Energy, PatientSensors, Reading, Sensors, Temperature};
 
+/// The reason where nothing was read, because the samples have no begin or no end.
+const NOT_SAMPLED: &str = "it was not sampled";
 /// Share of the machine's CPU time used by others above which a result is flagged as contended.
 const CONTENTION: f64 = 0.05;
-/// The thermometers in sentences.
-const THERMOMETERS: &str = "the thermometers";
 /// Longest wait for a sensor, so that one that hangs does not end a measurement.
 pub(super) const SENSOR_WAIT: Duration = Duration::from_secs(1);
 
@@ -24,6 +31,8 @@ pub(crate) struct Watch {
     temperature: Reading<Temperature>,
     begin: Option<Moment>,
     end: Option<Moment>,
+    /// The card that computes, if it has a place on a bus.
+    card: Option<WatchedCard>,
 }
 
 /// Counters at one moment.
@@ -43,7 +52,7 @@ pub(crate) struct Power {
     /// Mean power while sampling [W].
     pub(crate) watts: f64,
     /// The meter that was read.
-    pub(crate) source: &'static str,
+    pub(crate) source: String,
 }
 
 /// CPU time used by others.
@@ -56,19 +65,23 @@ pub(crate) struct Others {
 }
 
 impl Watch {
-    /// Reads the sensors that must be read before the work begins.
-    pub(crate) fn new(sensors: PatientSensors) -> Self {
+    /// Reads the sensors that must be read before the work begins, on a card if it has an address, else on the processor.
+    pub(crate) fn new(sensors: PatientSensors, card: Option<&str>) -> Self {
+        let card = card.map(|address| WatchedCard::at(&sensors, address));
         let load = sensors.ask("/proc/loadavg", Sensors::load);
-        let temperature = sensors.ask(THERMOMETERS, Sensors::temperature);
-        Self { sensors, load, temperature, begin: None, end: None }
+        let temperature = sensors.temperature();
+        Self { sensors, load, temperature, begin: None, end: None, card }
     }
 
     /// Reads the counters at a stage, `seconds` after an arbitrary start.
     pub(crate) fn note(&mut self, stage: Stage, seconds: f64) {
+        if let Some(card) = &mut self.card {
+            card.note(stage, &self.sensors);
+        }
         match stage {
             Stage::Begin => self.begin = Some(self.moment(seconds)),
             Stage::End => self.end = Some(self.moment(seconds)),
-            Stage::WarmUp(_) | Stage::Sampling { .. } => {}
+            Stage::Choosing(_) | Stage::WarmUp(_) | Stage::Sampling { .. } => {}
         }
     }
 
@@ -83,17 +96,20 @@ impl Watch {
     }
 
     fn moments(&self) -> Reading<(&Moment, &Moment)> {
-        self.begin.as_ref().zip(self.end.as_ref()).ok_or_else(|| "it was not sampled".into())
+        ends(self.begin.as_ref(), self.end.as_ref())
     }
 
-    /// Mean power while sampling: of the processor packages, else of the battery.
+    /// Mean power while sampling: of the card that computed, else of the processor packages, else of the battery.
     pub(crate) fn power(&self) -> Reading<Power> {
+        if let Some(card) = &self.card {
+            return card.power();
+        }
         let (begin, end) = self.moments()?;
         let seconds = end.seconds - begin.seconds;
         let rapl = || begin.energy.clone()?.until(&end.energy.clone()?);
         let missing = match rapl() {
             Ok(joules) if seconds > 0.0 => {
-                return Ok(Power { watts: joules / seconds, source: "RAPL, all packages" });
+                return Ok(Power { watts: joules / seconds, source: "RAPL, all packages".into() });
             }
             Ok(_) => "no time passed".into(),
             Err(why) => why,
@@ -101,7 +117,7 @@ impl Watch {
         match (&begin.battery, &end.battery) {
             (Ok(before), Ok(after)) => Ok(Power {
                 watts: f64::midpoint(*before, *after),
-                source: "battery discharge, the whole machine, last resort",
+                source: "battery discharge, the whole machine, last resort".into(),
             }),
             (Err(why), _) | (_, Err(why)) => Err(format!("{missing}; {why}")),
         }
@@ -120,33 +136,86 @@ impl Watch {
         Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
     }
 
-    /// Whether other programs used so much CPU time that the result is flagged.
-    pub(crate) fn is_contended(&self) -> bool {
-        self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
+    /// Flags of the result: others used much CPU time, or the card was disturbed.
+    pub(crate) fn flags(&self) -> Vec<Flag> {
+        let mut flags = self.card.as_ref().map(WatchedCard::flags).unwrap_or_default();
+        if self.others().is_ok_and(|others| others.programs + others.host > CONTENTION) {
+            flags.push(Flag::Contended);
+        }
+        flags
     }
 
     /// Times that heat slowed the processor down while sampling.
     fn throttled(&self) -> Reading<f64> {
+        if self.card.is_some() {
+            return Err(NOT_ITS_OWN.into());
+        }
         let (begin, end) = self.moments()?;
         Ok(end.throttled.clone()? - begin.throttled.clone()?)
     }
 
-    /// All conditions of the record.
-    pub(crate) fn conditions(&self, description: &Description) -> ConditionsJson {
+    /// Settings of the device that computed.
+    fn settings(&self) -> Settings {
+        if let Some(card) = &self.card {
+            return card.settings(&self.sensors);
+        }
+        let found = self.sensors.ask("the settings of the processor", |sensors| {
+            Ok(Settings {
+                governor: sensors.governor(),
+                clock_driver: sensors.clock_driver(),
+                power_mode: sensors.power_mode(),
+                power_cap: sensors.power_cap(),
+            })
+        });
+        found.unwrap_or_else(|why| {
+            let none = || Err(why.clone());
+            let (governor, clock_driver, power_mode) = (none(), none(), none());
+            Settings { governor, clock_driver, power_mode, power_cap: Err(why.clone()) }
+        })
+    }
+
+    /// Name and readings of one thermometer, before and after.
+    fn temperatures(&self) -> (Reading<String>, Reading<f64>, Reading<f64>) {
+        if let Some(card) = &self.card {
+            return match card.temperature() {
+                Ok((sensor, before, after)) => (Ok(sensor), Ok(before), after),
+                Err(why) => (Err(why.clone()), Err(why.clone()), Err(why)),
+            };
+        }
+        // Another sensor of the same kind may be warmer by now, and does not stand for the first one.
+        let after = match &self.temperature {
+            Ok(first) => self.sensors.temperature_again(&first.thermometer),
+            Err(_) => self.sensors.temperature(),
+        };
+        let sensor = self.temperature.clone().map(|found| found.thermometer.sensor);
+        (sensor, celsius(&self.temperature), celsius(&after))
+    }
+
+    /// Clocks before and after: measured, else as the driver of a card tells them.
+    fn clocks(&self, measured: Option<(Hertz, Hertz)>) -> Reading<(f64, f64)> {
+        match (measured, &self.card) {
+            (Some((before, after)), _) => Ok((before.get(), after.get())),
+            (None, Some(card)) => card.clocks(),
+            (None, None) => Err("there is no way to measure the clock of this device".into()),
+        }
+    }
+
+    /// All conditions of the record; the clocks are those that the device measured.
+    pub(crate) fn conditions(
+        &self,
+        description: &Description,
+        clocks: Option<(Hertz, Hertz)>,
+    ) -> ConditionsJson {
         let mut missing = Missing::default();
         let others = self.others();
         let power = self.power();
         let host = others.clone().map(|others| others.host);
-        let settings = self.sensors.ask("the settings of the processor", |sensors| {
-            let clock = (sensors.governor(), sensors.clock_driver());
-            Ok((clock, sensors.power_mode(), sensors.power_cap()))
-        });
-        let ((governor, clock_driver), power_mode, power_cap) = settings.unwrap_or_else(|why| {
-            let none = || Err(why.clone());
-            ((none(), none()), none(), Err(why.clone()))
-        });
+        let Settings { governor, clock_driver, power_mode, power_cap } = self.settings();
+        let clocks = self.clocks(clocks);
         let system = self.sensors.ask("/proc", |sensors| Ok(sensors.system()));
-        let temperature_after = self.sensors.ask(THERMOMETERS, Sensors::temperature);
+        let (thermometer, before, after) = self.temperatures();
+        let throttle_reasons = self.card.as_ref().map(WatchedCard::throttle_reasons);
+        let difference = self.card.as_ref().map(WatchedCard::difference);
         ConditionsJson {
             version: env!("CARGO_PKG_VERSION").into(),
             kernel_hash: kernels::SOURCES.into(),
@@ -161,50 +230,54 @@ impl Watch {
                         .into()
                 }),
             ),
+            clock_before_hz: missing.or_why("clock_before_hz", clocks.clone().map(|both| both.0)),
+            clock_after_hz: missing.or_why("clock_after_hz", clocks.map(|both| both.1)),
             governor: missing.or_why("governor", governor),
             clock_driver: missing.or_why("clock_driver", clock_driver),
             power_mode: missing.or_why("power_mode", power_mode),
             power_cap_w: missing.or_why("power_cap_w", power_cap),
             throttle_events: missing.or_why("throttle_events", self.throttled()),
+            device_throttle_reasons: throttle_reasons
+                .and_then(|found| missing.or_why("device_throttle_reasons", found)),
             load_before: missing.or_why("load_before", self.load.clone()),
             others_share: missing.or_why("others_share", others.map(|others| others.programs)),
             steal_share: missing.or_why("steal_share", host),
-            temperature_before_c: missing
-                .or_why("temperature_before_c", celsius(&self.temperature)),
-            temperature_after_c: missing.or_why("temperature_after_c", celsius(&temperature_after)),
-            temperature_source: missing
-                .or_why("temperature_source", self.temperature.clone().map(|found| found.sensor)),
+            temperature_before_c: missing.or_why("temperature_before_c", before),
+            temperature_after_c: missing.or_why("temperature_after_c", after),
+            temperature_source: missing.or_why("temperature_source", thermometer),
             power_w: missing.or_why("power_w", power.clone().map(|power| power.watts)),
-            power_source: power.ok().map(|power| power.source.into()),
-            missing: missing.0,
+            power_source: power.ok().map(|power| power.source),
+            meters_difference: difference
+                .and_then(|found| missing.or_why("meters_difference", found)),
+            missing: missing.into_reasons(),
             ..ConditionsJson::default()
         }
     }
+}
+
+/// Settings of a device.
+#[derive(Debug)]
+struct Settings {
+    governor: Reading<String>,
+    clock_driver: Reading<String>,
+    power_mode: Reading<String>,
+    /// Limit of the mean power [W].
+    power_cap: Reading<f64>,
+}
+
+/// The readings of both ends of the samples.
+fn ends<'a, T>(begin: Option<&'a T>, end: Option<&'a T>) -> Reading<(&'a T, &'a T)> {
+    begin.zip(end).ok_or_else(|| NOT_SAMPLED.into())
 }
 
 fn celsius(found: &Reading<Temperature>) -> Reading<f64> {
     found.as_ref().map(|found| found.celsius).map_err(Clone::clone)
 }
 
-/// Reasons for values that are null.
-#[derive(Debug, Default)]
-struct Missing(Map<String, Value>);
-
-impl Missing {
-    fn or_why<T>(&mut self, key: &str, reading: Reading<T>) -> Option<T> {
-        match reading {
-            Ok(value) => Some(value),
-            Err(why) => {
-                self.0.insert(key.into(), Value::String(why));
-                None
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sensors::Meter;
+    use super::super::sensors::tests::Machine;
     use super::*;
     use std::path::Path;
 
@@ -221,7 +294,7 @@ mod tests {
     }
 
     fn watched(begin: Moment, end: Moment) -> Watch {
-        let mut watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))));
+        let mut watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), None);
         (watch.begin, watch.end) = (Some(begin), Some(end));
         watch
     }
@@ -258,13 +331,29 @@ mod tests {
         end.cores = Ok(CoreTime { all: 200, busy: 150, steal: 10, own: 120 });
         let watch = watched(moment(Ok(0.0), Ok(0.0), 0.0), end);
         assert_eq!(watch.others(), Ok(Others { programs: 0.15, host: 0.05 }));
-        assert!(watch.is_contended());
+        assert_eq!(watch.flags(), [Flag::Contended]);
     }
 
     #[test]
-    fn every_null_has_a_reason() {
-        let watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))));
-        let description = Description {
+    fn temperatures_before_and_after_are_of_one_sensor() {
+        let zone = |at: u32, file: &str| format!("sys/class/thermal/thermal_zone{at}/{file}");
+        let machine = Machine::new("swap", &[])
+            .with_bytes(&zone(0, "type"), b"cpu0-thermal\n")
+            .with_bytes(&zone(0, "temp"), b"50000")
+            .with_bytes(&zone(1, "type"), b"cpu1-thermal\n")
+            .with_bytes(&zone(1, "temp"), b"49000");
+        let watch = Watch::new(machine.patient(), None);
+        let machine =
+            machine.with_bytes(&zone(0, "temp"), b"48000").with_bytes(&zone(1, "temp"), b"53000");
+        let conditions = watch.conditions(&description(), None);
+        assert_eq!(conditions.temperature_source.as_deref(), Some("cpu0-thermal"));
+        let both = (conditions.temperature_before_c, conditions.temperature_after_c);
+        assert_eq!(both, (Some(50.0), Some(48.0)));
+        drop(machine);
+    }
+
+    pub(super) fn description() -> Description {
+        Description {
             id: kernels::backend::DeviceId::CPU,
             catalog_key: None,
             device: "d".into(),
@@ -272,8 +361,15 @@ mod tests {
             workers: 1,
             pinned: false,
             last_level_cache: None,
-        };
-        let conditions = watch.conditions(&description);
+            address: None,
+            memory: None,
+        }
+    }
+
+    #[test]
+    fn every_null_has_a_reason() {
+        let watch = Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), None);
+        let conditions = watch.conditions(&description(), None);
         for key in [
             "last_level_cache_bytes",
             "governor",

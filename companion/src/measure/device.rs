@@ -1,7 +1,7 @@
 //! The device file of a measured device: its roofs, and datasheet values where the catalog knows it.
 
 use calc_core::catalog;
-use calc_core::device::{Device, DeviceClass};
+use calc_core::device::{Device, DeviceClass, Roof};
 use calc_core::units::Bytes;
 use protocol::device::file_key;
 use report::input::device_file::DeviceFile;
@@ -22,7 +22,7 @@ pub(crate) fn file(
     device: &kernels::devices::Device,
     base: Option<&str>,
 ) -> Result<Value, String> {
-    let own = machine::catalog_key(device.catalog_key, &device.name);
+    let own = machine::catalog_key(device.id, device.catalog_key, &device.name, device.memory);
     let base = match base.or(own.as_deref()) {
         Some(key) => {
             Some(catalog::device(key).map_err(|error| report::output::words::core_error(&error))?)
@@ -55,11 +55,29 @@ pub(crate) fn file(
     file["name"] = json!(format!("{} (measured here)", device.name));
     file["measured_bandwidth_gb_s"] = json!(bandwidth);
     file["measured_peaks_tflops"] = peaks;
+    let disturbed = roofs::disturbed(measured.records, measured.bandwidth);
+    if !disturbed.is_empty() {
+        let names = Roof::all().filter(|roof| disturbed.has(*roof)).map(Roof::key);
+        file[DISTURBED] = names.collect();
+    }
     file["source"] = match base {
         Some(base) => json!(format!("{source}; the rest of {}: {}", base.key, base.source)),
         None => json!(source),
     };
     Ok(file)
+}
+
+/// Key of the disturbed roofs in a device file, which older programs refuse.
+const DISTURBED: &str = "disturbed_roofs";
+
+/// The texts of a device file for a message: without the key that older programs refuse, and the whole one where that key is in it.
+pub(crate) fn texts(mut file: Value) -> (String, Option<String>) {
+    let text = |file: &Value| format!("{file:#}\n");
+    let whole = text(&file);
+    match file.as_object_mut().and_then(|fields| fields.remove(DISTURBED)) {
+        Some(_) => (text(&file), Some(whole)),
+        None => (whole, None),
+    }
 }
 
 /// The roofs of a device, as measured.

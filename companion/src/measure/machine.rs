@@ -1,45 +1,87 @@
 //! The devices of this machine: their names in messages, and the one that a flag or an order asks for.
 
 use std::fmt;
+use std::path::Path;
 
 use calc_core::catalog;
 use calc_core::device::DeviceClass;
-use kernels::backend::{BackendKind, Description, DeviceId, Fault};
+use calc_core::units::Bytes;
+use kernels::backend::{BackendKind, Description, DeviceId, Fault, GemmShape, Kernel};
 use kernels::devices::{self, Device};
 use protocol::device::DeviceName;
 
+use super::{gpus, here};
 use crate::hooks::Hooks;
 
-/// Backends that other builds have, so that their names are no spelling errors.
-const ELSEWHERE: [&str; 1] = ["cuda"];
+/// The devices of this machine, the processor first; the scripted one only under its hook. GPUs are among them if a GPU is asked for,
+/// because the driver's library takes time to open.
+pub(crate) fn devices(hooks: &Hooks, asked: Option<&str>) -> Vec<Device> {
+    if asked.is_some_and(asks_for_gpu) {
+        devices::with_gpus(hooks.device())
+    } else {
+        devices::all(hooks.device())
+    }
+}
 
-/// The devices of this machine, the processor first; the scripted one only under its hook.
-pub(crate) fn devices(hooks: &Hooks) -> Vec<Device> {
-    devices::all(hooks.device())
+/// The devices of this machine for a daemon, which does not open the driver's library itself.
+pub(crate) fn devices_for_daemon(hooks: &Hooks) -> Vec<Device> {
+    let mut devices = devices::all(hooks.device());
+    devices.splice(1..1, gpus::listed());
+    devices
+}
+
+/// Whether a name asks for a GPU: `cuda`, or `cuda:1`.
+pub(crate) fn asks_for_gpu(asked: &str) -> bool {
+    DeviceId::parse(asked).is_some_and(|id| id.backend == BackendKind::Cuda)
 }
 
 /// The name of a device in messages.
 pub(crate) fn name(device: &Device) -> DeviceName {
-    of(device.id, &device.name, device.catalog_key)
+    of(device.id, &device.name, device.catalog_key, device.memory)
 }
 
 /// The name of an opened device in messages.
 pub(crate) fn name_of(description: &Description) -> DeviceName {
-    of(description.id, &description.device, description.catalog_key)
+    of(description.id, &description.device, description.catalog_key, description.memory)
 }
 
-fn of(id: DeviceId, name: &str, key: Option<&str>) -> DeviceName {
+fn of(id: DeviceId, name: &str, key: Option<&str>, memory: Option<Bytes>) -> DeviceName {
     DeviceName {
         backend: id.backend.key().to_owned(),
         index: id.index,
         name: name.to_owned(),
-        catalog_key: catalog_key(key, name),
+        catalog_key: catalog_key(id, key, name, memory),
     }
 }
 
-/// Key of a device in the catalog: as its backend tells it, else by the name of the processor.
-pub(crate) fn catalog_key(told: Option<&str>, name: &str) -> Option<String> {
-    told.map(str::to_owned).or_else(|| Some(known(name)?.key.to_string()))
+/// Key of a device in the catalog: as its backend tells it, else by the name of the processor or by name and memory of the card.
+pub(crate) fn catalog_key(
+    id: DeviceId,
+    told: Option<&str>,
+    name: &str,
+    memory: Option<Bytes>,
+) -> Option<String> {
+    let by_name = || match id.backend {
+        BackendKind::Cuda => known_card(name, memory),
+        BackendKind::Cpu | BackendKind::Fake => known(name),
+    };
+    told.map(str::to_owned).or_else(|| Some(by_name()?.key.to_string()))
+}
+
+/// The catalog's device with the name and about the memory of a card. A part of a card is none of them, and the driver's name of a board's GPU is that of
+/// several boards, so the board tells which one it is.
+fn known_card(name: &str, memory: Option<Bytes>) -> Option<&'static calc_core::device::Device> {
+    let found = here::card(name, memory.map(Bytes::get));
+    let is_part = name.contains(" MIG ") || name.starts_with("GRID ");
+    // The module of GB10 has one name everywhere, and shares the memory of the system.
+    let module = || catalog::device(name).ok().filter(|it| it.key == "gb10");
+    let card = found.filter(|_| !is_part).or_else(module);
+    card.or_else(|| {
+        let board = here::device_name(Path::new("/")).ok()?;
+        let board = catalog::device(&board).ok()?;
+        let is_of_board = name == "Orin" || name == "Xavier" || name.ends_with(" Thor");
+        (board.class == DeviceClass::UnifiedGpu && is_of_board).then_some(board)
+    })
 }
 
 /// The catalog's device with this processor name. `None` if there is none.
@@ -63,8 +105,8 @@ fn known(processor: &str) -> Option<&'static calc_core::device::Device> {
 /// The reason why no device is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotFound {
-    /// This machine lacks it, or this build its backend: the name, and the devices that there are.
-    Absent(String, String),
+    /// This program finds none with the name here. The devices that there are.
+    Absent { asked: String, there: String },
     /// The text names no device: the text, and the known backends.
     NoName(String, String),
 }
@@ -72,8 +114,8 @@ pub(crate) enum NotFound {
 impl fmt::Display for NotFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent(asked, there) => {
-                write!(f, "this machine has no device `{asked}`; it has {there}")
+            Self::Absent { asked, there } => {
+                write!(f, "this program finds no device `{asked}` here; it finds {there}")
             }
             Self::NoName(asked, known) => write!(
                 f,
@@ -92,21 +134,23 @@ pub(crate) fn find<'a>(devices: &'a [Device], asked: Option<&str>) -> Result<&'a
     if let Some(found) = devices::find(devices, asked) {
         return Ok(found);
     }
-    if asked == "auto" || DeviceId::parse(asked).is_some() || is_elsewhere(asked) {
+    if asked == "auto" || DeviceId::parse(asked).is_some() {
         let there: Vec<String> =
             devices.iter().map(|device| format!("{} ({})", device.id, device.name)).collect();
-        let note = if is_elsewhere(asked) { "; this build has no kernels for it" } else { "" };
-        return Err(NotFound::Absent(asked.to_owned(), there.join(", ") + note));
+        return Err(NotFound::Absent { asked: asked.to_owned(), there: there.join(", ") });
     }
     let kinds = BackendKind::ALL.iter().filter(|kind| **kind != BackendKind::Fake);
-    let known: Vec<&str> = kinds.map(|kind| kind.key()).chain(ELSEWHERE).collect();
+    let known: Vec<&str> = kinds.map(|kind| kind.key()).collect();
     Err(NotFound::NoName(asked.to_owned(), known.join(" or ")))
 }
 
-/// Whether it names a device of a backend that this build lacks.
-fn is_elsewhere(asked: &str) -> bool {
-    let key = asked.split_once(':').map_or(asked, |(key, _)| key);
-    ELSEWHERE.contains(&key) && DeviceId::parse(&asked.replacen(key, "cpu", 1)).is_some()
+/// The sentence about a device that is not found, with the reason where a GPU was asked for. It opens the driver's library.
+pub(crate) fn absent(why: &NotFound, asked: &str) -> String {
+    let of_gpus = || kernels::devices::gpus().err().map(|none| gpus::absent(&none));
+    match asks_for_gpu(asked).then(of_gpus).flatten() {
+        Some(reason) => format!("{why}; {reason}"),
+        None => why.to_string(),
+    }
 }
 
 /// The sentence about a device that does not open.
@@ -122,8 +166,19 @@ pub(crate) fn said(fault: &Fault) -> String {
         Fault::NoMemory { bytes } => {
             format!("it lacks memory: {} GB are needed", bytes.div_ceil(1_000_000_000))
         }
+        Fault::Refused(why) => why.clone(),
         Fault::Device(why) => format!("it failed: {why}"),
         other => format!("it failed: {other:?}"),
+    }
+}
+
+/// The name of a point: the sizes of a product of matrices, else the key of the kernel.
+pub(crate) fn point(kernel: Kernel) -> String {
+    match kernel {
+        Kernel::Gemm(GemmShape { element, m, n, k }) => {
+            format!("{m} × {n} × {k} in {}", element.key())
+        }
+        other => other.key().to_owned(),
     }
 }
 
@@ -147,8 +202,8 @@ mod tests {
         }
         for absent in ["cpu:1", "cuda", "cuda:0", "cuda:17", "fake:3"] {
             let why = find(&here, Some(absent)).unwrap_err();
-            assert!(matches!(why, NotFound::Absent(..)), "{absent}: {why}");
-            assert!(why.to_string().contains("it has cpu:0 ("), "{why}");
+            assert!(matches!(why, NotFound::Absent { .. }), "{absent}: {why}");
+            assert!(why.to_string().contains("it finds cpu:0 ("), "{why}");
         }
         for garbage in
             ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cudax", "cuda0", "cpu:", "cpu:0:0"]
@@ -160,12 +215,46 @@ mod tests {
 
     #[test]
     fn a_processor_has_its_catalog_key_where_one_fits() {
-        assert_eq!(
-            catalog_key(None, "AMD EPYC 9654 96-Core Processor").as_deref(),
-            Some("epyc_9654")
-        );
-        assert_eq!(catalog_key(Some("h100_sxm"), "whatever").as_deref(), Some("h100_sxm"));
-        assert_eq!(catalog_key(None, "a processor"), None);
+        let key = |told, name| catalog_key(DeviceId::CPU, told, name, None);
+        assert_eq!(key(None, "AMD EPYC 9654 96-Core Processor").as_deref(), Some("epyc_9654"));
+        assert_eq!(key(Some("h100_sxm"), "whatever").as_deref(), Some("h100_sxm"));
+        assert_eq!(key(None, "a processor"), None);
+    }
+
+    #[test]
+    fn a_card_has_its_catalog_key_and_a_part_of_one_has_none() {
+        let card = DeviceId { backend: BackendKind::Cuda, index: 0 };
+        for (name, key) in [
+            ("NVIDIA H200", Some("h200_sxm")),
+            ("NVIDIA H100 80GB HBM3", Some("h100_sxm")),
+            ("NVIDIA GeForce RTX 4090", Some("rtx_4090")),
+            ("NVIDIA GB10", Some("gb10")),
+            ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None),
+            ("GRID A100-10C", None),
+            ("Emulated GPU 0", None),
+            // A processor's name is no card's.
+            ("AMD EPYC 9654 96-Core Processor", None),
+        ] {
+            assert_eq!(catalog_key(card, None, name, None).as_deref(), key, "{name}");
+        }
+        let laptop = catalog_key(card, None, "NVIDIA GeForce RTX 4090 Laptop GPU", None);
+        assert_ne!(laptop.as_deref(), Some("rtx_4090"));
+    }
+
+    #[test]
+    fn a_card_with_another_memory_is_not_the_one_of_its_name() {
+        let card = DeviceId { backend: BackendKind::Cuda, index: 0 };
+        for (name, mib, key) in [
+            ("NVIDIA GeForce RTX 3060", 11_910.0, Some("rtx_3060_12gb")),
+            ("NVIDIA GeForce RTX 3060", 8_036.0, None),
+            ("NVIDIA H100 80GB HBM3", 81_079.0, Some("h100_sxm")),
+            // ECC takes a part of GDDR6.
+            ("Tesla T4", 14_910.0, Some("t4")),
+            ("NVIDIA H200", 143_167.0, Some("h200_sxm")),
+        ] {
+            let memory = Some(Bytes::new(mib * 1024.0 * 1024.0));
+            assert_eq!(catalog_key(card, None, name, memory).as_deref(), key, "{name} {mib}");
+        }
     }
 
     #[test]

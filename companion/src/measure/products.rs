@@ -1,84 +1,107 @@
-//! The kernel of a shape and a format: packed weights for up to 16 tokens, else GEMM.
+//! The kernel of a shape and a format on a device: packed weights for up to 16 tokens, else GEMM.
 
 use calc_core::catalog;
-use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
-use kernels::cpu::gemm::{ELEMENTS, MAX_K};
+use kernels::backend::{Element, GemmShape, GemvShape, Kernel, Support};
 use kernels::pack::Layout;
 
-/// The kernel for M tokens, N outputs, K inputs and a weight format.
-///
-/// # Errors
-/// A format without a kernel; the message lists the formats with one.
-pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
-    if (1..=GemvShape::MAX_TOKENS).contains(&m) {
-        return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, m, n, k }));
+/// The products of a device, by what it supports.
+#[derive(Debug, Clone)]
+pub(crate) struct Products(pub(crate) Support);
+
+impl Products {
+    /// The kernel for M tokens, N outputs, K inputs and a weight format.
+    ///
+    /// # Errors
+    /// A format without a kernel; the message lists the formats with one.
+    pub(crate) fn kernel(&self, m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
+        if (1..=GemvShape::MAX_TOKENS).contains(&m) {
+            return Ok(Kernel::Gemv(GemvShape { layout: self.layout(weights)?, m, n, k }));
+        }
+        self.matrices(m, n, k, weights)
     }
-    matrices(m, n, k, weights)
-}
 
-/// GEMM, also for M = 1.
-///
-/// # Errors
-/// See [`kernel`].
-pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
-    let element = element(weights)?;
-    if element == Element::Int8 && k > MAX_K as u64 {
-        return Err(format!(
-            "GEMM in int8 takes at most {MAX_K} inputs, because longer sums overflow 32 bits; got {k}"
-        ));
+    /// GEMM, also for M = 1.
+    ///
+    /// # Errors
+    /// See [`Products::kernel`].
+    pub(crate) fn matrices(&self, m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
+        let element = self.element(weights)?;
+        let most = GemmShape::MOST_INT8_INPUTS;
+        if element == Element::Int8 && k > most {
+            return Err(format!(
+                "GEMM in int8 takes at most {most} inputs, because longer sums overflow 32 bits; got {k}"
+            ));
+        }
+        Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
     }
-    Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
-}
 
-/// Format of the input that the kernel reads on the first device of this machine; empty for a kernel without weights.
-pub(crate) fn input(kernel: Kernel) -> &'static str {
-    let devices = kernels::devices::all(None);
-    devices.first().and_then(|device| device.activations(kernel)).map_or("", |format| format.key)
-}
-
-/// The layout of a format.
-///
-/// # Errors
-/// When there are no kernels for it.
-pub(crate) fn layout(weights: &str) -> Result<Layout, String> {
-    Layout::by_key(known(weights)).ok_or_else(|| {
-        let known = Layout::ALL.map(Layout::key).join(", ");
-        format!("there are no kernels for `{weights}`; formats with kernels are {known}")
-    })
-}
-
-/// GEMM element type of a format.
-///
-/// # Errors
-/// When the processor has no kernel for it.
-pub(crate) fn element(weights: &str) -> Result<Element, String> {
-    let found = Element::by_key(known(weights)).filter(|element| ELEMENTS.contains(element));
-    found.ok_or_else(|| {
-        let known: Vec<&str> = ELEMENTS.iter().map(|element| element.key()).collect();
-        format!("GEMM runs in {} here; got `{weights}`", known.join(", "))
-    })
-}
-
-/// The layouts of formats; all layouts if the list is empty.
-///
-/// # Errors
-/// See [`layout`].
-pub(crate) fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
-    if formats.is_empty() {
-        return Ok(Layout::ALL.into());
+    /// The layout of a format.
+    ///
+    /// # Errors
+    /// When there are no kernels for it.
+    pub(crate) fn layout(&self, weights: &str) -> Result<Layout, String> {
+        // A device without products is refused by its name, with what it measures.
+        let own = Some(self.all_layouts()).filter(|own| !own.is_empty());
+        let own = own.unwrap_or_else(|| Layout::ALL.into());
+        let found = Layout::by_key(known(weights)).filter(|layout| own.contains(layout));
+        found.ok_or_else(|| {
+            let known: Vec<&str> = own.iter().map(|layout| layout.key()).collect();
+            format!(
+                "there are no kernels for `{weights}`; formats with kernels are {}",
+                known.join(", ")
+            )
+        })
     }
-    formats.iter().map(|key| layout(key)).collect()
-}
 
-/// The GEMM element types of formats; all that this processor has if the list is empty.
-///
-/// # Errors
-/// See [`element`].
-pub(crate) fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
-    if formats.is_empty() {
-        return Ok(ELEMENTS.into());
+    /// GEMM element type of a format.
+    ///
+    /// # Errors
+    /// When the device has no kernel for it.
+    pub(crate) fn element(&self, weights: &str) -> Result<Element, String> {
+        let own = self.all_elements();
+        let found = Element::by_key(known(weights)).filter(|element| own.contains(element));
+        found.ok_or_else(|| {
+            let known: Vec<&str> = own.iter().map(|element| element.key()).collect();
+            if known.is_empty() {
+                return "this device has no GEMM; a GPU has it with NVIDIA's library cuBLASLt, and `ridgepoint doctor` says whether that was found".to_owned();
+            }
+            format!("GEMM runs in {} here; got `{weights}`", known.join(", "))
+        })
     }
-    formats.iter().map(|key| element(key)).collect()
+
+    /// The layouts of formats; all that the device has if the list is empty.
+    ///
+    /// # Errors
+    /// See [`Products::layout`].
+    pub(crate) fn layouts(&self, formats: &[String]) -> Result<Vec<Layout>, String> {
+        if formats.is_empty() {
+            return Ok(self.all_layouts());
+        }
+        formats.iter().map(|key| self.layout(key)).collect()
+    }
+
+    /// The GEMM element types of formats; all that the device has if the list is empty.
+    ///
+    /// # Errors
+    /// See [`Products::element`].
+    pub(crate) fn elements(&self, formats: &[String]) -> Result<Vec<Element>, String> {
+        if formats.is_empty() {
+            return Ok(self.all_elements());
+        }
+        formats.iter().map(|key| self.element(key)).collect()
+    }
+
+    /// Formats of products with packed weights, widest first.
+    pub(crate) fn all_layouts(&self) -> Vec<Layout> {
+        let formats = self.0.formats("gemv").unwrap_or_default();
+        formats.iter().filter_map(|format| Layout::by_key(format.weights)).collect()
+    }
+
+    /// Element types of products of matrices, widest first.
+    pub(crate) fn all_elements(&self) -> Vec<Element> {
+        let one = |element| Kernel::Gemm(GemmShape { element, m: 1, n: 1, k: 1 });
+        Element::ALL.into_iter().filter(|element| self.0.has(one(*element))).collect()
+    }
 }
 
 /// Catalog key, independent of case.
@@ -88,18 +111,57 @@ fn known(key: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use kernels::cuda::facts::Facts;
+
     use super::*;
 
     #[test]
     fn up_to_16_tokens_have_packed_weights_and_more_are_gemm() {
+        let cpu = kernels::devices::all(None).remove(0);
+        let own = Products(cpu.support());
         for m in [1, 2, 16] {
-            assert!(matches!(kernel(m, 2, 3, "INT4_G128"), Ok(Kernel::Gemv(it)) if it.m == m));
+            let kernel = own.kernel(m, 2, 3, "INT4_G128");
+            assert!(matches!(kernel, Ok(Kernel::Gemv(it)) if it.m == m));
         }
-        assert!(matches!(kernel(17, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
-        assert_eq!(input(kernel(4, 2, 3, "int4_g128").unwrap()), "int8");
-        assert_eq!(input(kernel(4, 2, 3, "nf4").unwrap()), "fp32");
-        let why = kernel(17, 2, 3, "int4_g128").unwrap_err();
+        assert!(matches!(own.kernel(17, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
+        let why = own.kernel(17, 2, 3, "int4_g128").unwrap_err();
         assert!(why.contains("fp32") && why.contains("int4_g128"), "{why}");
-        assert!(kernel(1, 2, 3, "q9").unwrap_err().contains("no kernels for `q9`"));
+        assert!(own.kernel(1, 2, 3, "q9").unwrap_err().contains("no kernels for `q9`"));
+        assert_eq!(own.layouts(&[]).map(|all| all.len()), Ok(Layout::ALL.len()));
+    }
+
+    #[test]
+    fn a_gpu_has_products_of_its_own() {
+        let facts = Facts {
+            index: 0,
+            name: "a GPU".to_owned(),
+            capability: (9, 0),
+            processors: 100,
+            clock: 0,
+            cache: 50 << 20,
+            memory: 1 << 36,
+            address: None,
+            is_integrated: false,
+            has_products: false,
+        };
+        let own = Products(kernels::devices::gpu(facts.clone()).support());
+        assert!(own.layouts(&[]).unwrap().contains(&Layout::Nvfp4));
+        // A processor has this one.
+        assert!(own.layout("fp8_e5m2").unwrap_err().contains("no kernels for `fp8_e5m2`"));
+        assert!(own.kernel(17, 2, 3, "fp16").unwrap_err().contains("this device has no GEMM"));
+        // Products of matrices by architecture, with their library.
+        for (capability, expected) in [
+            ((6, 1), &["fp32"][..]),
+            ((7, 0), &["fp32", "fp16"]),
+            ((7, 5), &["fp32", "fp16", "int8"]),
+            ((8, 7), &["fp32", "tf32", "fp16", "bf16", "int8"]),
+            ((9, 0), &["fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "int8"]),
+        ] {
+            let facts = Facts { capability, has_products: true, ..facts.clone() };
+            let own = Products(kernels::devices::gpu(facts).support());
+            let elements: Vec<&str> =
+                own.elements(&[]).unwrap().iter().map(|element| element.key()).collect();
+            assert_eq!(elements, expected, "{capability:?}");
+        }
     }
 }

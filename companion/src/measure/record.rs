@@ -1,10 +1,13 @@
 //! Converts an outcome of `kernels` to the published record.
 
-use kernels::backend::{Backend, Fault, GemmShape, GemvShape, Kernel, Work};
+use kernels::backend::{
+    Backend, BackendKind, Description, Fault, GemmShape, GemvShape, Kernel, Work,
+};
 use kernels::job::{self, Outcome};
-use kernels::measure::{Clock, Flag, Plan, Stage, StopRule, Stopped};
+use kernels::measure::{Clock, Plan, Stage, StopRule, Stopped};
 use report::output::json::bench::{
-    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ProductShapeJson, StopRuleJson,
+    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
+    StopRuleJson,
 };
 use std::ops::ControlFlow;
 
@@ -40,7 +43,8 @@ pub(crate) fn measure_while(
     plan: &Plan,
     go_on: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<BenchJson, Stopped<Fault>> {
-    let mut watch = Watch::new(PatientSensors::here(SENSOR_WAIT));
+    let mut watch =
+        Watch::new(PatientSensors::here(SENSOR_WAIT), backend.describe().address.as_deref());
     let outcome = job::run(clock, backend, work, plan, &mut |stage| {
         watch.note(stage, clock.now_ns() as f64 * 1e-9);
         go_on(stage)
@@ -49,22 +53,16 @@ pub(crate) fn measure_while(
 }
 
 fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJson {
-    if watch.is_contended() {
-        outcome.measurement.flag(Flag::Contended);
+    for flag in watch.flags() {
+        outcome.measurement.flag(flag);
     }
     let description = backend.describe();
-    let mut conditions = watch.conditions(&description);
+    let mut conditions = watch.conditions(&description, outcome.core_clocks);
     let measured = &outcome.measurement;
     let summary = measured.summary;
-    conditions.clock_before_hz = outcome.core_clocks.map(|(before, _)| before.get());
-    conditions.clock_after_hz = outcome.core_clocks.map(|(_, after)| after.get());
-    if outcome.core_clocks.is_none() {
-        let why = "there is no way to measure the clock of this device";
-        conditions.missing.insert("clock_before_hz".into(), why.into());
-        conditions.missing.insert("clock_after_hz".into(), why.into());
-    }
     conditions.warm_up_s = measured.warm_up;
     conditions.seed = outcome.work.seed;
+    let energy_j = energy(&description, summary.median, &mut conditions);
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
     let kernel = outcome.work.kernel;
@@ -75,7 +73,12 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         route: backend.route(kernel),
         backend: description.id.backend.key().into(),
         index: description.id.index,
-        catalog_key: machine::catalog_key(description.catalog_key, &description.device),
+        catalog_key: machine::catalog_key(
+            description.id,
+            description.catalog_key,
+            &description.device,
+            description.memory,
+        ),
         device: description.device,
         shape: shape(kernel),
         sizes: sizes.collect(),
@@ -97,7 +100,8 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         },
         byte_per_s: per_second(bytes),
         flop_per_s: per_second(flops),
-        energy_j: conditions.power_w.map(|watts| watts * summary.median),
+        energy_j,
+        expected: None,
         check: BenchCheckJson {
             worst_error: outcome.check.worst_error,
             tolerance: outcome.check.tolerance,
@@ -109,6 +113,20 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         samples_s: measured.samples.clone(),
         conditions,
     }
+}
+
+/// Energy of one call of so many seconds, else its reason. The meters are of the card, if it has a place on a bus, else of the processor
+/// or of the whole machine.
+fn energy(of: &Description, seconds: f64, conditions: &mut ConditionsJson) -> Option<f64> {
+    let why = match conditions.power_w {
+        _ if of.id.backend != BackendKind::Cpu && of.address.is_none() => {
+            format!("the meter is of the processor, and {} computed", of.id).into()
+        }
+        Some(watts) => return Some(watts * seconds),
+        None => conditions.missing.get("power_w").cloned().unwrap_or_default(),
+    };
+    conditions.missing.insert("energy_j".into(), why);
+    None
 }
 
 /// Shape of a GEMV or GEMM.
@@ -134,5 +152,44 @@ fn stop_rule(rule: StopRule) -> StopRuleJson {
             StopRuleJson::Certain { half_width, limit_s: limit.as_secs_f64() }
         }
         StopRule::Iterations(n) => StopRuleJson::Iterations { n },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernels::backend::DeviceId;
+
+    #[test]
+    fn energy_follows_from_the_power_of_the_device_that_computed() {
+        let card = DeviceId { backend: BackendKind::Fake, index: 1 };
+        let (nowhere, bus) = (None, Some("0000:03:00.0"));
+        let why = Some("the meter is of the processor, and fake:1 computed");
+        for (id, address, power_w, expected, why) in [
+            (DeviceId::CPU, nowhere, Some(50.0), Some(100.0), None),
+            (DeviceId::CPU, nowhere, None, None, Some("no meter")),
+            (card, nowhere, Some(50.0), None, why),
+            (card, nowhere, None, None, why),
+            (card, bus, Some(50.0), Some(100.0), None),
+            (card, bus, None, None, Some("no meter")),
+        ] {
+            let of = Description {
+                id,
+                address: address.map(str::to_owned),
+                memory: None,
+                device: "d".into(),
+                catalog_key: None,
+                route: "r".into(),
+                workers: 1,
+                pinned: false,
+                last_level_cache: None,
+            };
+            let mut conditions = ConditionsJson { power_w, ..ConditionsJson::default() };
+            if power_w.is_none() {
+                conditions.missing.insert("power_w".into(), "no meter".into());
+            }
+            assert_eq!(energy(&of, 2.0, &mut conditions), expected);
+            assert_eq!(conditions.missing.get("energy_j").and_then(|it| it.as_str()), why);
+        }
     }
 }

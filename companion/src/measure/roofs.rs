@@ -1,8 +1,13 @@
 //! The roofs that records of a device show: its bandwidth and the peak of each compute class.
 
+use calc_core::device::{Roof, RoofSet};
 use calc_core::quant_format::ComputeClass;
-use kernels::backend::{Element, GemmShape, Kernel};
+use kernels::backend::{BackendKind, Element, Kernel};
+use kernels::measure::Flag;
 use report::output::json::bench::BenchJson;
+
+/// Share of a roof that an undisturbed record of its kernel must reach, assumed: within the error of measurement.
+const REACHED: f64 = 0.98;
 
 /// The largest read bandwidth [B/s], and the record that shows it.
 ///
@@ -24,23 +29,63 @@ pub(crate) fn bandwidth(records: &[BenchJson]) -> Result<(&BenchJson, f64), Stri
         .ok_or_else(|| "the bandwidth could not be measured".to_owned())
 }
 
-/// The peak of a compute class [FLOP/s]: the largest rate of its peak kernel, or of a product of matrices on it that was faster,
-/// which means that the peak kernel was disturbed, because a product cannot exceed the peak. `None` without a peak kernel.
+/// The peak of a compute class [FLOP/s]: the largest rate of the kernels that measure it, or of a product of matrices on it that was
+/// faster, which means that the peak kernel was disturbed, because a product cannot exceed the peak. `None` where nothing measured it.
 pub(crate) fn peak(records: &[BenchJson], class: ComputeClass) -> Option<f64> {
-    let own = Kernel::PEAKS.into_iter().find(|kernel| kernel.class() == Some(class))?;
-    let rates = |of: Kernel| {
-        let all = records.iter().filter(move |record| record.kernel == of.key());
+    let on = backend(records);
+    let rates = |of: &'static str| {
+        let all = records.iter().filter(move |record| record.kernel == of);
         all.filter_map(|record| record.flop_per_s)
     };
-    let peak = rates(own).reduce(f64::max)?;
-    let products =
-        Element::ALL.map(|element| Kernel::Gemm(GemmShape { element, m: 1, n: 1, k: 1 }));
-    let products = products.into_iter().filter(|product| product.class() == Some(class));
-    Some(products.flat_map(rates).fold(peak, f64::max))
+    let peak = kernels_of(class, on).into_iter().flat_map(rates).reduce(f64::max)?;
+    Some(products_of(class, on).flat_map(rates).fold(peak, f64::max))
+}
+
+/// The kind of device of records.
+pub(crate) fn backend(records: &[BenchJson]) -> BackendKind {
+    let key = records.first().map(|record| &*record.backend);
+    key.and_then(BackendKind::by_key).unwrap_or(BackendKind::Cpu)
 }
 
 /// The compute classes whose peak was measured, each with its peak [FLOP/s].
 pub(crate) fn peaks(records: &[BenchJson]) -> Vec<(ComputeClass, f64)> {
-    let classes = Kernel::PEAKS.into_iter().filter_map(Kernel::class);
+    let classes = ComputeClass::ALL.into_iter();
     classes.filter_map(|class| Some((class, peak(records, class)?))).collect()
+}
+
+/// The measured roofs that are disturbed: no undisturbed record of the kernel that measures such a roof reaches it. That holds, too,
+/// where another kernel was faster than that one.
+pub(crate) fn disturbed(records: &[BenchJson], bandwidth: f64) -> RoofSet {
+    let reaches = |key: &str, rate: fn(&BenchJson) -> Option<f64>, roof: f64| {
+        let own = records.iter().filter(|record| record.kernel == key && !is_disturbed(record));
+        own.filter_map(rate).any(|rate| rate >= REACHED * roof)
+    };
+    let read = (!reaches("read", |record| record.byte_per_s, bandwidth)).then_some(Roof::Bandwidth);
+    let classes = peaks(records).into_iter().filter(|(class, peak)| {
+        let own = kernels_of(*class, backend(records));
+        !own.into_iter().any(|own| reaches(own, |record| record.flop_per_s, *peak))
+    });
+    read.into_iter().chain(classes.map(|(class, _)| Roof::Peak(class))).collect()
+}
+
+/// Whether something disturbed a point; samples that depend on earlier ones are no disturbance.
+pub(crate) fn is_disturbed(record: &BenchJson) -> bool {
+    let harmless = [Flag::Autocorrelated.key(), Flag::MetersApart.key()];
+    record.flags.iter().any(|flag| !harmless.contains(&flag.as_str()))
+}
+
+/// The kernels that measure the peak of a class: of INT8 dot products and tensor cores. Products of a GPU do so, too, because their library
+/// uses instructions of tensor cores that no kernel here has.
+fn kernels_of(class: ComputeClass, on: BackendKind) -> Vec<&'static str> {
+    let peaks = Kernel::PEAKS.into_iter().filter(|kernel| kernel.class(on) == Some(class));
+    let products = products_of(class, on).filter(|_| on == BackendKind::Cuda);
+    peaks.map(Kernel::key).chain(products).collect()
+}
+
+/// The products of matrices that run on a class.
+fn products_of(class: ComputeClass, on: BackendKind) -> impl Iterator<Item = &'static str> {
+    Element::ALL
+        .into_iter()
+        .filter(move |element| element.class(on) == class)
+        .map(Element::kernel_key)
 }

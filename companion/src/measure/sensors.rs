@@ -14,16 +14,21 @@ use std::path::PathBuf;
 
 use crate::hooks::Hooks;
 
-pub(crate) use gpu::{Gpu, GpuQuantity, GpuReading};
+pub(crate) use gpu::{
+    COMPUTING, EngineTimes, Gpu, GpuFiles, GpuQuantity, GpuReading, is_fault, is_memory,
+};
 pub(crate) use meters::{CHIPS, MeterOf, PowerMeter, RAILS, Shows};
 pub(crate) use patience::{PatientSensors, seconds};
 pub(crate) use power::Energy;
 #[cfg(test)]
 pub(crate) use power::Meter;
-pub(crate) use temperature::Temperature;
+pub(crate) use temperature::{Temperature, Thermometer};
 
 /// A reading, or the reason why there is none.
 pub(crate) type Reading<T> = Result<T, String>;
+
+/// The reason why a device that Linux has suspended is not read.
+const SLEEPS: &str = "it sleeps, and reading would wake it up";
 
 /// Root folders of sysfs and procfs; tests use their own.
 #[derive(Debug, Clone)]
@@ -50,7 +55,7 @@ impl Sensors {
         Self { root: Hooks::sensors() }
     }
 
-    #[cfg(test)]
+    /// The sensors of the machine whose file systems lie under a folder.
     pub(crate) fn at(root: &std::path::Path) -> Self {
         Self { root: root.into() }
     }
@@ -95,6 +100,11 @@ impl Sensors {
         names
     }
 
+    /// Whether Linux has suspended the device in a folder, which many reads of its files would end.
+    fn sleeps(&self, device: &str) -> bool {
+        self.text(&format!("{device}/power/runtime_status")).is_ok_and(|it| it == "suspended")
+    }
+
     /// Frequency governor of the first core.
     pub(crate) fn governor(&self) -> Reading<String> {
         self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
@@ -108,7 +118,12 @@ impl Sensors {
     /// Mode of power that the firmware has for the whole machine, else the preference of the first core.
     pub(crate) fn power_mode(&self) -> Reading<String> {
         let preference = "sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference";
-        self.text("sys/firmware/acpi/platform_profile").or_else(|_| self.text(preference))
+        self.platform_profile().or_else(|_| self.text(preference))
+    }
+
+    /// Mode of power that the firmware has for the whole machine.
+    pub(crate) fn platform_profile(&self) -> Reading<String> {
+        self.text("sys/firmware/acpi/platform_profile")
     }
 
     /// Load average over one minute.
@@ -258,8 +273,34 @@ pub(crate) mod tests {
 
         /// Adds a file of bytes.
         pub(crate) fn with_bytes(self, path: &str, bytes: &[u8]) -> Self {
-            fs::write(self.0.join(path), bytes).unwrap();
+            let path = self.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
             self
+        }
+
+        /// Adds a process with its open files: number, path and what Linux tells of each.
+        pub(crate) fn with_process(mut self, id: u32, files: &[(&str, &str, &str)]) -> Self {
+            for (number, path, text) in files {
+                self = self.with_bytes(&format!("proc/{id}/fdinfo/{number}"), text.as_bytes());
+                let link = self.0.join(format!("proc/{id}/fd/{number}"));
+                fs::create_dir_all(link.parent().unwrap()).unwrap();
+                std::os::unix::fs::symlink(path, link).unwrap();
+            }
+            self
+        }
+
+        /// Adds a file whose readers wait for ever, as those of a driver that hangs.
+        pub(crate) fn with_pipe(self, path: &str) -> Self {
+            use rustix::fs::{CWD, FileType, Mode, mknodat};
+            let path = self.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+            self
+        }
+
+        pub(crate) fn root(&self) -> &std::path::Path {
+            &self.0
         }
 
         pub(crate) fn sensors(&self) -> Sensors {
@@ -268,6 +309,11 @@ pub(crate) mod tests {
 
         pub(crate) fn patient(&self) -> PatientSensors {
             PatientSensors::of(self.sensors())
+        }
+
+        /// Sensors that are not waited for as long.
+        pub(crate) fn impatient(&self) -> PatientSensors {
+            PatientSensors::within(self.sensors(), std::time::Duration::from_millis(300))
         }
     }
 
@@ -319,7 +365,7 @@ pub(crate) mod tests {
             (sensors.power_mode().map(|_| 0.0), "energy_performance_preference does not exist"),
             (sensors.power_cap(), "no RAPL limit"),
             (sensors.load(), "`much`"),
-            (sensors.temperature().map(|found| found.celsius), "no thermal zone"),
+            (machine.patient().temperature().map(|found| found.celsius), "no thermal zone"),
             (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),
             (sensors.battery_power(), "no battery"),
             (sensors.core_time().map(|_| 0.0), "stat"),

@@ -9,11 +9,17 @@ use landlock::{
     Scope, make_bitflags,
 };
 
-use super::{GivenFile, Right};
+use super::{Drives, GivenFile, Right};
 
 /// Read by sensors, by the list of cores, and by the standard library to count them.
-const READABLE: [&str; 7] = [
+const READABLE: [&str; 13] = [
     "/sys",
+    "/proc/devices",
+    "/proc/driver/nvidia",
+    "/proc/driver/nvidia-uvm",
+    "/proc/filesystems",
+    "/proc/sys/vm/mmap_min_addr",
+    "/proc/sys/vm/overcommit_memory",
     "/proc/self",
     "/proc/cpuinfo",
     "/proc/loadavg",
@@ -21,12 +27,14 @@ const READABLE: [&str; 7] = [
     "/proc/stat",
     "/proc/sys/kernel/osrelease",
 ];
+/// Its own threads, whose names drivers write.
+const THREADS: &str = "/proc/self/task";
 /// The newest version whose rights are asked for; older kernels enforce what they have.
 const NEWEST: ABI = ABI::V6;
 
 /// Locks the calling thread; returns the version of Landlock's interface.
-pub(super) fn lock(given: &[GivenFile]) -> Result<u32, String> {
-    let status = restrict(given).map_err(|error| error.to_string())?;
+pub(super) fn lock(given: &[GivenFile], drives: Drives) -> Result<u32, String> {
+    let status = restrict(given, drives).map_err(|error| error.to_string())?;
     match (status.landlock, status.ruleset) {
         (LandlockStatus::NotImplemented, _) => Err("this kernel has no Landlock".into()),
         (LandlockStatus::NotEnabled, _) => {
@@ -40,7 +48,7 @@ pub(super) fn lock(given: &[GivenFile]) -> Result<u32, String> {
     }
 }
 
-fn restrict(given: &[GivenFile]) -> Result<RestrictionStatus, RulesetError> {
+fn restrict(given: &[GivenFile], drives: Drives) -> Result<RestrictionStatus, RulesetError> {
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
@@ -52,6 +60,12 @@ fn restrict(given: &[GivenFile]) -> Result<RestrictionStatus, RulesetError> {
         rules = rules.add_rule(PathBeneath::new(&opened, read(Path::new(path).is_dir())))?;
         // A rule holds for an inode. procfs makes a new one when it has forgotten the old one, which an open descriptor prevents.
         mem::forget(opened);
+    }
+    let threads = (drives == Drives::Gpu).then(|| PathFd::new(THREADS).ok());
+    if let Some(threads) = threads.flatten() {
+        let rights = make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | Truncate});
+        rules = rules.add_rule(PathBeneath::new(&threads, rights))?;
+        mem::forget(threads);
     }
     for GivenFile { label, descriptor } in given {
         if let Some(rights) = rights(label.right) {
@@ -69,7 +83,7 @@ fn rights(right: Right) -> Option<BitFlags<AccessFs>> {
         Right::Fill => Some(make_bitflags!(AccessFs::{
             ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
         })),
-        Right::Drive => Some(make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev})),
+        Right::Drive => Some(make_bitflags!(AccessFs::{ReadFile | ReadDir | WriteFile | IoctlDev})),
     }
 }
 

@@ -10,7 +10,7 @@ use protocol::server::MachineHere;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
-use super::engine;
+use super::engine::EnginePlaces;
 use super::keyring::Keyring;
 use super::notes::Notes;
 use super::places::Places;
@@ -19,11 +19,11 @@ use super::static_files::Site;
 use super::throttle::{Pace, Throttle};
 use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
-use crate::here;
 use crate::hooks::Hooks;
 use crate::jobs::{Desk, Jobs, Journal, Store, Workers};
 use crate::keys::{KeyFile, random};
 use crate::measure::abilities::abilities;
+use crate::measure::here;
 use crate::measure::machine;
 use crate::scopes::Restriction;
 use crate::telemetry::{SensorReader, SharedSensors};
@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) site: Site,
     /// Folder of keys and jobs.
     pub(crate) state: PathBuf,
+    /// It is not the usual one.
+    pub(crate) has_own_state: bool,
     /// Allowed host names beside those of this machine.
     pub(crate) hosts: Vec<String>,
     /// Allowed origins beside its own.
@@ -69,6 +71,7 @@ impl Config {
         Self {
             site: Site::of(&site).expect("it is there"),
             state,
+            has_own_state: false,
             hosts: Vec::new(),
             origins: Vec::new(),
             restriction: Restriction::default(),
@@ -100,7 +103,7 @@ pub(super) struct Daemon {
     pub(super) places: Places,
     pub(super) computing: Arc<Semaphore>,
     /// Places of inference servers that sessions read.
-    pub(super) engines: Arc<Semaphore>,
+    pub(super) engines: EnginePlaces,
     pub(super) jobs: Arc<Jobs>,
     pub(super) notes: Notes,
     pub(super) tally: Tally,
@@ -139,7 +142,7 @@ impl Daemon {
         let (hooks, clock) = (hooks.clone(), clock.clone());
         let opened = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone());
         let (store, desk) = opened?;
-        let devices = machine::devices(&hooks);
+        let devices = machine::devices_for_daemon(&hooks);
         let sensors = match &workers {
             Workers::Processes => {
                 let mut reader = SensorReader::new(clock.clone());
@@ -160,6 +163,7 @@ impl Daemon {
             here: here::told(Path::new("/")),
             abilities: Abilities {
                 engines: attach::engines(),
+                own_state: config.has_own_state,
                 ..abilities(&devices, config.restriction)
             },
             keys,
@@ -168,7 +172,7 @@ impl Daemon {
             lines: Mutex::new(Pace::of_lines()),
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
-            engines: Arc::new(Semaphore::new(engine::MOST)),
+            engines: EnginePlaces::default(),
             jobs: Jobs::new(store, hooks.clone(), devices, workers, Arc::clone(&sensors)),
             notes: Notes::start(log)?,
             tally: Tally::new(hooks.tally()),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -25,8 +26,8 @@ use super::fair::Place;
 use super::handshake::{Session, Welcome, use_key};
 use super::socket::{Close, Sink, Stream, say, send};
 use crate::audit::Action;
-use crate::jobs::Listed;
-use crate::keys::KeyId;
+use crate::jobs::{Listed, Wanted};
+use crate::keys::{KeyFileError, KeyId};
 use crate::reason::Reason;
 use crate::verbs::attach::is_allowed;
 
@@ -56,9 +57,10 @@ pub(super) async fn run(
     stream: &mut Stream,
 ) -> Close {
     let (key, granted, (id, welcome)) = (session.key, session.granted.clone(), welcome);
+    let revokes = AtomicBool::new(false);
     let talk = async {
         match say(sink, Some(id), welcome).await {
-            Ok(()) => Running::new(daemon, session, place, sink).attend(stream).await,
+            Ok(()) => Running::new(daemon, session, place, sink, &revokes).attend(stream).await,
             Err(close) => close,
         }
     };
@@ -66,7 +68,7 @@ pub(super) async fn run(
     tokio::select! {
         // The end of a session comes before its next message.
         biased;
-        close = key_changed(daemon, key, &granted) => close,
+        close = key_changed(daemon, key, &granted, &revokes) => close,
         () = place.to_leave() => Close::saying(close::RATE, Reason::SessionsFull),
         () = ended(&mut ending) => Close::saying(close::DRAINING, Reason::Draining),
         close = talk => close,
@@ -74,11 +76,17 @@ pub(super) async fn run(
 }
 
 /// Waits until the key is no longer there, or has other scopes than when the session began. The next session proves the key again and has
-/// the new ones; every page reconnects by itself.
-async fn key_changed(daemon: &Daemon, key: KeyId, granted: &[Scope]) -> Close {
+/// the new ones; every page reconnects by itself. A session that revokes its own key ends itself, after its answer.
+async fn key_changed(
+    daemon: &Daemon,
+    key: KeyId,
+    granted: &[Scope],
+    revokes: &AtomicBool,
+) -> Close {
     let mut changes = daemon.keys.changes();
     loop {
         match daemon.keys.book().paired(key) {
+            None if revokes.load(Ordering::Relaxed) => {}
             None => return Close::saying(close::FORBIDDEN, Reason::KeyRevoked),
             Some(known) if known.scopes != granted => {
                 return Close::saying(close::SCOPES, Reason::ScopesChanged);
@@ -102,6 +110,8 @@ struct Running<'a> {
     bucket: Bucket,
     strikes: u32,
     told_broken: bool,
+    /// True while and after the session revokes its own key.
+    revokes: &'a AtomicBool,
 }
 
 impl<'a> Running<'a> {
@@ -110,6 +120,7 @@ impl<'a> Running<'a> {
         session: Session,
         place: &'a Place<KeyId>,
         sink: &'a mut Sink,
+        revokes: &'a AtomicBool,
     ) -> Self {
         Self {
             daemon,
@@ -122,6 +133,7 @@ impl<'a> Running<'a> {
             bucket: Bucket::new(),
             strikes: 0,
             told_broken: false,
+            revokes,
         }
     }
 
@@ -217,13 +229,18 @@ impl<'a> Running<'a> {
             ClientMessage::StartJob(_) | ClientMessage::ContinueJob(_) => Action::StartJob,
             ClientMessage::CancelJob { .. } => Action::CancelJob,
             ClientMessage::WatchEngine(_) => Action::WatchEngine,
+            ClientMessage::RevokeKey {} => Action::RevokeKeys,
             _ => Action::Session,
         };
         let answer = self.answer(ask).await.unwrap_or_else(|fault| {
             self.note(action, &fault);
             ServerMessage::Fault(fault)
         });
-        say(self.sink, Some(id), answer).await
+        say(self.sink, Some(id), answer).await?;
+        if self.revokes.load(Ordering::Relaxed) {
+            return Err(Close::saying(close::FORBIDDEN, Reason::KeyRevoked));
+        }
+        Ok(())
     }
 
     async fn answer(&mut self, ask: ClientMessage) -> Result<ServerMessage, Fault> {
@@ -252,8 +269,9 @@ impl<'a> Running<'a> {
                 }
                 Ok(ServerMessage::Ok)
             }
-            ClientMessage::ListJobs { limit, before } => {
-                let listed = self.daemon.jobs.store().list(limit.min(LIST), before).await?;
+            ClientMessage::ListJobs { limit, before, later } => {
+                let wanted = Wanted { limit: limit.min(LIST), before, later };
+                let listed = self.daemon.jobs.store().list(wanted).await?;
                 let Listed { jobs, more, passed_over } = listed;
                 let passed_over = u32::try_from(passed_over.len()).unwrap_or(u32::MAX);
                 Ok(ServerMessage::Jobs { jobs, more, passed_over })
@@ -278,12 +296,32 @@ impl<'a> Running<'a> {
                 if !tokio::task::spawn_blocking(write).await.unwrap_or(false) {
                     return Err(Reason::Unlogged.fault());
                 }
-                self.engine = Some(EngineWatch::start(&self.daemon.engines, &order).await?);
+                let places = &self.daemon.engines;
+                self.engine = Some(EngineWatch::start(places, self.session.key, &order).await?);
                 Ok(ServerMessage::Ok)
             }
             ClientMessage::UnwatchEngine {} => {
                 self.engine = None;
                 Ok(ServerMessage::Ok)
+            }
+            ClientMessage::RevokeKey {} => {
+                let (who, daemon) = (self.session.who.clone(), Arc::clone(self.daemon));
+                let key = self.session.key;
+                self.revokes.store(true, Ordering::Relaxed);
+                let revoke = move || {
+                    daemon.keys.change(|book| book.keys.retain(|known| known.id != key))?;
+                    // It stays revoked even if the audit log cannot be written.
+                    daemon.write_action(&who, Action::RevokeKeys, &key.to_string());
+                    Ok::<_, KeyFileError>(())
+                };
+                match tokio::task::spawn_blocking(revoke).await {
+                    Ok(Ok(())) => Ok(ServerMessage::Ok),
+                    failed => {
+                        self.revokes.store(false, Ordering::Relaxed);
+                        eprintln!("a page could not revoke its key {key}: {failed:?}");
+                        Err(Reason::KeyStays.fault())
+                    }
+                }
             }
             ClientMessage::Ping {} => Ok(ServerMessage::Pong),
         }
@@ -302,21 +340,7 @@ impl<'a> Running<'a> {
 
     /// Refuses a message that needs another scope.
     fn may(&self, ask: &ClientMessage) -> Result<(), Fault> {
-        let needed = match ask {
-            ClientMessage::StartJob(_)
-            | ClientMessage::ContinueJob(_)
-            | ClientMessage::CancelJob { .. }
-            | ClientMessage::WatchEngine(_) => Scope::Bench,
-            ClientMessage::ListJobs { .. }
-            | ClientMessage::SubscribeJob { .. }
-            | ClientMessage::UnsubscribeJob { .. }
-            | ClientMessage::SubscribeTelemetry { .. }
-            | ClientMessage::UnsubscribeTelemetry {}
-            | ClientMessage::UnwatchEngine {} => Scope::Read,
-            ClientMessage::Identify(_) | ClientMessage::Pair(_) | ClientMessage::Ping {} => {
-                return Ok(());
-            }
-        };
+        let Some(needed) = needed(ask) else { return Ok(()) };
         if self.session.scopes.contains(&needed) {
             return Ok(());
         }
@@ -366,12 +390,17 @@ impl<'a> Running<'a> {
         for (job, seen) in &mut self.jobs {
             let latest = self.daemon.journal.after(*job, *seen, PAGE as usize);
             // A page of the store is limited by bytes too, so any may be followed by more.
-            let full = latest.as_ref().map_or(1, |_| PAGE as usize);
+            let is_stored = latest.is_none();
             let lines = match latest {
                 Some(lines) => lines,
                 None => stored(self.daemon, *job, *seen).await?,
             };
-            more |= lines.len() >= full;
+            if lines.is_empty() && is_stored && is_dropped(self.daemon, *job).await? {
+                let dropped = Reason::JobDropped.with(&[&job.0]);
+                say(self.sink, None, ServerMessage::Fault(dropped)).await?;
+                over.push(*job);
+            }
+            more |= lines.len() >= if is_stored { 1 } else { PAGE as usize };
             for line in lines {
                 debug_assert_eq!(line.seq, *seen + 1, "numbers follow each other");
                 *seen = line.seq;
@@ -394,6 +423,27 @@ impl<'a> Running<'a> {
     }
 }
 
+/// The scope that a session needs for a message; `None` for those of everybody. A job that can be continued is a benchmark.
+const fn needed(ask: &ClientMessage) -> Option<Scope> {
+    match ask {
+        ClientMessage::StartJob(start) => Some(start.job.scope()),
+        ClientMessage::ContinueJob(_)
+        | ClientMessage::CancelJob { .. }
+        | ClientMessage::WatchEngine(_) => Some(Scope::Bench),
+        ClientMessage::ListJobs { .. }
+        | ClientMessage::SubscribeJob { .. }
+        | ClientMessage::UnsubscribeJob { .. }
+        | ClientMessage::SubscribeTelemetry { .. }
+        | ClientMessage::UnsubscribeTelemetry {}
+        | ClientMessage::UnwatchEngine {} => Some(Scope::Read),
+        // Everybody may give a right back.
+        ClientMessage::Identify(_)
+        | ClientMessage::Pair(_)
+        | ClientMessage::RevokeKey {}
+        | ClientMessage::Ping {} => None,
+    }
+}
+
 async fn stored(
     daemon: &Daemon,
     job: JobId,
@@ -402,6 +452,12 @@ async fn stored(
     let events = daemon.jobs.store().events(job, after, PAGE).await;
     let events = events.map_err(|fault| Close::Say(close::DRAINING, fault))?;
     Ok(events.iter().map(crate::jobs::serialize).collect())
+}
+
+/// Whether a job that a session follows gave way to later ones.
+async fn is_dropped(daemon: &Daemon, job: JobId) -> Result<bool, Close> {
+    let found = daemon.jobs.store().get(job).await;
+    found.map(|it| it.is_none()).map_err(|fault| Close::Say(close::DRAINING, fault))
 }
 
 /// Waits until the daemon ends. The guard of the watched value is a lock, so it is dropped at once.

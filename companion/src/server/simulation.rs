@@ -3,6 +3,7 @@
 //!
 //! After every step the rules of `ledger` and `seat` are checked. A seed that breaks one is printed with its trace.
 
+mod around;
 mod client;
 mod dice;
 mod disk;
@@ -140,6 +141,7 @@ mod tests {
         "end by signal",
         "resumed subscription",
         "revoked key",
+        "key revoked by its session",
         "withdrawn scope",
         "refused scope",
         "refused proof",

@@ -1,9 +1,11 @@
 //! `attach`: reads a running llama.cpp server, vLLM or SGLang over HTTP, and compares its rate with the model.
 
 mod asker;
+mod energy;
 mod http;
 mod judge;
 mod llama_cpp;
+mod machine_state;
 mod order;
 mod probe;
 mod prometheus;

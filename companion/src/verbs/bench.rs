@@ -1,9 +1,11 @@
 //! `bench`: measurements on this machine.
 
 mod diff;
+mod expected;
 mod flags;
 mod layer;
 pub(super) mod point;
+mod point_file;
 mod predicted;
 mod product;
 mod selftest;
@@ -18,6 +20,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, Rows};
 use flags::Settings;
+pub(crate) use flags::{CUDA_LIBS, cuda_libs};
 pub(super) use flags::{device, device_named, device_of};
 
 pub(super) fn command() -> Command {
@@ -25,6 +28,7 @@ pub(super) fn command() -> Command {
         .about("Measure on this machine: bandwidth, peaks, GEMV and GEMM, the other kernels of a layer; test the method; compare two results")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .arg(cuda_libs().global(true))
         .subcommands([
             bandwidth(),
             flops(),
@@ -54,7 +58,7 @@ fn bandwidth() -> Command {
 
 fn flops() -> Command {
     flags::add(Command::new("flops"))
-        .about("Arithmetic peaks: multiply-adds in FP32 and dot products in INT8, in registers")
+        .about("Arithmetic peaks: multiply-adds in FP32 and dot products in INT8, in registers; of a GPU tensor cores and large products of matrices, too")
         .arg(output::argument())
         .after_help("Example:\n  ridgepoint bench flops --isa avx2")
 }
@@ -114,7 +118,7 @@ fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn run_flops(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
-    point::all(settings, matches, |_| Kernel::PEAKS.map(|kernel| (kernel, Cache::Hot)).into())
+    point::all(settings, matches, |device| device.support().peaks())
 }
 
 fn print(records: &[BenchJson], matches: &ArgMatches) -> Result<(), Failure> {

@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
     let backend = Arg::new("backend")
         .long("backend")
         .value_name("NAME")
-        .help("Measure here instead: auto or cpu, in the formats of --weights; with -m above 1 fp32, fp16, int8");
+        .help("Measure here instead: auto, cpu or cuda:0, in the formats of --weights; with -m above 1 fp32, fp16, int8");
     let kernel = Arg::new("kernel")
         .long("kernel")
         .value_name("TEXT")
@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
         );
     flags::add(command, &flags::compare())
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
-        .args([measured, backend, kernel, output::argument()])
+        .args([measured, backend, kernel, super::cuda_libs(), output::argument()])
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -66,9 +66,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     runs::refuse_flags_of_runs(matches)?;
     let fields = flags::fields(matches, flags::EXPECTED_PRODUCT);
+    let mut other = None;
     let (file, rows) = match (name("measured"), name("backend")) {
         (Some(file), None) => (file, from_text(file, text.as_deref().unwrap_or_default())?),
-        (None, Some(backend)) => ("this machine", here::measure(backend, &fields)?),
+        (None, Some(backend)) => {
+            let (rows, of_other) = here::measure(backend, &fields)?;
+            other = of_other;
+            ("this machine", rows)
+        }
         (Some(_), Some(_)) => {
             return Err(Failure::bad(
                 "--measured and --backend exclude each other: measurements come from a file or are taken now",
@@ -82,7 +87,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     let request = Request { file, rows: &rows, fields };
     let points = request.points()?;
-    answer(&points).print(Form::of(matches))
+    answer(&points, other).print(Form::of(matches))
 }
 
 fn read_text(file: &str) -> Result<String, Failure> {
@@ -94,10 +99,17 @@ fn from_text(file: &str, text: &str) -> Result<Vec<Measured>, Failure> {
     read::parse(text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
-fn answer(points: &[Point]) -> Answer {
+/// `other` says that the measured machine is not the device of the theory.
+fn answer(points: &[Point], other: Option<String>) -> Answer {
     let compared = CompareJson::new(points);
-    let document = summary::compare(&title(points), &compared);
-    Answer { document, value: json!(compared), rows: Rows::At("/rows") }
+    let whose = if other.is_some() { ", of another machine" } else { "" };
+    let mut document = summary::compare(&format!("{}{whose}", title(points)), &compared);
+    let mut value = json!(compared);
+    if let Some(other) = other {
+        value["notes"] = json!([&other]);
+        document.notes(vec![other]);
+    }
+    Answer { document, value, rows: Rows::At("/rows") }
 }
 
 fn title(points: &[Point]) -> String {

@@ -8,7 +8,7 @@ use report::input::number_input;
 use crate::failure::Failure;
 
 /// Units with their length in s, the longest suffix first; a number alone is in s.
-const UNITS: [(&str, f64); 4] = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("", 1.0)];
+const UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0), ("", 1.0)];
 
 /// The range that a verb allows.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +51,17 @@ mod tests {
 
     #[test]
     fn times_with_and_without_a_unit() {
-        for (text, ms) in
-            [("1s", 1000), ("200ms", 200), ("0.5", 500), ("2 s", 2000), ("1min", 60_000)]
-        {
+        for (text, ms) in [
+            ("1s", 1000),
+            ("200ms", 200),
+            ("0.5", 500),
+            ("2 s", 2000),
+            ("1min", 60_000),
+            ("1h", 3_600_000),
+        ] {
             assert_eq!(parse(text), Some(Duration::from_millis(ms)), "{text}");
         }
-        for text in ["", "s", "ms", "-1s", "1h", "NaN", "inf", "1e400", "1k", "1 2s"] {
+        for text in ["", "s", "ms", "-1s", "1d", "NaN", "inf", "1e400", "1k", "1 2s"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -1,10 +1,12 @@
 //! `monitor`: runs a program and samples power, clocks, utilization, memory and temperature of the machine around it.
 
+mod cards;
 mod energy;
 mod run;
 mod sampler;
 mod series;
 mod signals;
+mod statistic;
 mod summary;
 
 use std::ffi::OsString;
@@ -41,7 +43,7 @@ pub(super) fn command() -> Command {
             file("series", "Write every sample to this file, by its ending as .csv or .jsonl"),
             file("output-file", "Write the summary to this file instead of stderr; as JSON unless -o says otherwise"),
             sensor_device::argument(
-                "Meters of power of this device alone: cpu, or a card as telemetry names it; the rest of the summary stays that of the machine",
+                "Meters of power of this device alone, and no other card: cpu, or a card as telemetry names it; the rest of the summary stays that of the machine",
             ),
             output::argument().help("Form of the summary on stderr; default: table"),
             Arg::new("command")

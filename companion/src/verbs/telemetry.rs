@@ -20,9 +20,9 @@ use crate::output::{self, Answer, Form, Rows};
 use crate::telemetry::{Owner, Quantity, SPAN, Sensed, Sensor, SensorReader};
 
 /// Shorter intervals would repeat a rate, which needs [`SPAN`].
-const INTERVALS: Range = Range { least: SPAN, most: Duration::from_hours(1) };
+pub(super) const INTERVALS: Range = Range { least: SPAN, most: Duration::from_hours(1) };
 /// The usual interval.
-const USUAL: Duration = Duration::from_secs(1);
+pub(super) const USUAL: Duration = Duration::from_secs(1);
 /// Erases a terminal and puts the cursor at its top.
 pub(super) const ERASE: &str = "\x1b[H\x1b[2J";
 
@@ -34,7 +34,7 @@ pub(super) fn command() -> Command {
             interval::argument("Time between two readings, 200ms to 1h; default 1s")
                 .requires("watch"),
             sensor_device::argument(
-                "Only the sensors of this device: cpu, or a card as a reading names it, such as amdgpu@0000:03:00.0",
+                "Only the sensors of this device: cpu, a GPU that runs kernels such as cuda:0, or a card as a reading names it, such as amdgpu@0000:03:00.0",
             ),
             output::argument(),
         ])
@@ -49,40 +49,58 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let interval = interval::of(matches, USUAL, INTERVALS)?;
     let device = sensor_device::asked(matches)?;
     let device = device.as_ref();
-    let mut reader = SensorReader::new(Clock::default());
+    let mut reader = SensorReader::prepared(Clock::default());
     // Load and power are differences of two readings.
     reader.sensed();
     thread::sleep(SPAN);
     if !watch::is_endless(matches) {
         return answer(&reader.sensed(), device).print(form);
     }
-    let erases = form == Form::Table && io::stdout().is_terminal();
     loop {
-        let text = answer(&reader.sensed(), device).text(form);
-        let text = match (form, erases) {
-            (Form::Table, true) => format!("{ERASE}{text}"),
-            // Tables in a file stand apart.
-            (Form::Table, false) => format!("{text}\n"),
-            _ => text,
-        };
-        output::print(&text)?;
+        print_again(&answer(&reader.sensed(), device), form)?;
         thread::sleep(interval);
     }
+}
+
+/// Prints one of several readings: in the place of the last one on a terminal.
+pub(super) fn print_again(answer: &Answer, form: Form) -> Result<(), Failure> {
+    let text = answer.text(form);
+    output::print(&match form {
+        Form::Table if io::stdout().is_terminal() => format!("{ERASE}{text}"),
+        // Tables in a file stand apart.
+        Form::Table => format!("{text}\n"),
+        _ => text,
+    })
 }
 
 /// The readings of a device, or all.
 struct Kept<'a> {
     sensors: Vec<&'a Sensor>,
-    device: Option<&'a Owner>,
+    asked: &'a Asked<'a>,
     /// Number of the others.
     left_out: usize,
 }
 
 fn answer(sensed: &Sensed, device: Option<&Owner>) -> Answer {
-    let is_kept =
-        |sensor: &&Sensor| device.is_none_or(|device| sensor.of.device.as_ref() == Some(device));
-    let sensors: Vec<&Sensor> = sensed.sensors.iter().filter(is_kept).collect();
-    let kept = Kept { device, left_out: sensed.sensors.len() - sensors.len(), sensors };
+    let of_device =
+        |sensor: &Sensor| device.is_none_or(|device| sensor.of.device.as_ref() == Some(device));
+    chosen(sensed, &Asked { device, others: "of the machine and of other devices" }, of_device)
+}
+
+/// The device that is asked for, and words for the sensors that are left out.
+pub(super) struct Asked<'a> {
+    pub(super) device: Option<&'a Owner>,
+    pub(super) others: &'static str,
+}
+
+/// The readings that are asked for, of a device if one is named; the others are counted.
+pub(super) fn chosen(
+    sensed: &Sensed,
+    asked: &Asked<'_>,
+    is_asked: impl Fn(&Sensor) -> bool,
+) -> Answer {
+    let sensors: Vec<&Sensor> = sensed.sensors.iter().filter(|it| is_asked(it)).collect();
+    let kept = Kept { asked, left_out: sensed.sensors.len() - sensors.len(), sensors };
     let readings: Vec<Value> = kept.sensors.iter().map(|sensor| reading(sensor)).collect();
     let value = json!({
         "schema": SCHEMA,
@@ -108,8 +126,11 @@ fn reading(sensor: &Sensor) -> Value {
 fn document(kept: &Kept<'_>) -> Document {
     let mut out = Document::default();
     let here = kept.sensors.iter().filter(|sensor| sensor.value.is_ok()).count();
-    let of = kept.device.map_or_else(String::new, |device| format!(" of {device}"));
-    out.heading(format!("{here} of {} sensors{of} can be read", kept.sensors.len()));
+    let of = kept.asked.device.map_or_else(String::new, |device| format!(" of {device}"));
+    out.heading(format!(
+        "{here} of {}{of} can be read",
+        n::counted(kept.sensors.len() as u64, "sensor", "sensors")
+    ));
     let mut table = Table::new(&[
         ("sensor", Align::Left),
         ("device, part", Align::Left),
@@ -128,10 +149,8 @@ fn document(kept: &Kept<'_>) -> Document {
     }
     out.table(table);
     if kept.left_out > 0 {
-        out.notes(vec![format!(
-            "{} sensors of the machine and of other devices are left out",
-            kept.left_out
-        )]);
+        let left_out = n::counted(kept.left_out as u64, "sensor", "sensors");
+        out.notes(vec![format!("left out: {left_out} {}", kept.asked.others)]);
     }
     out
 }
@@ -139,7 +158,7 @@ fn document(kept: &Kept<'_>) -> Document {
 fn shown(value: f64, quantity: Quantity) -> String {
     match quantity {
         Quantity::Ratio => n::percent(value),
-        Quantity::Processes | Quantity::Reasons => n::short(value, 3),
+        Quantity::Processes | Quantity::Reasons | Quantity::Error => n::short(value, 3),
         Quantity::Bytes => n::bytes(Bytes::new(value)),
         Quantity::Hertz => n::clock(Hertz::new(value)),
         Quantity::Celsius => format!("{}{}°C", n::short(value, 3), n::SPACE),
@@ -198,7 +217,7 @@ mod tests {
             "1 of 2 sensors of amdgpu@0000:03:00.0 can be read",
             "amdgpu@0000:03:00.0, PPT",
             "287 W",
-            "5 sensors of the machine and of other devices are left out",
+            "left out: 5 sensors of the machine and of other devices",
         ] {
             assert!(text.contains(expected), "{expected}: {text}");
         }

@@ -198,8 +198,8 @@ fn document(name: &str, file: &File, scored: &[Scored<'_>]) -> Document {
     out.heading(format!("Expected times against {name}"));
     let above = scored.iter().filter(|row| row.above_roof).count();
     out.line(format!(
-        "{} rows scored, {} refused, {} without a time, {above} faster than the roof.",
-        scored.len(),
+        "{} scored, {} refused, {} without a time, {above} faster than the roof.",
+        n::counted(scored.len() as u64, "row", "rows"),
         file.refused.len(),
         file.ceilings
     ));

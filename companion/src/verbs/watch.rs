@@ -21,9 +21,18 @@ pub(super) fn is_endless(matches: &ArgMatches) -> bool {
 /// # Errors
 /// A form that has no end while readings go on.
 pub(super) fn form(matches: &ArgMatches) -> Result<Form, Failure> {
+    if is_endless(matches) { endless_form(matches, "--watch") } else { Ok(Form::of(matches)) }
+}
+
+/// The form of readings that have no end, which `what` asks for.
+///
+/// # Errors
+/// A form that has no end while readings go on.
+pub(super) fn endless_form(matches: &ArgMatches, what: &str) -> Result<Form, Failure> {
     match Form::of(matches) {
         form @ (Form::Table | Form::Jsonl) => Ok(form),
-        form if !is_endless(matches) => Ok(form),
-        _ => Err(Failure::bad("--watch writes a table or, with -o jsonl, a line per reading")),
+        _ => Err(Failure::bad(format!(
+            "{what} writes a table or, with -o jsonl, a line per reading"
+        ))),
     }
 }

@@ -10,6 +10,7 @@ use kernels::cpu::clock::SystemClock;
 use kernels::devices::{Device, Settings};
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
+use protocol::job::ProgressUnit;
 use report::output::json::bench::BenchJson;
 use report::output::words::bench_sizes;
 use serde_json::json;
@@ -19,7 +20,7 @@ use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::jobs::predicted::point_s;
 use crate::measure::device::{self, MeasuredRoofs};
-use crate::measure::products::{elements, layouts};
+use crate::measure::products::Products;
 use crate::measure::{layers, machine, record};
 
 /// Interval of heartbeats, and the longest silence of the kernels in which they are still sent.
@@ -52,7 +53,10 @@ pub(super) fn run(
     if are_roofs {
         let file = MeasuredRoofs::of(&records).and_then(|roofs| device::file(&roofs, &found, None));
         channel.send(&match file {
-            Ok(file) => WorkerMessage::Device { file: format!("{file:#}\n") },
+            Ok(file) => {
+                let (file, whole) = device::texts(file);
+                WorkerMessage::Device { file, whole }
+            }
             Err(why) => WorkerMessage::Log { line: format!("no device file: {why}") },
         });
     }
@@ -75,10 +79,10 @@ pub(super) fn measure(
         device: Some(machine::name_of(&device.describe())),
     });
     let heartbeat = Heartbeat::start(channel);
-    let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
-    let mut records = Vec::new();
+    let (total, unit) = (points.len() as u64, ProgressUnit::Points);
+    let (mut records, mut refusal) = (Vec::new(), None);
     for (done, (name, work)) in (0..).zip(points).skip(skipped as usize) {
-        channel.send(&WorkerMessage::Progress { done, total, note: name.clone() });
+        channel.send(&WorkerMessage::Progress { done, total, unit, note: name.clone() });
         let mut go_on = |_stage| {
             heartbeat.note_progress();
             if channel.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -90,11 +94,20 @@ pub(super) fn measure(
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(None),
+            // The kernels of other formats may take these sizes.
+            Err(stopped @ Stopped::Failed(Fault::Refused(_))) => {
+                let why = sentence(name, device, &stopped);
+                channel.send(&WorkerMessage::Log { line: format!("left out: {why}") });
+                refusal = refusal.or(Some(why));
+            }
             Err(stopped) => return Err(sentence(name, device, &stopped)),
         }
     }
-    channel.send(&WorkerMessage::Progress { done: total, total, note: String::new() });
-    Ok(Some(records))
+    channel.send(&WorkerMessage::Progress { done: total, total, unit, note: String::new() });
+    match refusal {
+        Some(why) if records.is_empty() => Err(why),
+        _ => Ok(Some(records)),
+    }
 }
 
 /// The sentence about a point that could not be measured.
@@ -110,8 +123,10 @@ fn sentence(point: &str, device: &dyn Backend, stopped: &Stopped<Fault>) -> Stri
 
 /// The device of an order.
 pub(super) fn find(asked: &str, hooks: &Hooks) -> Result<Device, String> {
-    let devices = machine::devices(hooks);
-    machine::find(&devices, Some(asked)).cloned().map_err(|unknown| unknown.to_string())
+    let devices = machine::devices(hooks, Some(asked));
+    machine::find(&devices, Some(asked))
+        .cloned()
+        .map_err(|unknown| machine::absent(&unknown, asked))
 }
 
 /// Opens the device of an order.
@@ -142,7 +157,8 @@ fn plan(spec: &BenchSpec) -> Plan {
 
 fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>, String> {
     let work = |kernel, cache| Work { kernel, cache, seed: SEED };
-    let named = |kernel: Kernel, cache| (kernel.key().to_owned(), work(kernel, cache));
+    let named = |kernel: Kernel, cache| (machine::point(kernel), work(kernel, cache));
+    let own = Products(device.support());
     match spec.what {
         BenchKind::Bandwidth => {
             let bytes = device.support().cold_bytes;
@@ -150,12 +166,13 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
             Ok(kernels.map(|kernel| named(kernel, Cache::Cold)).into())
         }
         BenchKind::Flops => {
-            Ok(peaks(device).into_iter().map(|kernel| named(kernel, Cache::Hot)).collect())
+            let peaks = device.support().peaks();
+            Ok(peaks.into_iter().map(|(kernel, cache)| named(kernel, cache)).collect())
         }
         BenchKind::Roofs => {
             // Other programs only lower a roof, so each is measured three times and the best counts.
             let read = (Kernel::Read { bytes: device.support().cold_bytes }, Cache::Cold);
-            let peaks = peaks(device).into_iter().map(|kernel| (kernel, Cache::Hot));
+            let peaks = device.support().peaks();
             let once: Vec<(Kernel, Cache)> = core::iter::once(read).chain(peaks).collect();
             let thrice = once.iter().copied().cycle().take(3 * once.len());
             Ok(thrice.map(|(kernel, cache)| named(kernel, cache)).collect())
@@ -169,7 +186,7 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
                         "m is {m}, but packed weights take 1 to {most} tokens; use gemm"
                     ));
                 }
-                for layout in layouts(&spec.formats)? {
+                for layout in own.layouts(&spec.formats)? {
                     let product = GemvShape { layout, m: shape.m, n: shape.n, k: shape.k };
                     let tokens =
                         if shape.m > 1 { format!("{} × ", shape.m) } else { String::new() };
@@ -182,11 +199,10 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
         BenchKind::Gemm => {
             let mut points = Vec::new();
             for shape in &spec.shapes {
-                for element in elements(&spec.formats)? {
+                for element in own.elements(&spec.formats)? {
                     let Shape { m, n, k } = *shape;
                     let product = GemmShape { element, m, n, k };
-                    let name = format!("{m} × {n} × {k} in {}", product.format().key);
-                    points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
+                    points.push(named(Kernel::Gemm(product), Cache::Cold));
                 }
             }
             Ok(points)
@@ -209,14 +225,12 @@ fn points(spec: &BenchSpec, device: &dyn Backend) -> Result<Vec<(String, Work)>,
     }
 }
 
-/// The peaks that a device has kernels for.
-fn peaks(device: &dyn Backend) -> Vec<Kernel> {
-    let support = device.support();
-    Kernel::PEAKS.into_iter().filter(|kernel| support.has(*kernel)).collect()
-}
-
 /// Converts the published record to the protocol's.
 fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
+    if record.expected.is_none() {
+        let why = "a job has none; the page computes it for its own device";
+        record.conditions.missing.insert("expected".into(), why.into());
+    }
     if record.samples_s.len() > MAX_SAMPLES {
         record.samples_s.clear();
     }

@@ -33,9 +33,14 @@ pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Resul
     };
     let calibrated = Calibrated::new(&records)?;
     let device = device::file(&MeasuredRoofs::calibrated(&calibrated, &records)?, &found, None)?;
+    let (device, whole_device) = device::texts(device);
+    let own = calibrated.own();
+    let before = own.for_older_programs();
     channel.send(&WorkerMessage::Calibration {
-        calibration: calibration_file::write(&calibrated.own()),
-        device: Some(format!("{device:#}\n")),
+        calibration: calibration_file::write(&before),
+        whole: (before.rows.len() < own.rows.len()).then(|| calibration_file::write(&own)),
+        device: Some(device),
+        whole_device,
     });
     Ok(true)
 }
@@ -45,7 +50,9 @@ const fn is_in_quick_plan(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Gemv(it) => {
             let judges = matches!(it.layout, Layout::Fp32) && it.n == 5120;
-            it.n == it.k && (it.n <= 4096 || judges)
+            let is_few = it.m > 1;
+            it.n == it.k
+                && if is_few { matches!(it.layout, Layout::Fp32) } else { it.n <= 4096 || judges }
         }
         _ => true,
     }

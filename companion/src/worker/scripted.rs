@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use protocol::bench::{BenchRecord, Check, Precision, Time};
+use protocol::job::ProgressUnit;
 
 use super::WorkerChannel;
 use super::script::{Act, Script};
@@ -22,7 +23,8 @@ pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel, tries: &Tr
             return channel.send(&WorkerMessage::Stopped {});
         }
         let note = format!("step {step}");
-        channel.send(&WorkerMessage::Progress { done: step, total: script.steps, note });
+        let (done, total) = (step.into(), script.steps.into());
+        channel.send(&WorkerMessage::Progress { done, total, unit: ProgressUnit::Points, note });
         channel.send(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
     }
     act(script.act, channel, tries);

@@ -60,12 +60,30 @@ impl Tries<'_> {
         lines.push(format!("core file: {most}"));
         #[cfg(target_os = "linux")]
         lines.push(format!("memory: {:?}", rustix::process::dumpable_behavior()));
+        #[cfg(target_os = "linux")]
+        lines.extend(filters());
         for left in [new.with_extension("s"), new.clone()] {
             let _ = fs::remove_file(left);
         }
         let _ = fs::remove_dir(new.with_extension("d"));
         lines
     }
+}
+
+/// The filters of system calls, in parts that fit a line.
+#[cfg(target_os = "linux")]
+fn filters() -> Vec<String> {
+    let programs =
+        crate::sandbox::instructions(crate::sandbox::Drives::Nothing).unwrap_or_default();
+    let mut lines = Vec::new();
+    for (at, program) in programs.iter().enumerate() {
+        for (part, instructions) in program.chunks(20).enumerate() {
+            let hex: String =
+                instructions.concat().iter().map(|byte| format!("{byte:02x}")).collect();
+            lines.push(format!("filter {at} {part:03}: {hex}"));
+        }
+    }
+    lines
 }
 
 /// The daemon.

@@ -15,6 +15,7 @@ use crate::harness::{Daemon, hooked, scripting};
 use crate::keys::verb;
 use crate::script::Act;
 use crate::socket::{Heard, Key, random, script};
+use crate::v0;
 
 /// C01, C02
 #[test]
@@ -105,7 +106,7 @@ fn a_repeated_request_is_one_job() {
     let other = ClientMessage::StartJob(StartJob { request, job: script(2, 1, Act::Finish) });
     assert_eq!(client.fault(other), FaultCode::Conflict);
     let ServerMessage::Jobs { jobs, .. } =
-        client.ask(ClientMessage::ListJobs { limit: 10, before: None })
+        client.ask(ClientMessage::ListJobs { limit: 10, before: None, later: true })
     else {
         panic!("no list")
     };
@@ -132,7 +133,7 @@ fn a_history_of_large_jobs_is_listed_in_pages() {
         .collect();
     let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
     loop {
-        let answer = client.ask(ClientMessage::ListJobs { limit: 50, before });
+        let answer = client.ask(ClientMessage::ListJobs { limit: 50, before, later: true });
         let bytes = serde_json::to_string(&answer).expect("JSON").len();
         assert!(bytes <= LIMITS.message_bytes as usize + 1024, "{bytes} bytes");
         let ServerMessage::Jobs { jobs, more, .. } = answer else { panic!("{answer:?}") };
@@ -146,6 +147,47 @@ fn a_history_of_large_jobs_is_listed_in_pages() {
     listed.reverse();
     assert_eq!(listed, all);
     assert!(pages > 2, "{pages} pages");
+}
+
+/// A page built before `hello.can` asks without `later` and loses its list by one order that it cannot read.
+#[test]
+fn a_page_of_before_keeps_its_list_beside_jobs_of_later_kinds() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _) = daemon.paired();
+    let hello = daemon.open().hello;
+    assert!(hello.can.expect("abilities").lists_later, "later pages ask for all");
+    let JobSpec::Bench(first) = script(1, 1, Act::Finish) else { panic!("a bench job") };
+    let sizes = ["batch", "heads", "kv_heads", "head_dim", "new", "context"];
+    let sizes = vec![sizes.map(|size| (size.to_owned(), 1)).into()];
+    let (what, formats) = (BenchKind::Attention, vec!["fp16".to_owned()]);
+    let later = BenchSpec { what, sizes, formats, ..first.clone() };
+    let jobs = [&first, &later, &later].map(|spec| {
+        match client.start(random(), JobSpec::Bench(spec.clone())) {
+            ServerMessage::Accepted(accepted) => accepted.job.0,
+            other => panic!("{other:?}"),
+        }
+    });
+    // The list of a page of before is full of what it reads, whatever lies between.
+    let mut list = |limit, later| {
+        let ask = ClientMessage::ListJobs { limit, before: None, later };
+        serde_json::to_string(&client.ask(ask)).expect("JSON")
+    };
+    for (limit, later, listed) in
+        [(1, false, &jobs[..1]), (9, false, &jobs[..1]), (9, true, &jobs[..])]
+    {
+        let text = list(limit, later);
+        let read = serde_json::from_str::<v0::ServerMessage>(&text);
+        assert_eq!(read.is_ok(), !later, "{text}");
+        if let Ok(v0::ServerMessage::Jobs { jobs }) = read {
+            assert_eq!(jobs.iter().map(|job| job.job.0).collect::<Vec<_>>(), listed);
+        }
+        let ServerMessage::Jobs { jobs, .. } = serde_json::from_str(&text).expect("a list") else {
+            panic!("{text}")
+        };
+        let mut numbers: Vec<u64> = jobs.iter().map(|job| job.job.0).collect();
+        numbers.reverse();
+        assert_eq!(numbers, listed);
+    }
 }
 
 fn spec_of(bench: &BenchSpec) -> ToldSpec {

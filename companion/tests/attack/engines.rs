@@ -12,7 +12,8 @@ use protocol::fault::FaultCode;
 use protocol::server::ServerMessage;
 
 use crate::harness::{Daemon, scripting};
-use crate::socket::Client;
+use crate::keys::verb;
+use crate::socket::{Client, Key};
 
 /// A llama.cpp server of recorded answers, whose counters grow with every request; returns its address.
 fn server() -> String {
@@ -56,6 +57,14 @@ fn watch(url: &str, fields: &[(&str, &str)]) -> ClientMessage {
         fields: fields.collect(),
         files: BTreeMap::new(),
     })
+}
+
+/// A session with a key of its own.
+fn paired_anew(daemon: &Daemon) -> (Client, Key) {
+    let link = verb(daemon, "pair");
+    let mut client = daemon.open();
+    let key = client.pair(link.split_once("#pair=").expect("a link").1).expect("the code is good");
+    (client, key)
 }
 
 /// The next state of a server, within twenty seconds.
@@ -131,12 +140,24 @@ fn other_machines_files_and_a_fifth_server_are_refused() {
         panic!("something answered")
     };
     assert!(why.contains("nothing answers"), "{why}");
-    let mut sessions: Vec<Client> = (0..4).map(|_| daemon.connect(&key)).collect();
+    let mut sessions: Vec<Client> = (0..2).map(|_| daemon.connect(&key)).collect();
     for session in &mut sessions {
         assert!(matches!(session.ask(watch(&url, &[])), ServerMessage::Ok));
     }
-    let ServerMessage::Fault(full) = client.ask(watch(&url, &[])) else { panic!("a fifth") };
+    let ServerMessage::Fault(full) = client.ask(watch(&url, &[])) else { panic!("a third") };
+    assert!(full.message.contains("a key may have at most 2 servers"), "{}", full.message);
+    // Another key finds the places that are left, and a third one none.
+    let (other, other_key) = paired_anew(&daemon);
+    let mut others: Vec<Client> = vec![other, daemon.connect(&other_key)];
+    for session in &mut others {
+        assert!(matches!(session.ask(watch(&url, &[])), ServerMessage::Ok));
+    }
+    let (mut last, _) = paired_anew(&daemon);
+    let ServerMessage::Fault(full) = last.ask(watch(&url, &[])) else { panic!("a fifth") };
     assert!(full.message.contains("at most 4 servers"), "{}", full.message);
+    // A place that is given back is found.
+    drop(others);
+    daemon.wait_for("a place", || matches!(last.ask(watch(&url, &[])), ServerMessage::Ok));
     // One that reads already may read another.
     assert!(matches!(sessions[0].ask(watch(&url, &[])), ServerMessage::Ok));
 }

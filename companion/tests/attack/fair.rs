@@ -307,7 +307,7 @@ fn peers_of_the_network_only_look() {
     let job = ClientMessage::CancelJob { job: protocol::job::JobId(1) };
     assert_eq!(client.fault(job), FaultCode::Forbidden);
     assert!(matches!(
-        client.ask(ClientMessage::ListJobs { limit: 1, before: None }),
+        client.ask(ClientMessage::ListJobs { limit: 1, before: None, later: true }),
         ServerMessage::Jobs { .. }
     ));
     let token = verb(&daemon, "keys new --name program --scope read");

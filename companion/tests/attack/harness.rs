@@ -103,7 +103,7 @@ impl Daemon {
         let mut child = Ends(child.expect("the binary starts"));
         let said = Arc::new(Mutex::new(String::new()));
         let (stderr, kept) = (child.0.stderr.take().expect("piped"), Arc::clone(&said));
-        thread::spawn(move || {
+        let reads = thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 kept.lock().expect("nobody panics with it").push_str(&format!("{line}\n"));
             }
@@ -117,7 +117,8 @@ impl Daemon {
             .find_map(|start| address.strip_prefix(start)?.strip_suffix('/'));
         let Some(port) = port.and_then(|port| port.parse().ok()) else {
             let code = child.0.wait().expect("it ends").code();
-            thread::sleep(Duration::from_millis(50));
+            // Its last words may still be in the pipe.
+            reads.join().expect("it only reads");
             return Err(format!("{code:?}: {}", said.lock().expect("as above")));
         };
         let daemon = Self { child, port, folder, said };

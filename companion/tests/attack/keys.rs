@@ -6,13 +6,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
+use protocol::client::ClientMessage;
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
+use protocol::server::ServerMessage;
 use serde_json::json;
 
 use crate::binary::program;
 use crate::harness::{Daemon, Setup, hooked, scripting};
 use crate::script::Act;
+use crate::socket::Closed;
 
 /// Runs a verb on the folders of a daemon, as the user who owns them.
 pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
@@ -218,4 +221,25 @@ fn the_tools_for_programs_need_a_token_on_this_machine_too() {
     }
     let page = daemon.ask("POST", "/mcp", &[json, &bearer], &" ".repeat(300 * 1024));
     assert_eq!(page.status, 413);
+}
+
+#[test]
+fn a_page_revokes_its_own_key_and_no_other() {
+    let daemon = Daemon::start(&scripting());
+    assert!(daemon.open().hello.can.expect("abilities").own_state, "its folder is that of --state");
+    let (mut other, _) = daemon.paired();
+    let link = verb(&daemon, "pair --scope read");
+    let mut client = daemon.open();
+    let key = client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+    client.send(r#"{"id":7,"ask":{"type":"revoke_key","key":"0000000000000000"}}"#);
+    assert_eq!(client.answer_or_push(), Some(FaultCode::Malformed), "it names no key");
+    client.send(r#"{"id":8,"ask":{"type":"revoke_key"}}"#);
+    let expected = Closed { code: Some(4403), bye: Some(FaultCode::Unauthenticated) };
+    assert_eq!(client.closed(), expected);
+    assert_eq!(daemon.open().identify(&key).expect_err("it is gone").code, Some(4401));
+    assert!(!verb(&daemon, "keys list").contains(&key.name.to_string()));
+    assert!(matches!(other.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+    let logged = daemon.audit();
+    let line = logged.iter().find(|line| line.action == "revoke_keys").expect("a line");
+    assert_eq!(line.whole["key_id"], key.name.to_string());
 }

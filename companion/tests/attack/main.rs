@@ -23,13 +23,14 @@
 //! - D12: an fsync error is simulated by a hook in the store, because a real one needs a file system of its own.
 //! - D13: losing unsynced writes needs FUSE; that commits are synced is tested as a setting of the daemon's own connection, by which the
 //!   simulation in `src/server/simulation.rs` decides what a loss of power leaves.
-//! - G03, G06, G09, G10, G11: need a GPU, its driver, or a process in uninterruptible sleep. Of G12 the refusal and the
-//!   watchdog are tested with a memory that a hook tells.
+//! - G06: needs a process in uninterruptible sleep. G03, G09, G10 and G11 are tested with a driver and a management library that the tests
+//!   build, not with a GPU. Of G12 the refusal and the watchdog are tested with a memory that a hook tells.
 //! - P, M, W, X except X07 and X10: concern model files and power modes, which the daemon does not have yet.
 
 mod auth;
 #[path = "../binary/mod.rs"]
 mod binary;
+mod calls;
 mod clients;
 mod devices;
 mod engines;
@@ -40,6 +41,7 @@ mod floods;
 mod harness;
 mod keys;
 mod log;
+mod nvml;
 mod origin;
 mod pauses;
 mod resources;
@@ -56,4 +58,6 @@ mod socket;
 mod storage;
 mod sweep;
 mod unix;
+#[path = "../../protocol/tests/v0/messages.rs"]
+mod v0;
 mod workers;

@@ -44,7 +44,7 @@ fn accepted(answer: &ServerMessage) -> Option<JobId> {
 }
 
 fn jobs(client: &mut Client) -> Vec<JobSummary> {
-    match client.ask(ClientMessage::ListJobs { limit: 8, before: None }) {
+    match client.ask(ClientMessage::ListJobs { limit: 8, before: None, later: true }) {
         ServerMessage::Jobs { jobs, .. } => jobs,
         other => panic!("{other:?}"),
     }
@@ -202,7 +202,7 @@ fn a_row_that_cannot_be_read_spoils_no_other() {
     });
     let daemon = Daemon::start_in(folder, &scripting()).expect("it starts");
     let mut client = daemon.connect(&key);
-    let all = ClientMessage::ListJobs { limit: 8, before: None };
+    let all = ClientMessage::ListJobs { limit: 8, before: None, later: true };
     let answer = client.ask(all);
     let ServerMessage::Jobs { jobs: listed, more: false, passed_over: 3 } = answer else {
         panic!("{answer:?}")

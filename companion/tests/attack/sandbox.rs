@@ -76,7 +76,7 @@ impl Place {
 }
 
 /// The result of each try of a worker, by its name.
-fn tried(client: &mut Client) -> BTreeMap<String, String> {
+pub(crate) fn tried(client: &mut Client) -> BTreeMap<String, String> {
     let job = client.scripted(0, 0, Act::Try);
     let lines = client.follow(job, 0).into_iter().filter_map(|event| match event.event {
         JobEvent::Log { line } => Some(line),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use protocol::client::ClientMessage;
 use protocol::fault::FaultCode;
-use protocol::job::JobState;
+use protocol::job::{CalibrateSpec, JobSpec, JobState};
 use protocol::scope::Scope;
 use protocol::server::ServerMessage;
 
@@ -27,6 +27,30 @@ fn refusal(client: &mut Client) -> String {
     match client.start(random(), script(1, 1, Act::Finish)) {
         ServerMessage::Fault(fault) if fault.code == FaultCode::Forbidden => fault.message,
         other => panic!("{other:?}"),
+    }
+}
+
+/// Each kind of job is refused by the scope that it needs, and a session with that scope starts it.
+#[test]
+fn a_job_needs_the_scope_of_its_kind() {
+    let daemon = Daemon::start(&scripting());
+    let (mut reader, _) = reader(&daemon);
+    let (mut client, _) = daemon.paired();
+    let calibration = JobSpec::Calibrate(CalibrateSpec { backend: None });
+    let jobs = [script(1, 1, Act::Finish), calibration];
+    let mut kinds = jobs.each_ref().map(JobSpec::kind);
+    kinds.sort_unstable();
+    assert_eq!(kinds, JobSpec::KINDS, "one of each");
+    for job in jobs {
+        let scope = job.scope();
+        assert!(client.scopes.contains(&scope) && !reader.scopes.contains(&scope));
+        let ServerMessage::Fault(fault) = reader.start(random(), job.clone()) else {
+            panic!("started by a reader: {job:?}")
+        };
+        assert_eq!(fault.code, FaultCode::Forbidden);
+        assert!(fault.message.contains(scope.key()), "{}", fault.message);
+        let answer = client.start(random(), job);
+        assert!(matches!(answer, ServerMessage::Accepted(_)), "{answer:?}");
     }
 }
 

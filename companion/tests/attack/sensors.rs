@@ -70,6 +70,24 @@ fn setup(machine: &Folder) -> Setup {
     hooked(hooks(machine))
 }
 
+/// A machine whose meter hangs, with three thermometers: of a drive, which hangs, of a card, which sleeps, and of the processor.
+fn machine_with_thermometers() -> Folder {
+    let folder = machine_that_hangs();
+    for (file, text) in [
+        ("hwmon1/name", "nvme\n"),
+        ("hwmon2/name", "nouveau\n"),
+        ("hwmon2/device/power/runtime_status", "suspended\n"),
+        ("hwmon3/name", "k10temp\n"),
+        ("hwmon3/temp1_input", "45500\n"),
+    ] {
+        folder.file(&format!("machine/sys/class/hwmon/{file}"), text);
+    }
+    for chip in ["hwmon1", "hwmon2"] {
+        hangs(&folder.path(&format!("machine/sys/class/hwmon/{chip}/temp1_input")));
+    }
+    folder
+}
+
 /// The reading of a sensor.
 fn of<'a>(telemetry: &'a Telemetry, name: &str) -> &'a Reading {
     let found = telemetry.readings.iter().find(|reading| reading.name == name);
@@ -224,6 +242,49 @@ fn the_verbs_end_and_name_the_meter_that_hangs() {
     let watts = of("amd_energy power1")["mean_w"].as_f64().unwrap_or_default();
     assert!((watts - 12.0).abs() < 1e-6, "{value}");
     assert!(of("battery")["energy_j"].as_f64() > Some(0.0), "{value}");
+    let card = &value["cards"][0];
+    let why = card["missing"]["utilization_mean"].as_str().unwrap_or_default();
+    assert!(why.starts_with("no answer from amdgpu@0000:03:00.0 for "), "{value}");
+}
+
+#[test]
+fn a_thermometer_that_hangs_hides_neither_the_processor_nor_a_meter() {
+    let machine = machine_with_thermometers();
+    let daemon = Daemon::start(&setup(&machine));
+    let read = || -> Telemetry {
+        serde_json::from_str(&daemon.get("/api/v1/telemetry").body).expect("readings")
+    };
+    let celsius = |telemetry: &Telemetry| {
+        let found = of(telemetry, "temperature_celsius");
+        (found.value, found.source.clone().unwrap_or_default())
+    };
+    daemon.wait_for("the processor's temperature", || {
+        celsius(&read()) == (Some(45.5), "k10temp".to_owned())
+    });
+    says_it(&read());
+    // Without the processor's, that of the drive is asked, hangs and is named; the card that sleeps is not read.
+    let file = machine.path("machine/sys/class/hwmon/hwmon3/temp1_input");
+    fs::remove_file(&file).expect("ours");
+    fs::remove_dir_all(machine.path("machine/sys/class/hwmon/hwmon3")).expect("ours");
+    let mut why = String::new();
+    daemon.wait_for("the reason", || {
+        why = of(&read(), "temperature_celsius").reason.clone().unwrap_or_default();
+        why.starts_with("nvme: no answer from /sys/class/hwmon/hwmon1 for ")
+    });
+    fs::remove_dir_all(machine.path("machine/sys/class/hwmon/hwmon1")).expect("ours");
+    daemon.wait_for("the reason of the card", || {
+        why = of(&read(), "temperature_celsius").reason.clone().unwrap_or_default();
+        why == "nouveau: it sleeps, and reading would wake it up"
+    });
+    // The processor's own hangs, and no other one stands for it.
+    machine.file("machine/sys/class/hwmon/hwmon3/name", "k10temp\n");
+    hangs(&file);
+    machine.file("machine/sys/class/hwmon/hwmon5/name", "nvme\n");
+    machine.file("machine/sys/class/hwmon/hwmon5/temp1_input", "61000\n");
+    daemon.wait_for("the reason of the processor", || {
+        why = of(&read(), "temperature_celsius").reason.clone().unwrap_or_default();
+        why.starts_with("k10temp: no answer from /sys/class/hwmon/hwmon3 for ")
+    });
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::script::Act;
 use crate::socket::{Client, Key, random, script};
 
 fn jobs(client: &mut Client) -> Vec<JobSummary> {
-    match client.ask(ClientMessage::ListJobs { limit: 100, before: None }) {
+    match client.ask(ClientMessage::ListJobs { limit: 100, before: None, later: true }) {
         ServerMessage::Jobs { jobs, .. } => jobs,
         other => panic!("{other:?}"),
     }

@@ -76,7 +76,7 @@ fn a_daemon_killed_during_a_sweep_keeps_every_point() {
     let starts = daemon.audit().into_iter().filter(|line| line.action == "start_job").count();
     assert_eq!(starts, 1);
     let ServerMessage::Jobs { jobs, .. } =
-        client.ask(ClientMessage::ListJobs { limit: 9, before: None })
+        client.ask(ClientMessage::ListJobs { limit: 9, before: None, later: true })
     else {
         panic!("no list")
     };

@@ -9,6 +9,7 @@ use protocol::fault::FaultCode;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent};
 use protocol::server::ServerMessage;
 
+use crate::binary::{Folder, TURN};
 use crate::harness::{Daemon, Setup, children_of, scripting};
 use crate::script::{Act, Script};
 use crate::socket::{Client, job_of, random};
@@ -272,4 +273,33 @@ fn a_worker_inherits_nothing_from_the_daemon() {
     client.ask(ClientMessage::CancelJob { job });
     client.end_of(job);
     assert!(children_of(worker).is_empty());
+}
+
+/// A job waits while another ridgepoint measures on this machine, and can be canceled meanwhile.
+#[test]
+fn a_job_waits_until_another_ridgepoint_has_measured() {
+    let folder = Folder::new();
+    let path = folder.file("turn", "");
+    let before = Some(format!("export {TURN}={path}"));
+    let daemon = Daemon::start(&Setup { before, ..scripting() });
+    let (mut client, key) = daemon.paired();
+    let other = std::fs::File::open(&path).expect("it was written");
+    other.lock().expect("nobody else has it");
+    let (first, second) = (client.scripted(1, 1, Act::Finish), client.scripted(1, 1, Act::Finish));
+    let waits = |event: &NumberedEvent| matches!(&event.event, JobEvent::Progress { note, .. } if note.starts_with("waits until another ridgepoint"));
+    let says_that_it_waits = |job| {
+        let events = daemon.connect(&key).follow_some(job, 0, 2);
+        assert!(waits(&events[1]), "{events:?}");
+    };
+    says_that_it_waits(first);
+    assert_eq!(daemon.children(), [0; 0], "no worker has started");
+    client.ask(ClientMessage::CancelJob { job: first });
+    assert_eq!(client.end_of(first), (JobState::Canceled, None));
+    says_that_it_waits(second);
+    other.unlock().expect("it was locked");
+    assert_eq!(client.end_of(second), (JobState::Done, None));
+    for job in [first, second] {
+        let events = client.follow(job, 0);
+        assert_eq!(events.iter().filter(|event| waits(event)).count(), 1, "{events:?}");
+    }
 }

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The binary, started in a folder without files of ours.
+/// Environment variable of the binary with the file of the lock of those that measure.
+pub(crate) const TURN: &str = "RIDGEPOINT_TEST_TURN";
+
+/// The binary, started in a folder without files of ours. It does not wait for others that measure.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ridgepoint"));
+    command.env(TURN, "");
     command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
     command
 }

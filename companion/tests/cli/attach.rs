@@ -18,7 +18,7 @@ use crate::weight_files::small_gguf;
 type Answers = dyn Fn(&str, usize) -> Vec<u8> + Send + Sync;
 
 /// A server for the rest of the test; returns its address.
-fn server(answers: impl Fn(&str, usize) -> Vec<u8> + Send + Sync + 'static) -> String {
+pub(crate) fn server(answers: impl Fn(&str, usize) -> Vec<u8> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("bound"));
     let answers: Arc<Answers> = Arc::new(answers);
@@ -81,7 +81,7 @@ fn llama_cpp(path: &str, asked: usize) -> Vec<u8> {
     })
 }
 
-fn vllm(path: &str, asked: usize) -> Vec<u8> {
+pub(crate) fn vllm(path: &str, asked: usize) -> Vec<u8> {
     match path {
         "/version" => ok(r#"{"version":"0.11.0"}"#),
         "/v1/models" => ok(include_str!("../attach/vllm/models.json")),
@@ -135,6 +135,27 @@ fn llama_cpp_is_read_by_counters_and_slots() {
         server(llama_cpp)
     ));
     assert!(text.contains("does not serve this model: its model has 143"), "{text}");
+}
+
+#[test]
+fn a_mode_that_saves_power_is_noted_for_a_server_of_this_machine() {
+    let machine = Folder::new();
+    machine.file("machine/sys/firmware/acpi/platform_profile", "low-power\n");
+    let hooks = serde_json::json!({ "sensors": machine.path("machine") }).to_string();
+    let (here, elsewhere) = (server(llama_cpp), server(llama_cpp));
+    let noted = |url: &str| {
+        let mut program = program();
+        program.env("RIDGEPOINT_TEST_HOOKS", &hooks);
+        program.args(["attach", url, "--interval", "200ms", "-o", "json"]);
+        let ended = program.output().expect("the binary starts");
+        let value: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+        value["notes"].to_string()
+    };
+    let notes = noted(&here);
+    assert!(notes.contains("this machine saves power (power mode low-power)"), "{notes}");
+    // An address that is not known to be this machine's is another machine.
+    let notes = noted(&elsewhere.replace("127.0.0.1", "0.0.0.0"));
+    assert!(notes.contains("no --hardware") && !notes.contains("saves power"), "{notes}");
 }
 
 #[test]

@@ -194,7 +194,11 @@ fn malformed_claims_are_refused() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (words, expected) in [
-        ("", "name a verb"),
+        ("", "name a verb, such as estimate"),
+        (
+            "keys",
+            "name a verb of keys: list, new, grant, withdraw, revoke; `ridgepoint keys --help`",
+        ),
         ("estimat", "a similar subcommand exists: 'estimate'"),
         ("estimate --hardwre t4", "a similar argument exists: '--hardware'"),
         ("estimate --hardware", "a value is required"),

@@ -51,81 +51,6 @@ fn every_form_has_every_point() {
 }
 
 #[test]
-fn two_files_are_compared_point_by_point() {
-    let folder = Folder::new();
-    let record = |time: f64| {
-        let samples: Vec<f64> = (0..30).map(|i| time * (1.0 + 0.0001 * f64::from(i))).collect();
-        serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}])
-    };
-    let a = folder.file("a.json", record(1.0).to_string());
-    let b = folder.file("b.json", record(1.1).to_string());
-    let other = folder.file("c.json", record(1.0).to_string().replace("read", "copy"));
-    let rows: Vec<Value> =
-        serde_json::from_str(&answer(&format!("bench diff {a} {b} -o json"))).unwrap();
-    assert_eq!(rows[0]["verdict"], "slower");
-    assert!((rows[0]["time_ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
-    assert!(answer(&format!("bench diff {a} {a}")).contains("no difference found"));
-    // Points that only one of the files has are listed.
-    let records =
-        |path: &str| serde_json::from_str::<Vec<Value>>(&std::fs::read_to_string(path).unwrap());
-    let both = [records(&a).unwrap(), records(&other).unwrap()].concat();
-    let both = folder.file("d.json", serde_json::json!(both).to_string());
-    let said = answer(&format!("bench diff {both} {a}"));
-    assert!(said.contains(&format!("Only in {both}: copy 1 bytes cold.")), "{said}");
-    let ended = line(&format!("bench diff {a} {other}"));
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("no point in common"), "{}", ended.stderr);
-}
-
-#[test]
-fn a_regression_outside_its_interval_is_exit_code_4() {
-    let folder = Folder::new();
-    let file = |name: &str, time: f64, n: u32| {
-        let samples: Vec<f64> =
-            (0..n).map(|i| time * (1.0 + 0.001 * f64::from(i * 7 % 40))).collect();
-        let record = serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}]);
-        folder.file(name, record.to_string())
-    };
-    let (a, same, slow) =
-        (file("a.json", 1.0, 40), file("s.json", 1.001, 40), file("b.json", 1.1, 40));
-    for (b, threshold, code, judged) in [
-        (&same, "0.95", 0, "reached"),
-        (&same, "1", 0, "open"),
-        (&slow, "0.95", 4, "missed"),
-        (&slow, "0.89", 0, "reached"),
-        (&slow, "0.91", 0, "open"),
-        (&a, "1.05", 4, "missed"),
-    ] {
-        let ended = line(&format!("bench diff {a} {b} --threshold {threshold} -o json"));
-        assert_eq!(ended.code, Some(code), "{b} {threshold}: {}", ended.stderr);
-        let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("the answer is printed");
-        assert_eq!(rows[0]["judged"], judged, "{b} {threshold}: {}", rows[0]);
-        let size = rows[0]["detectable"].as_f64().expect("enough samples");
-        assert!((0.001..0.05).contains(&size), "{size}");
-        let said = ended.stderr.contains("read 1 bytes cold reaches 0.");
-        assert_eq!(said || b == &a, code == 4, "{}", ended.stderr);
-    }
-    let table = line(&format!("bench diff {a} {slow} --threshold 0.95")).stdout;
-    assert!(table.contains("MISSED") && table.contains("four times of five"), "{table}");
-    let few = file("few.json", 1.0, 5);
-    let rows: Vec<Value> =
-        serde_json::from_str(&answer(&format!("bench diff {a} {few} -o json"))).expect("JSON");
-    assert!(rows[0]["detectable"].is_null(), "five samples could find nothing for sure");
-    assert!(answer(&format!("bench diff {a} {few}")).contains("fewer than 8 samples"));
-    for (words, expected) in [
-        (format!("{a} {few} --threshold 0.95"), "5 samples have no interval to judge by"),
-        (format!("{a} {slow} --threshold 0"), "threshold must be a number from 0.1 to 10; got 0"),
-        (format!("{a} {slow} --threshold NaN"), "got NaN"),
-        (format!("{a} {slow} --threshold=-1"), "got -1"),
-        (format!("{a} {slow} --threshold 95%"), "got 95%"),
-    ] {
-        let ended = line(&format!("bench diff {words}"));
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}: {}", ended.stderr);
-        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
-    }
-}
-
-#[test]
 fn gemv_results_of_every_layout_are_correct() {
     let words =
         "bench gemv -n 100 -k 200 --cache hot --iterations 3 --warm-up 0 --threads 1 -o json";
@@ -248,9 +173,13 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench bandwidth --cache warm", 2, "[possible values: cold, hot]"),
         ("bench flops --isa sse9", 2, "this processor has no `sse9`; it has portable"),
         ("bench flops --backend tpu", 2, "`tpu` is no device; a device is auto, or cpu or cuda"),
-        ("bench flops --backend cuda", 3, "no device `cuda`; it has cpu:0 ("),
-        ("bench flops --device cuda:0", 3, "this build has no kernels for it"),
-        ("bench sweep --device cpu:1 --out x.jsonl", 3, "no device `cpu:1`; it has cpu:0 ("),
+        ("bench flops --backend cuda", 3, "no device `cuda` here; it finds cpu:0 ("),
+        (
+            "bench flops --device cuda:0",
+            3,
+            "; CUDA's driver (libcuda.so.1) was not found; --cuda-libs DIR",
+        ),
+        ("bench sweep --device cpu:1 --out x.jsonl", 3, "no device `cpu:1` here; it finds cpu:0 ("),
         ("bench flops --device fake:0", 3, "no device `fake:0`"),
         ("bench flops --device cpu:-1", 2, "`cpu:-1` is no device"),
         ("bench flops --device=", 2, "`` is no device"),
@@ -305,7 +234,7 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
             "exclude each other",
         ),
         ("bench selftest --trials 0", 2, "trials must be"),
-        ("bench", 2, "name a verb"),
+        ("bench", 2, "name a verb of bench: bandwidth, flops, gemv, gemm, sweep, attention, "),
     ] {
         refused(words, code, expected);
     }
@@ -353,5 +282,35 @@ fn sizes_that_no_kernel_of_a_layer_has_are_refused_before_measuring() {
         ("bench embedding --vocab 5e9", 2, "vocab must be a whole number from 1 to 4294967295"),
     ] {
         refused(words, code, expected);
+    }
+}
+
+#[test]
+fn a_point_above_the_roof_of_the_named_device_says_what_may_be_wrong() {
+    let folder = Folder::new();
+    let file = |disturbed: &str| {
+        format!(
+            r#"{{"key": "slow", "class": "cpu", "memory_gib": 8, "bandwidth_gb_s": 0.01, "measured_bandwidth_gb_s": 0.01,
+                "dense_peaks_tflops": {{"fp32": 9000}}{disturbed}}}"#
+        )
+    };
+    for (name, disturbed, roof, said) in [
+        ("quiet.json", "", Value::Null, "which no kernel can be: either the roof is wrong"),
+        (
+            "busy.json",
+            r#", "disturbed_roofs": ["bandwidth"]"#,
+            "bandwidth".into(),
+            "was measured while other programs ran or the clock changed: the roof is too low",
+        ),
+    ] {
+        let path = folder.file(name, file(disturbed));
+        let words = format!(
+            "bench norm --tokens 64 --width 65536 --iterations 2 --warm-up 0 --hardware {path}"
+        );
+        let text = answer(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said) && text.contains("the roof of slow"), "{text}");
+        let expected = &records(&format!("{words} -o json"))[0]["expected"];
+        assert_eq!(expected["above_roof"], true, "{expected}");
+        assert_eq!(expected["disturbed_roof"], roof, "{expected}");
     }
 }

@@ -30,7 +30,7 @@ fn own_measurements_determine_the_expected_time() {
     let path = folder.file("mine.json", "");
     let made = run(["calibrate", "--from", &csv, "--out", &path, "--about", "my T4"]);
     assert_eq!((made.code, made.stdout.as_str()), (Some(0), ""), "{}", made.stderr);
-    assert!(made.stderr.contains("t4: 2 measurements, 1 rows"), "{}", made.stderr);
+    assert!(made.stderr.contains("t4: 2 measurements, 1 row;"), "{}", made.stderr);
     let before = estimate("");
     let after = estimate(&format!(" --calibration {path}"));
     let tpot = after["tpot_s"].as_f64().expect("s");
@@ -39,8 +39,41 @@ fn own_measurements_determine_the_expected_time() {
     assert!((before["tpot_s"].as_f64().expect("s") / tpot - 1.0).abs() > 0.05);
     let source = after["factors"]["source"].as_str().expect("a source");
     assert!(source.starts_with("your own measurements"), "{source}");
+    // The text says how it was measured: also whether its points were flagged.
+    let text = line(&format!(
+        "estimate --hardware t4 --model llama-3.1-8b --weights gguf_q4_k --batch 1 --prompt 512 --calibration {path}"
+    ));
+    assert!(text.stdout.contains("calibration my T4\n"), "{}", text.stdout);
     let prefill = |value: &Value| value["ttft_s"].as_f64().expect("s");
     assert!((prefill(&before) / prefill(&after) - 1.0).abs() < 0.2, "prefill was not measured");
+}
+
+/// A format that was measured to be slow must not let one win that nobody measured.
+#[test]
+fn a_first_place_without_own_factors_is_named_beside_the_first_one_with_them() {
+    let folder = Folder::new();
+    let row = |format: &str, eta: f64| {
+        format!(
+            "{{\"measured\":\"kernel\",\"op\":\"gemm\",\"format\":\"{format}\",\"eta_memory\":{eta}}}"
+        )
+    };
+    let asked = |rows: &[String]| {
+        let text = format!("{{\"device\":\"t4\",\"rows\":[{}]}}", rows.join(","));
+        let file = folder.file("own.json", text);
+        let asked = format!(
+            "recommend --hardware t4 --model llama-3.1-8b --prompt 128 --context 256 --calibration {file} -o json"
+        );
+        let found: Value = serde_json::from_str(&line(&asked).stdout).expect("JSON");
+        let notes = found["notes"].as_array().expect("notes").clone();
+        let is_it =
+            |note: &Value| note.as_str().is_some_and(|it| it.contains("was not calibrated"));
+        notes.into_iter().find(is_it).map(|note| note.as_str().expect("text").to_owned())
+    };
+    let slow = asked(&[row("int8", 0.2), row("fp16", 0.7)]).expect("a note");
+    assert!(slow.contains("factors measured on this device is"), "{slow}");
+    // Where all weights are measured alike, the first one is, too.
+    let all = "{\"measured\":\"kernel\",\"op\":\"gemm\",\"eta_memory\":0.7}";
+    assert_eq!(asked(&[all.to_owned()]), None);
 }
 
 #[test]

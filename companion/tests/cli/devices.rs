@@ -26,7 +26,7 @@ fn a_second_device_is_measured_by_its_name() {
         }
     }
     for (script, words, code, expected) in [
-        ("time_us=1", "flops --device fake:1", 3, "it has cpu:0 ("),
+        ("time_us=1", "flops --device fake:1", 3, "it finds cpu:0 ("),
         ("time_us=1", "flops --device fake:1", 3, "fake:0 (scripted device)"),
         (
             "time_us=1",

@@ -1,8 +1,11 @@
 //! The findings of `doctor`, and a fix for each problem.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::Value;
 
-use crate::run::{Ended, Folder, program};
+use crate::run::{Ended, Ends, Folder, program};
 
 fn doctor(folder: &Folder, words: &[&str]) -> Ended {
     let mut command = program();
@@ -46,4 +49,25 @@ fn a_folder_that_others_may_read_is_reported() {
         keys["state"] == "missing" && keys["found"].to_string().contains("chmod 700"),
         "{keys}"
     );
+}
+
+#[test]
+fn a_daemon_that_runs_meets_its_own_requirements_whoever_runs_it() {
+    let folder = crate::serve::site();
+    let site = folder.path("site");
+    let mut command = program();
+    let root = if rustix::process::geteuid().is_root() { &["--allow-root"][..] } else { &[] };
+    command.args(["serve", "--port", "0", "--site", &site, "--state", &folder.path("state")]);
+    let mut child = Ends(command.args(root).stdout(Stdio::piped()).spawn().expect("it starts"));
+    let mut address = String::new();
+    BufReader::new(child.0.stdout.take().expect("piped")).read_line(&mut address).expect("a line");
+    let ended = doctor(&folder, &["-o", "json"]);
+    let rows = rows(&ended);
+    assert_eq!(finding(&rows, "daemon")["found"], format!("runs at {}", address.trim()));
+    let missing: Vec<&Value> = rows.iter().filter(|row| row["state"] == "missing").collect();
+    assert!(missing.is_empty() && ended.code == Some(0), "{missing:?} {ended:?}");
+    // Without its daemon, root is a requirement that is not met.
+    drop(child);
+    let alone = doctor(&folder, &["-o", "json"]);
+    assert_eq!(alone.code, Some(if root.is_empty() { 0 } else { 4 }), "{alone:?}");
 }

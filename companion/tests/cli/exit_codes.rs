@@ -17,6 +17,9 @@ fn every_verb_ends_with_its_published_code() {
     let open = folder.path("open");
     fs::create_dir(&open).expect("a folder");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let state = folder.path("state");
+    fs::create_dir(&state).expect("a folder");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("it is ours");
     let product = "--hardware t4 -m 1 -n 64 -k 64 --weights fp16";
     let model = "--hardware h100 --model llama-3.2-1b";
     let bench = "--cache hot --iterations 1 --warm-up 0";
@@ -65,10 +68,10 @@ fn every_verb_ends_with_its_published_code() {
         (format!("validate {steps}"), 0),
         (format!("validate {steps} --max-median-percent 0"), 4),
         ("validate no-such-file".into(), 2),
-        (format!("keys list --state {}", folder.path("state")), 0),
+        (format!("keys list --state {state}"), 0),
         (format!("keys list --state {open}"), 5),
-        (format!("keys new --name= --state {}", folder.path("state")), 2),
-        (format!("pair --state {}", folder.path("state")), 1),
+        (format!("keys new --name= --state {state}"), 2),
+        (format!("pair --state {state}"), 1),
         ("serve --port 99999".into(), 2),
         ("completions bash".into(), 0),
         ("completions tcsh".into(), 2),
@@ -119,5 +122,25 @@ fn messages_are_clipped() {
         let ended = line(&words.replace("LONG", &"x".repeat(100_000)));
         assert_eq!(ended.code, Some(2), "{words:.40}");
         assert!(ended.stderr.len() < 1000, "{words:.40}: {}", ended.stderr.len());
+    }
+}
+
+#[test]
+fn keys_of_no_state_are_said_to_be_none_and_nothing_is_created() {
+    let folder = Folder::new();
+    let state = folder.path("no-such-state");
+    let why = format!("there is no state in {state}");
+    for (verb, code) in [
+        ("list", 0),
+        ("list -o json", 0),
+        ("revoke all", 2),
+        ("revoke 0123456789abcdef", 2),
+        ("grant 0123456789abcdef --scope bench", 2),
+        ("withdraw 0123456789abcdef --scope bench", 2),
+    ] {
+        let ended = line(&format!("keys {verb} --state {state}"));
+        assert_eq!(ended.code, Some(code), "{verb}: {}", ended.stderr);
+        assert!(ended.stderr.contains(&why), "{verb}: {}", ended.stderr);
+        assert!(!fs::exists(&state).expect("it can be asked"), "{verb} created the folder");
     }
 }

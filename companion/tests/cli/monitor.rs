@@ -142,6 +142,81 @@ fn a_series_has_a_line_per_sample() {
     );
 }
 
+/// A machine with a card of amdgpu that another process uses. The layout is that of the kernel's documentation; all values are assumed.
+fn machine_with_a_card() -> Folder {
+    let folder = Folder::new();
+    let card = "sys/devices/pci0000:00/0000:03:00.0";
+    for (file, text) in [
+        ("uevent", "DRIVER=amdgpu\nPCI_ID=1002:744C\nPCI_SLOT_NAME=0000:03:00.0\n"),
+        ("drm/card0/dev", "226:0\n"),
+        ("drm/renderD128/dev", "226:128\n"),
+        ("gpu_busy_percent", "97\n"),
+        ("mem_info_vram_used", "8589934592\n"),
+        ("pp_dpm_sclk", "0: 500Mhz \n1: 2304Mhz *\n2: 2526Mhz \n"),
+    ] {
+        folder.file(&format!("machine/{card}/{file}"), text);
+    }
+    folder.file(
+        "machine/proc/9000001/fdinfo/7",
+        "drm-pdev:\t0000:03:00.0\ndrm-client-id:\t5\ndrm-memory-vram:\t1024 KiB\ndrm-engine-gfx:\t9 ns\n",
+    );
+    let at = |path: &str| folder.path(&format!("machine/{path}"));
+    for made in ["sys/class/drm", "proc/9000001/fd"] {
+        fs::create_dir_all(at(made)).expect("a folder");
+    }
+    let node = format!("{card}/drm/renderD128");
+    for (target, link) in [
+        (at(&node), "sys/class/drm/renderD128"),
+        (at(card), &*format!("{node}/device")),
+        ("/dev/dri/renderD128".into(), "proc/9000001/fd/7"),
+    ] {
+        std::os::unix::fs::symlink(target, at(link)).expect("a link");
+    }
+    folder
+}
+
+#[test]
+fn a_card_has_its_utilization_clock_and_memory_in_summary_and_series() {
+    let machine = machine_with_a_card();
+    let hooks = serde_json::json!({ "sensors": machine.path("machine") }).to_string();
+    let series = machine.path("run.jsonl");
+    let ask = |words: &[&str]| {
+        let ended = program().env("RIDGEPOINT_TEST_HOOKS", &hooks).args(words).output();
+        ended.expect("it starts")
+    };
+    let name = "amdgpu@0000:03:00.0";
+    let words = ["monitor", "--series", &series, "-o", "json", "--", "sleep", "0.3"];
+    let value: Value = serde_json::from_slice(&ask(&words).stderr).expect("JSON");
+    let card = &value["cards"][0];
+    assert_eq!((&card["device"], &card["utilization_mean"]), (&name.into(), &0.97.into()));
+    assert_eq!((&card["clock_mean_hz"], &card["clock_max_hz"]), (&2304e6.into(), &2304e6.into()));
+    assert_eq!(card["memory_used_max_byte"], 8_589_934_592.0);
+    assert_eq!(card["missing"], serde_json::json!({}));
+    let text = fs::read_to_string(&series).expect("a series");
+    let first: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(first[format!("gpu_utilization_ratio.{name}")], 0.97);
+    assert_eq!(first[format!("gpu_clock_hz.{name}")], 2304e6);
+    let table = ask(&["monitor", "--", "true"]).stderr;
+    let table = String::from_utf8_lossy(&table).into_owned();
+    assert!(table.contains(&format!("clock: least, mean, largest, {name}")), "{table}");
+    assert!(table.contains("304\u{202f}MHz") && table.contains("pp_dpm_sclk"), "{table:?}");
+    // The processor alone has no card.
+    let summary = machine.path("summary.json");
+    ask(&["monitor", "--device", "cpu", "--output-file", &summary, "--", "true"]);
+    let text = fs::read_to_string(summary).expect("a summary");
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["cards"], serde_json::json!([]));
+    // Who else uses it.
+    let words = ["telemetry", "--device", name, "-o", "json"];
+    let value: Value = serde_json::from_slice(&ask(&words).stdout).expect("JSON");
+    let of = |name: &str| {
+        let readings = value["readings"].as_array().expect("a list").iter();
+        readings.clone().find(|it| it["name"] == name).expect(name)["value"].as_f64()
+    };
+    assert_eq!(of("gpu_other_processes"), Some(1.0));
+    assert_eq!(of("gpu_other_processes_memory_byte"), Some(1_048_576.0));
+}
+
 #[test]
 fn wrong_flags_and_programs_are_told() {
     for (words, code, expected) in [

@@ -31,7 +31,7 @@ impl Answer {
     }
 }
 
-fn site() -> Folder {
+pub(crate) fn site() -> Folder {
     let folder = Folder::new();
     folder.file("secret.txt", "a secret");
     for (name, content) in [

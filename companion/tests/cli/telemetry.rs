@@ -154,6 +154,37 @@ fn a_device_keeps_its_readings_and_meters_and_the_rest_is_counted() {
 }
 
 #[test]
+fn a_device_that_runs_kernels_has_the_sensors_of_the_card_at_its_address() {
+    let machine = machine_with_cards();
+    let on_bus = |bus: u8, words: &[&str]| -> Ended {
+        let device = format!("bus={bus}");
+        let hooks = serde_json::json!({ "device": device, "sensors": machine.path("machine") });
+        let mut program = program();
+        program.env("RIDGEPOINT_TEST_HOOKS", hooks.to_string()).args(words);
+        program.output().expect("the binary starts").into()
+    };
+    let telemetry = ["telemetry", "--device", "fake:0", "-o", "json"];
+    for (bus, card, watts) in [(3, "amdgpu@0000:03:00.0", 287.0), (12, "amdgpu@0000:0c:00.0", 38.0)]
+    {
+        let ended = on_bus(bus, &telemetry);
+        let value: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+        let readings = value["readings"].as_array().expect("a list");
+        assert!(readings.iter().all(|reading| reading["device"] == card), "{value}");
+        assert_eq!(of(&value, "gpu_power_watt"), Some(watts), "{value}");
+    }
+    let monitor = ["monitor", "--device", "fake:0", "-o", "json", "--", "sleep", "0.3"];
+    let ended = on_bus(3, &monitor);
+    let (_, json) = ended.stderr.split_once('\n').expect("the warning about hooks");
+    let value: Value = serde_json::from_str(json).expect("JSON");
+    let watts = value["meters"][0]["mean_w"].as_f64().unwrap_or_default();
+    assert!((watts - 287.0).abs() < 1e-6, "{value}");
+    let nowhere = on_bus(9, &telemetry);
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(3), ""));
+    let why = "no sensors of fake:0: no driver of a card at 0000:09:00.0 is found";
+    assert!(nowhere.stderr.contains(why), "{}", nowhere.stderr);
+}
+
+#[test]
 fn a_device_that_is_not_there_differs_from_a_name_of_none() {
     let machine = machine_with_cards();
     for verb in [&["telemetry"][..], &["monitor"]] {
@@ -161,10 +192,10 @@ fn a_device_that_is_not_there_differs_from_a_name_of_none() {
             (
                 "amdgpu@0000:04:00.0",
                 3,
-                "has no device `amdgpu@0000:04:00.0`; it has amdgpu@0000:03:00.0 (",
+                "no device `amdgpu@0000:04:00.0` here; it finds amdgpu@0000:03:00.0 (",
             ),
             ("cpu:1", 3, "amdgpu@0000:0c:00.0 (amdgpu 1002:744C), cpu:0 ("),
-            ("cuda:0", 3, "this build has no kernels for it"),
+            ("cuda:0", 3, "no device `cuda:0` here; it finds amdgpu@0000:03:00.0 ("),
             ("gpu", 2, "`gpu` is no device"),
             ("@", 2, "`@` is no device"),
             ("amdgpu@", 2, "such as amdgpu@0000:03:00.0"),

@@ -25,7 +25,7 @@ export async function startDaemon() {
   if (root.length) console.log('running as root: the daemon gets --allow-root');
   // Before the daemon starts, because it looks for new keys once a second only.
   const token = execFileSync(program, ['keys', 'new', '--name', 'mcp', '--scope', 'read', '--state', state], { encoding: 'utf8' }).trim().split(/\s+/).at(-1);
-  const child = spawn(program, ['serve', '--site', site, '--port', '0', '--state', state, ...root], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(program, ['serve', '--site', site, '--port', '0', '--state', state, ...root], { stdio: ['ignore', 'pipe', 'inherit'], env: { RIDGEPOINT_TEST_TURN: '', ...process.env } });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const url = await new Promise((resolve, reject) => {
     child.stdout.once('data', (line) => resolve(String(line).trim()));

@@ -7,18 +7,21 @@ use core::fmt;
 pub enum BackendKind {
     /// The processor.
     Cpu,
+    /// A GPU with CUDA.
+    Cuda,
     /// The scripted device of tests.
     Fake,
 }
 
 impl BackendKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Cpu, Self::Fake];
+    pub const ALL: [Self; 3] = [Self::Cpu, Self::Cuda, Self::Fake];
 
     /// Key in flags and records.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
             Self::Fake => "fake",
         }
     }

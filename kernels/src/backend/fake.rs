@@ -53,6 +53,8 @@ pub struct Script {
     pub no_clock: bool,
     /// The device times its calls itself, by a clock of 1 GHz; this is the time of an empty run.
     pub empty_run: Option<Duration>,
+    /// Number of the PCI bus on which the device is.
+    pub bus: Option<u8>,
 }
 
 impl Script {
@@ -70,14 +72,20 @@ impl Script {
         throttles_from: None,
         no_clock: false,
         empty_run: None,
+        bus: None,
     };
 
     /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `gone_from=7`, `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`.
+    /// `gone_from=7`, `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`, `bus=3`.
     /// `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
+    }
+
+    /// Place on its bus.
+    pub fn address(&self) -> Option<String> {
+        self.bus.map(|bus| format!("0000:{bus:02x}:00.0"))
     }
 
     fn is_gone(&self, calls: u64) -> bool {
@@ -99,6 +107,7 @@ impl Script {
             "slow_from" => self.slow_from = Some(call()?),
             "throttles_from" => self.throttles_from = Some(call()?),
             "no_clock" => self.no_clock = true,
+            "bus" => self.bus = Some(value.parse().ok()?),
             "empty_us" => self.empty_run = Some(Duration::from_micros(call()?)),
             _ => return None,
         }
@@ -140,6 +149,7 @@ impl Fake {
             kernels: ["read", "copy", "triad", "fma_fp32", "dot_int8"].map(kernel).into(),
             cache_bytes: BYTES.into(),
             cold_bytes: BYTES.into(),
+            peak_side: None,
             hot_bytes: BYTES.into(),
         }
     }
@@ -191,6 +201,8 @@ impl Backend for Fake {
             workers: 1,
             pinned: false,
             last_level_cache: None,
+            address: self.script.address(),
+            memory: Some(Self::MEMORY),
         }
     }
 
@@ -275,7 +287,9 @@ impl Task for FakeTask {
     fn cost(&self) -> Cost {
         let amount = f64::from(BYTES);
         match self.kernel {
-            Kernel::Fma | Kernel::Dot => Cost { bytes: Bytes::ZERO, flops: Flops::new(amount) },
+            Kernel::Fma | Kernel::Dot | Kernel::TensorCores(_) => {
+                Cost { bytes: Bytes::ZERO, flops: Flops::new(amount) }
+            }
             _ => Cost { bytes: Bytes::new(amount), flops: Flops::ZERO },
         }
     }

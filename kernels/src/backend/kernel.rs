@@ -1,9 +1,12 @@
 //! The kernels that can be timed, with their problem sizes.
 
+use calc_core::calibration::Tokens;
 use calc_core::catalog;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 
+use super::BackendKind;
 use super::layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes};
+use super::matrices::GemmShape;
 use crate::pack::Layout;
 
 /// A kernel with its problem size.
@@ -28,6 +31,8 @@ pub enum Kernel {
     Fma,
     /// INT8 dot products in registers.
     Dot,
+    /// Products of small matrices in registers, on tensor cores.
+    TensorCores(TensorElement),
     /// Product with packed weights, Y = X·Wᵀ with few tokens; with one token a GEMV, y = W·x.
     Gemv(GemvShape),
     /// GEMM: Y = X·Wᵀ.
@@ -44,83 +49,33 @@ pub enum Kernel {
     Embedding(EmbeddingSizes),
 }
 
-/// Element type of both GEMM operands.
+/// Element type of the operands of tensor cores. Floats accumulate in FP32, integers in INT32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Element {
-    /// FP32 with FP32 accumulation.
-    Fp32,
-    /// FP16 with FP32 accumulation, rounded to FP16.
+pub enum TensorElement {
+    /// TF32.
+    Tf32,
+    /// FP16.
     Fp16,
-    /// INT8 with INT32 accumulation.
+    /// BF16.
+    Bf16,
+    /// FP8 E4M3.
+    Fp8,
+    /// INT8.
     Int8,
 }
 
-impl Element {
-    /// All element types, widest first.
-    pub const ALL: [Self; 3] = [Self::Fp32, Self::Fp16, Self::Int8];
+impl TensorElement {
+    /// All element types.
+    pub const ALL: [Self; 5] = [Self::Tf32, Self::Fp16, Self::Bf16, Self::Fp8, Self::Int8];
 
-    /// Key of the format in the catalog.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Fp32 => "fp32",
-            Self::Fp16 => "fp16",
-            Self::Int8 => "int8",
-        }
-    }
-
-    /// Class of the units that multiply it on a processor; FP16 is multiplied as FP32.
+    /// Class of the peak.
     pub const fn class(self) -> ComputeClass {
         match self {
-            Self::Fp32 | Self::Fp16 => ComputeClass::Fp32,
+            Self::Tf32 => ComputeClass::Tf32,
+            Self::Fp16 => ComputeClass::Fp16,
+            Self::Bf16 => ComputeClass::Bf16,
+            Self::Fp8 => ComputeClass::Fp8,
             Self::Int8 => ComputeClass::Int8,
-        }
-    }
-
-    /// Bytes per element.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::Fp32 => 4,
-            Self::Fp16 => 2,
-            Self::Int8 => 1,
-        }
-    }
-
-    /// The element type with a key.
-    pub fn by_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|element| element.key() == key)
-    }
-}
-
-/// GEMM problem: Y = X·Wᵀ with X of M × K, W of N × K.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GemmShape {
-    /// Element type of X and W.
-    pub element: Element,
-    /// M: tokens, rows of X.
-    pub m: u64,
-    /// N: outputs, rows of W.
-    pub n: u64,
-    /// K: inputs, columns of X and W.
-    pub k: u64,
-}
-
-impl GemmShape {
-    /// Format of both operands.
-    ///
-    /// # Panics
-    /// Never: the catalog has all three formats.
-    pub fn format(&self) -> &'static QuantFormat {
-        catalog::format(self.element.key()).expect("the catalog has FP32, FP16 and INT8")
-    }
-
-    /// Format of the result: FP32 and FP16 keep theirs; INT8 accumulates in 32 bits, which count as FP32.
-    ///
-    /// # Panics
-    /// As [`GemmShape::format`].
-    pub fn output_format(&self) -> &'static QuantFormat {
-        match self.element {
-            Element::Fp32 | Element::Fp16 => self.format(),
-            Element::Int8 => GemvShape::output_format(),
         }
     }
 }
@@ -140,7 +95,7 @@ pub struct GemvShape {
 
 impl GemvShape {
     /// Most tokens; more are a GEMM.
-    pub const MAX_TOKENS: u64 = 16;
+    pub const MAX_TOKENS: u64 = Tokens::MOST_PACKED as u64;
 
     /// Format of the output.
     ///
@@ -153,14 +108,24 @@ impl GemvShape {
 
 impl Kernel {
     /// The kernels that reach the peak of a compute class.
-    pub const PEAKS: [Self; 2] = [Self::Fma, Self::Dot];
+    pub const PEAKS: [Self; 7] = [
+        Self::Fma,
+        Self::Dot,
+        Self::TensorCores(TensorElement::Tf32),
+        Self::TensorCores(TensorElement::Fp16),
+        Self::TensorCores(TensorElement::Bf16),
+        Self::TensorCores(TensorElement::Fp8),
+        Self::TensorCores(TensorElement::Int8),
+    ];
 
-    /// The compute class whose peak the kernel reaches, or on which a product of matrices runs. `None` for other kernels.
-    pub const fn class(self) -> Option<ComputeClass> {
+    /// The compute class whose peak the kernel reaches, or on which a product of matrices runs on a kind of device. `None` for other
+    /// kernels.
+    pub const fn class(self, on: BackendKind) -> Option<ComputeClass> {
         match self {
             Self::Fma => Some(ComputeClass::Fp32),
             Self::Dot => Some(ComputeClass::Int8),
-            Self::Gemm(product) => Some(product.element.class()),
+            Self::TensorCores(element) => Some(element.class()),
+            Self::Gemm(product) => Some(product.element.class(on)),
             _ => None,
         }
     }
@@ -173,11 +138,14 @@ impl Kernel {
             Self::Triad { .. } => "triad",
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
+            Self::TensorCores(TensorElement::Tf32) => "mma_tf32",
+            Self::TensorCores(TensorElement::Fp16) => "mma_fp16",
+            Self::TensorCores(TensorElement::Bf16) => "mma_bf16",
+            Self::TensorCores(TensorElement::Fp8) => "mma_fp8_e4m3",
+            Self::TensorCores(TensorElement::Int8) => "mma_int8",
             Self::Gemv(GemvShape { m: 1, .. }) => "gemv",
             Self::Gemv(_) => "gemm_packed",
-            Self::Gemm(GemmShape { element: Element::Fp32, .. }) => "gemm",
-            Self::Gemm(GemmShape { element: Element::Fp16, .. }) => "gemm_fp16",
-            Self::Gemm(GemmShape { element: Element::Int8, .. }) => "gemm_int8",
+            Self::Gemm(product) => product.element.kernel_key(),
             Self::Attention(_) => "attention",
             Self::Norm(_) => "norm",
             Self::Rope(_) => "rope",
@@ -195,9 +163,12 @@ impl Kernel {
             Self::Norm(it) | Self::Gate(it) => Some(it.carrier.key()),
             Self::Rope(it) => Some(it.carrier.key()),
             Self::Embedding(it) => Some(it.table.key()),
-            Self::Read { .. } | Self::Copy { .. } | Self::Triad { .. } | Self::Fma | Self::Dot => {
-                None
-            }
+            Self::Read { .. }
+            | Self::Copy { .. }
+            | Self::Triad { .. }
+            | Self::Fma
+            | Self::Dot
+            | Self::TensorCores(_) => None,
         }
     }
 
@@ -224,6 +195,7 @@ impl Kernel {
             | Self::Triad { .. }
             | Self::Fma
             | Self::Dot
+            | Self::TensorCores(_)
             | Self::Gemv(_)
             | Self::Gemm(_) => Vec::new(),
         }
@@ -246,7 +218,7 @@ impl Kernel {
                 "bytes = weights as stored + m · k input + m · n output, each once; flops = 2 · m · n · k"
             }
             Self::Gemm(_) => {
-                "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once and without scales; flops = 2 · m · n · k"
+                "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes, of FP8 in 2), each once and without scales; flops = 2 · m · n · k"
             }
             Self::Attention(_) => {
                 "bytes = keys and values of the context + queries and output in FP32, each once; flops = 4 · pairs of query and key · head_dim"
@@ -262,6 +234,9 @@ impl Kernel {
             }
             Self::Embedding(_) => {
                 "bytes = tokens · width, read as stored and written in FP32 (a write is not read first)"
+            }
+            Self::TensorCores(_) => {
+                "flops = 2 · 16 · 8 · K of each `mma`, its K by the element; no memory, and all operands are the same number"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

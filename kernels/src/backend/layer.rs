@@ -7,6 +7,9 @@ use calc_core::cost::elementwise::{add_norm, embedding, gated_activation, rotary
 use calc_core::model_arch::Reach;
 use calc_core::op::OpCost;
 use calc_core::quant_format::QuantFormat;
+use half::{bf16, f16};
+
+use crate::pack::minifloat::E4M3;
 
 /// A float as it is stored: in a KV cache, in a table of embeddings, or between operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +47,33 @@ impl StoredFloat {
             Self::Fp16 | Self::Bf16 => 2,
             Self::Fp8E4m3 => 1,
         }
+    }
+
+    /// The bytes of numbers, each the nearest one of the format.
+    pub fn store(self, values: &[f32]) -> Vec<u8> {
+        let each = values.iter().copied();
+        match self {
+            Self::Fp32 => each.flat_map(f32::to_le_bytes).collect(),
+            Self::Fp16 => each.flat_map(|value| f16::from_f32(value).to_le_bytes()).collect(),
+            Self::Bf16 => each.flat_map(|value| bf16::from_f32(value).to_le_bytes()).collect(),
+            Self::Fp8E4m3 => each.map(|value| E4M3.encode(value)).collect(),
+        }
+    }
+
+    /// Numbers from their bytes; what is no whole number at the end is left out.
+    pub fn read(self, bytes: &[u8]) -> Vec<f32> {
+        let pairs = || bytes.as_chunks().0.iter();
+        match self {
+            Self::Fp32 => bytes.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+            Self::Fp16 => pairs().map(|it| f16::from_le_bytes(*it).to_f32()).collect(),
+            Self::Bf16 => pairs().map(|it| bf16::from_le_bytes(*it).to_f32()).collect(),
+            Self::Fp8E4m3 => bytes.iter().map(|code| E4M3.decode(*code)).collect(),
+        }
+    }
+
+    /// The nearest number of the format.
+    pub fn nearest(self, value: f32) -> f32 {
+        self.read(&self.store(&[value]))[0]
     }
 
     /// The format of the catalog.

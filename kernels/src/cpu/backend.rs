@@ -11,18 +11,21 @@ use half::{bf16, f16};
 
 use super::isa::Isa;
 use super::launch::{CarrierLaunch, StoredLaunch};
-use super::rotation::{LastLevelCache, MIN_COLD, rotated};
 use super::task::{
     AttentionTask, EmbeddingTask, GemmTask, GemvTask, PeakTask, RowTask, StreamTask,
 };
 use super::threads::Pool;
-use super::{core_clock, device, gemm, gemv, lanes, peak, stream, support};
+use super::{available_memory, core_clock, device, gemm, gemv, lanes, peak, stream, support};
 use crate::backend::{
     AttentionSizes, Backend, Cache, Description, DeviceId, Element, EmbeddingSizes, Fault, Kernel,
     RopeSizes, RowSizes, StoredFloat, Support, Task, Work,
 };
 use crate::measure::Clock;
 use crate::pack::minifloat::Fp8;
+use crate::rotation::{LastLevelCache, MIN_COLD, rotated};
+
+/// Fewest sets of cold buffers.
+pub const LEAST_SETS: u64 = 2;
 
 /// A pool of pinned threads with the instruction set of their kernels.
 pub struct Cpu {
@@ -110,7 +113,7 @@ impl Cpu {
             return Err(Fault::TooSmall { bytes, least: MIN_COLD });
         }
         has_memory(self.needed(work))?;
-        Ok(cache.sets(work.cache, bytes))
+        Ok(cache.sets(work.cache, bytes, LEAST_SETS))
     }
 }
 
@@ -128,6 +131,7 @@ impl Backend for Cpu {
             Kernel::Gemv(product) => Box::new(GemvTask::new(pool, self.isa, work, product, sets)?),
             Kernel::Gemm(product) => Box::new(GemmTask::new(pool, self.isa, work, product, sets)?),
             Kernel::Fma | Kernel::Dot => Box::new(PeakTask::new(pool, self.isa, work)),
+            Kernel::TensorCores(_) => return Err(Fault::Unsupported),
             Kernel::Attention(_)
             | Kernel::Norm(_)
             | Kernel::Rope(_)
@@ -146,6 +150,8 @@ impl Backend for Cpu {
             workers: pool.len(),
             pinned: pool.is_pinned(),
             last_level_cache: self.last_level_cache,
+            address: None,
+            memory: None,
         }
     }
 
@@ -158,7 +164,7 @@ impl Backend for Cpu {
     }
 
     fn needed(&self, work: &Work) -> u64 {
-        self.cache().needed(&work.kernel, work.cache)
+        self.cache().needed(&work.kernel, work.cache, LEAST_SETS)
     }
 
     fn route(&self, kernel: Kernel) -> String {
@@ -167,7 +173,7 @@ impl Backend for Cpu {
                 stream::level(self.isa)
             }
             Kernel::Fma => peak::fma_level(self.isa),
-            Kernel::Dot => self.isa.level(),
+            Kernel::Dot | Kernel::TensorCores(_) => self.isa.level(),
             Kernel::Gemv(_) => gemv::level(self.isa),
             Kernel::Attention(_)
             | Kernel::Norm(_)
@@ -209,13 +215,6 @@ fn has_memory(bytes: u64) -> Result<(), Fault> {
             .and_then(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).ok())
             .ok_or(Fault::NoMemory { bytes }),
     }
-}
-
-/// Memory that can be allocated without swapping [B]. `None` where the system does not report it.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -268,9 +267,9 @@ mod tests {
         let cpu = Cpu::new(Some(1), None);
         let cache = cpu.cache().0;
         for bytes in [1 << 20, cache, 16 * cache] {
-            let sets = cpu.cache().sets(Cache::Cold, bytes);
+            let sets = cpu.cache().sets(Cache::Cold, bytes, LEAST_SETS);
             assert!(sets >= 2 && sets * bytes >= 4 * cache, "{bytes}");
-            assert_eq!(cpu.cache().sets(Cache::Hot, bytes), 1);
+            assert_eq!(cpu.cache().sets(Cache::Hot, bytes, LEAST_SETS), 1);
         }
         assert!(cpu.support().cold_bytes >= 4 * cache);
     }

@@ -8,7 +8,7 @@ mod int8;
 mod library;
 
 pub(in crate::cpu) use int8::level as int8_level;
-pub use int8::{IntMatrix, MAX_K, gemm_int8};
+pub use int8::{IntMatrix, gemm_int8};
 pub use library::Float;
 
 use super::disjoint_rows::DisjointRows;

@@ -4,11 +4,9 @@ use calc_core::quant_format::QuantFormat;
 
 use super::gemm::ELEMENTS;
 use super::gemv::input_format;
-use super::rotation::LastLevelCache;
-use crate::backend::{
-    Element, FormatSupport, GemmShape, GemvShape, Kernel, KernelSupport, StoredFloat, Support,
-};
+use crate::backend::{FormatSupport, GemvShape, Kernel, KernelSupport, StoredFloat, Support};
 use crate::pack::Layout;
+use crate::rotation::LastLevelCache;
 
 /// Kernels and formats of this processor, whose caches have this size.
 pub fn of(cache: LastLevelCache) -> Support {
@@ -22,13 +20,14 @@ pub fn of(cache: LastLevelCache) -> Support {
     let plain = |kernel: Kernel| KernelSupport { key: kernel.key(), formats: Vec::new() };
     let mut kernels: Vec<KernelSupport> = without_formats.map(plain).into();
     kernels.extend([packed(1), packed(GemvShape::MAX_TOKENS)]);
-    kernels.extend(ELEMENTS.iter().copied().map(matrices));
-    kernels.extend(LAYER.map(|(key, stored)| of_layer(key, stored)));
+    kernels.extend(ELEMENTS.iter().copied().map(KernelSupport::of_matrices));
+    kernels.extend(KernelSupport::of_layer());
     Support {
         kernels,
         cache_bytes: cache.0,
         cold_bytes: cache.cold_array(),
         hot_bytes: cache.hot_array(),
+        peak_side: None,
     }
 }
 
@@ -54,41 +53,16 @@ pub fn activations(kernel: Kernel) -> Option<&'static QuantFormat> {
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma
-        | Kernel::Dot => None,
+        | Kernel::Dot
+        | Kernel::TensorCores(_) => None,
     }
-}
-
-/// Kernels of a layer beside its products, by key, with the formats of what they read.
-const LAYER: [(&str, &[StoredFloat]); 5] = [
-    ("attention", &StoredFloat::ALL),
-    ("norm", &StoredFloat::CARRIERS),
-    ("rope", &StoredFloat::CARRIERS),
-    ("gate", &StoredFloat::CARRIERS),
-    ("embedding", &StoredFloat::ALL),
-];
-
-/// Attention and embedding have FP32 beside what they read; the others read and write one format.
-fn of_layer(key: &'static str, stored: &[StoredFloat]) -> KernelSupport {
-    let is_carrier = stored.len() == StoredFloat::CARRIERS.len();
-    let beside = |float: StoredFloat| if is_carrier { float } else { StoredFloat::Fp32 };
-    let format = |float: &StoredFloat| FormatSupport {
-        weights: float.key(),
-        activations: beside(*float).key(),
-    };
-    KernelSupport { key, formats: stored.iter().map(format).collect() }
-}
-
-fn matrices(element: Element) -> KernelSupport {
-    let kernel = Kernel::Gemm(GemmShape { element, m: 1, n: 1, k: 1 });
-    let format = FormatSupport { weights: element.key(), activations: element.key() };
-    KernelSupport { key: kernel.key(), formats: vec![format] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::backend::{
-        AttentionSizes, Backend, Cache, EmbeddingSizes, RopeSizes, RowSizes, Work,
+        AttentionSizes, Backend, Cache, EmbeddingSizes, GemmShape, RopeSizes, RowSizes, Work,
     };
     use crate::cpu::backend::Cpu;
 

@@ -9,10 +9,10 @@ mod peak;
 mod rows;
 mod stream;
 
-pub(super) use attention::{AttentionTask, DISTINCT_HEADS};
+pub(super) use attention::AttentionTask;
 pub(super) use embedding::EmbeddingTask;
 pub(super) use gemm::GemmTask;
-pub(super) use gemv::{DISTINCT, GemvTask};
+pub(super) use gemv::GemvTask;
 pub(super) use peak::PeakTask;
 pub(super) use rows::RowTask;
-pub(super) use stream::{PAGE, StreamTask};
+pub(super) use stream::StreamTask;

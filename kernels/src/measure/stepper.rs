@@ -58,6 +58,13 @@ impl Stepper {
         }
     }
 
+    /// As it is, with windows of whole multiples of so many calls.
+    #[must_use]
+    pub const fn in_multiples_of(mut self, calls: u64) -> Self {
+        self.warming.in_multiples_of(calls);
+        self
+    }
+
     /// The next thing to do.
     pub fn step(&mut self) -> Step {
         match self.next {

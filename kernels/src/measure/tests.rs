@@ -311,9 +311,11 @@ fn a_failing_call_a_canceling_watcher_and_a_stopped_clock_end_it() {
     };
     let mut cancels = |stage| match stage {
         Stage::Sampling { n: 5, .. } => ControlFlow::Break(()),
-        Stage::WarmUp(_) | Stage::Begin | Stage::Sampling { .. } | Stage::End => {
-            ControlFlow::Continue(())
-        }
+        Stage::Choosing(_)
+        | Stage::WarmUp(_)
+        | Stage::Begin
+        | Stage::Sampling { .. }
+        | Stage::End => ControlFlow::Continue(()),
     };
     let canceled = measure(&clock, &QUICK, &mut works, &mut cancels);
     assert_eq!(canceled.unwrap_err(), Stopped::Canceled);

@@ -26,6 +26,8 @@ pub(super) struct WarmUpState {
     /// Shortest window [ns].
     length: f64,
     calls: u64,
+    /// The calls of a window are a multiple of this number.
+    multiple: u64,
     slices: Vec<f64>,
     /// When the first window began [ns].
     start: Option<u64>,
@@ -48,10 +50,17 @@ impl WarmUpState {
             rule: plan.warm_up,
             length: (nanoseconds(plan.window) as f64).max(timer.step_ns * STEPS),
             calls: 1,
+            multiple: 1,
             slices: Vec::new(),
             start: None,
             slice: Slice::default(),
         }
+    }
+
+    /// Windows have whole multiples of so many calls.
+    pub(super) const fn in_multiples_of(&mut self, calls: u64) {
+        self.multiple = if calls > 0 { calls } else { 1 };
+        self.calls = self.multiple;
     }
 
     /// Calls of the next window; after the warm-up those of every sample.
@@ -121,7 +130,7 @@ impl WarmUpState {
     fn calls_for(&self, call: f64) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
         let calls = (1.1 * self.length / call) as u64;
-        calls.min(MOST_CALLS - 1) + 1
+        (calls.min(MOST_CALLS - 1) + 1).next_multiple_of(self.multiple)
     }
 }
 

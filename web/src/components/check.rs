@@ -53,15 +53,15 @@ const fn hint(view: View) -> &'static str {
 
 fn said(judgment: Judgment) -> impl IntoView {
     let [dram, class] = judgment.rates;
-    let [dram_name, dram_implied, dram_datasheet, dram_sustained, dram_basis] = dram;
-    let [class_name, class_implied, class_datasheet, class_sustained, class_basis] = class;
+    let [dram_name, dram_implied, dram_roof, dram_sustained, dram_basis] = dram;
+    let [class_name, class_implied, class_roof, class_sustained, class_basis] = class;
     let row = |(name, cells): (&'static str, [String; 2])| {
         let cells = cells.map(|cell| view! { <td>{cell}</td> }).collect_view();
         view! { <tr><th scope="row">{name}</th>{cells}</tr> }
     };
     let rows = [
         ("implied", [dram_implied, class_implied]),
-        ("datasheet", [dram_datasheet, class_datasheet]),
+        (judgment.roofs_head, [dram_roof, class_roof]),
         ("sustained", [dram_sustained, class_sustained]),
         ("origin", [dram_basis, class_basis]),
     ];

@@ -13,9 +13,9 @@ use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::inputs::View;
 use crate::state::model::beside::{with, without_host};
-use crate::state::picker::{PickerCatalog, all_devices, split_count, split_host};
+use crate::state::picker::{PickerCatalog, split_count, split_host};
 use crate::state::session::{Session, Step};
-use crate::state::this_machine::{HERE, ThisMachine};
+use crate::state::this_machine::{HERE, ThisMachine, all_devices, chosen_device};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
@@ -55,9 +55,9 @@ pub fn DeviceField() -> impl IntoView {
         <Picker
             id="device"
             label="Device"
-            groups=derived(move || session.here.with(|here| session.inputs.with(|inputs| all_devices(inputs, here.group()))))
+            groups=derived(move || session.here.with(|here| session.inputs.with(|inputs| all_devices(inputs, here))))
             names=names
-            chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
+            chosen=text(move || session.here.with(|here| session.inputs.with(|inputs| chosen_device(inputs, here))))
             detail=text(String::new)
             on_choose=Callback::new(move |key: String| choose(session, &key))
         />

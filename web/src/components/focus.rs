@@ -54,6 +54,15 @@ pub fn focus_first(selector: &str) {
     }
 }
 
+/// Moves the focus as [`focus_first`] does, and opens the list of the field: whoever asked for it wants to choose.
+pub fn enter_first(selector: &str) {
+    focus_first(selector);
+    let first = document().query_selector(selector).ok().flatten();
+    if let Some(field) = first.and_then(|first| first.dyn_into::<HtmlElement>().ok()) {
+        field.click();
+    }
+}
+
 /// The `tabindex` in a group with one tab stop: only the current element is in the order of the Tab key.
 pub fn tab_index(is_current: impl Fn() -> bool + Send + Sync + 'static) -> Signal<String> {
     text(move || if is_current() { "0" } else { "-1" }.to_owned())

@@ -167,7 +167,10 @@ impl Combobox {
                 event.prevent_default();
                 self.enter(active.get_untracked().unwrap_or(0));
             }
-            "Escape" if is_open => open.set(false),
+            "Escape" if is_open => {
+                event.stop_propagation(); // what is around the field stays open
+                open.set(false);
+            }
             _ => {}
         }
     }

@@ -20,6 +20,9 @@ use crate::state::program;
 /// Attribute of the body while the page is not drawn completely; the style sheet hides what there is of it.
 const STARTING: &str = "data-starting";
 
+/// Attribute of the part of the scenario that the reader pressed in the text of index.html; the boot script sets it.
+const PRESSED: &str = "data-pressed";
+
 /// Work for a task of its own.
 type Work = Box<dyn FnOnce() + Send + Sync>;
 
@@ -125,7 +128,8 @@ impl Startup {
     }
 }
 
-/// Puts the page in the place of the text of index.html. A reader who has gone to one of its links is at the same link of the page.
+/// Puts the page in the place of the text of index.html. A reader who has gone to one of its links is at the same link of the page,
+/// and a part of the scenario that was pressed in the text opens.
 pub fn show() {
     if let Some(body) = document().body() {
         drop(body.remove_attribute(STARTING));
@@ -135,10 +139,18 @@ pub fn show() {
         let here = document().active_element();
         let links = all(&format!("#{} .top a", first_answer::ID));
         let place = links.into_iter().position(|link| Some(link) == here);
+        let parts = all(&format!("#{} .part", first_answer::ID));
+        let pressed = parts.into_iter().position(|part| part.has_attribute(PRESSED));
         text.remove();
-        let link = place.and_then(|place| all(".top a").into_iter().nth(place));
-        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        let same = |selector, place: Option<usize>| {
+            let found = place.and_then(|place| all(selector).into_iter().nth(place));
+            found.and_then(|found| found.dyn_into::<HtmlElement>().ok())
+        };
+        if let Some(link) = same(".top a", place) {
             drop(link.focus());
+        }
+        if let Some(part) = same(".scenario .part", pressed) {
+            part.click();
         }
     }
 }

@@ -1,16 +1,24 @@
 //! The page's model of one daemon: connection, jobs, telemetry, and the requests to send. Requests without an answer are sent
 //! again after a reconnect with the same request id, so that nothing runs twice.
+//!
+//! This file is longer than 400 lines because it answers every message of a daemon.
 
 use protocol::client::{Ask, ClientMessage, ContinueJob, StartJob};
+use protocol::close;
 use protocol::engine::WatchEngine;
-use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
+use protocol::fault::FaultCode;
+use protocol::hex::Hex;
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
 use super::connection::{Action, Connection, Event, State, TOO_LARGE};
 use super::engine::WatchedEngine;
-use super::jobs::{EventOutcome, Job, JobList};
+use super::jobs::{EventOutcome, Job, JobList, ResultUse};
 use super::session::DaemonSession;
+use forgetting::Forgetting;
+
+mod forgetting;
 
 /// Telemetry rate, in readings per second.
 const HZ: f64 = 1.0;
@@ -48,6 +56,9 @@ pub struct Client {
     pub engine: WatchedEngine,
     /// The job whose results are shown.
     pub shown: Option<JobId>,
+    /// It is shown because it was the latest, and another one takes its place if it turns out to have no results.
+    is_latest: bool,
+    forgetting: Option<Forgetting>,
     /// The daemon has told its jobs.
     pub has_jobs: bool,
     /// Jobs that the daemon stores and cannot read.
@@ -58,7 +69,7 @@ pub struct Client {
     pub roofs: Option<JobId>,
     last_id: u32,
     starts: Vec<Start>,
-    server: Option<protocol::hex::Hex<16>>,
+    server: Option<Hex<16>>,
 }
 
 impl Client {
@@ -87,6 +98,13 @@ impl Client {
 
     /// Handles an event of the connection and returns the actions to take.
     pub fn on(&mut self, event: Event) -> Vec<Action> {
+        if let Event::Closed { code, .. } = event
+            && let Some(forgetting) = self.forgetting
+        {
+            let is_revoked = code == close::FORBIDDEN;
+            let why = "the connection ended before it answered";
+            return self.forgotten(if is_revoked { String::new() } else { forgetting.stays(why) });
+        }
         if matches!(event, Event::Closed { .. } | Event::Disconnect) {
             self.jobs.lost();
             self.telemetry = None;
@@ -107,7 +125,7 @@ impl Client {
                 self.reset_for_other_daemon();
                 self.passed_over = 0;
                 all.push(Action::Send(ClientMessage::SubscribeTelemetry { hz: HZ }));
-                all.push(Action::Send(ClientMessage::ListJobs { limit: HISTORY, before: None }));
+                all.push(self.list(HISTORY, None));
                 all.extend(self.starts.iter().map(|it| Action::Send(it.message())));
                 all.extend(self.follow());
             } else {
@@ -124,6 +142,13 @@ impl Client {
             *self = Self { connection: core::mem::take(&mut self.connection), ..Self::default() };
         }
         self.server = server;
+    }
+
+    /// Asks for jobs, those of later versions included where the daemon knows that they may be left out.
+    fn list(&self, limit: u32, before: Option<JobId>) -> Action {
+        let can = self.session().and_then(|session| session.can.as_deref());
+        let later = can.is_some_and(|can| can.lists_later);
+        Action::Send(ClientMessage::ListJobs { limit, before, later })
     }
 
     fn follow(&mut self) -> Vec<Action> {
@@ -146,15 +171,23 @@ impl Client {
             }
             ServerMessage::Snapshot { job, after } => {
                 self.jobs.snapshot(job, after);
-                Vec::new()
+                self.skip_empty()
             }
             ServerMessage::Event(event) => {
                 let job = event.job;
+                let is_started = matches!(event.event, JobEvent::Started { .. });
                 match self.jobs.event(event) {
                     EventOutcome::Gap(after) => {
                         vec![Action::Send(ClientMessage::SubscribeJob { job, after })]
                     }
-                    EventOutcome::Applied => self.unsubscribe_ended(job),
+                    EventOutcome::Applied => {
+                        if is_started {
+                            self.show_next(job);
+                        }
+                        let mut actions = self.unsubscribe_ended(job);
+                        actions.extend(self.skip_empty());
+                        actions
+                    }
                     EventOutcome::Ignored => Vec::new(),
                 }
             }
@@ -173,6 +206,16 @@ impl Client {
             ServerMessage::EngineEnded { why } => {
                 self.engine.ended(why);
                 Vec::new()
+            }
+            ServerMessage::Ok if self.is_forgetting(id) => self.forgotten(String::new()),
+            ServerMessage::Fault(fault) if self.is_forgetting(id) => {
+                let why = match fault.code {
+                    // An older daemon does not know the message.
+                    FaultCode::Malformed => "it is older than this page".to_owned(),
+                    _ => fault.message,
+                };
+                let said = self.forgetting.map_or_else(String::new, |it| it.stays(&why));
+                self.forgotten(said)
             }
             ServerMessage::Fault(fault) if self.engine.asked(id) => {
                 self.engine.ended(fault.message);
@@ -195,15 +238,29 @@ impl Client {
             self.connection.is_sound();
         }
         if self.shown.is_none() {
-            self.shown = self.jobs.all().first().map(|job| job.summary.job);
+            let latest = self.jobs.all().first();
+            self.is_latest = latest.is_some_and(|job| !job.is_open());
+            self.shown = latest.map(|job| job.summary.job);
         }
         let mut actions = self.follow();
         let left = HISTORY.saturating_sub(u32::try_from(self.jobs.all().len()).unwrap_or(HISTORY));
         if let Some(before) = last.filter(|_| left > 0) {
-            actions
-                .push(Action::Send(ClientMessage::ListJobs { limit: left, before: Some(before) }));
+            actions.push(self.list(left, Some(before)));
         }
         actions
+    }
+
+    /// Shows the latest job that may have results, if the one that is shown was only the latest and has none, as one that a killed daemon
+    /// left behind.
+    fn skip_empty(&mut self) -> Vec<Action> {
+        if !self.is_latest || !self.shown().is_some_and(Job::is_empty) {
+            return Vec::new();
+        }
+        let mut all = self.jobs.all().iter();
+        let Some(next) = all.find(|job| !job.is_empty()) else { return Vec::new() };
+        self.shown = Some(next.summary.job);
+        self.is_latest = !next.is_open();
+        self.follow()
     }
 
     /// Unsubscribes from a job that has ended and whose events were all received.
@@ -227,8 +284,17 @@ impl Client {
         let spec = spec.into();
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
         self.jobs.accepted(summary);
-        self.shown = Some(job);
+        self.show_next(job);
         self.follow()
+    }
+
+    /// Shows a job of this page, unless the one that is shown still runs: its points come before those of a job that waits.
+    fn show_next(&mut self, job: JobId) {
+        let is_ours = self.jobs.job(job).is_some_and(|it| it.result_use != ResultUse::Shown);
+        if is_ours && !self.shown().is_some_and(Job::is_open) {
+            self.is_latest = false;
+            self.shown = Some(job);
+        }
     }
 
     /// Starts a job exactly once, even if the connection is lost meanwhile.
@@ -270,6 +336,7 @@ impl Client {
 
     /// Selects the job whose results are shown.
     pub fn show(&mut self, job: JobId) -> Vec<Action> {
+        self.is_latest = false;
         self.shown = Some(job);
         if self.is_connected() { self.follow() } else { Vec::new() }
     }
@@ -279,6 +346,27 @@ impl Client {
         self.jobs.awaits(job);
         self.roofs = Some(job);
         if self.is_connected() { self.follow() } else { Vec::new() }
+    }
+
+    /// Has the daemon revoke the key of this page; the browser forgets it when the daemon has answered, whatever the answer is.
+    pub fn forget(&mut self) -> Vec<Action> {
+        let Some(session) = self.session() else { return Vec::new() };
+        self.forgetting = Some(Forgetting { id: None, key: session.key });
+        vec![Action::Send(ClientMessage::RevokeKey {})]
+    }
+
+    fn is_forgetting(&self, id: Option<u32>) -> bool {
+        self.forgetting.is_some_and(|it| it.id.is_some() && it.id == id)
+    }
+
+    /// Ends the session and drops the key; `said` is what is left to do at the daemon.
+    fn forgotten(&mut self, said: String) -> Vec<Action> {
+        self.forgetting = None;
+        let server = self.connection.server;
+        let mut actions = self.on(Event::Disconnect);
+        actions.extend(server.map(Action::DropKey));
+        self.refusal = said;
+        actions
     }
 
     /// Reads an inference server.
@@ -300,6 +388,9 @@ impl Client {
         if let ClientMessage::WatchEngine(_) = &ask {
             self.engine.id = Some(id);
         }
+        if let (ClientMessage::RevokeKey {}, Some(forgetting)) = (&ask, &mut self.forgetting) {
+            forgetting.id = Some(id);
+        }
         let request = match &ask {
             ClientMessage::StartJob(start) => Some(start.request),
             ClientMessage::ContinueJob(order) => Some(order.request),
@@ -313,5 +404,7 @@ impl Client {
     }
 }
 
+#[cfg(test)]
+mod old_daemon;
 #[cfg(test)]
 mod tests;

@@ -9,41 +9,18 @@ use protocol::hex::Hex;
 use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
-use protocol::server::{Hello, Identified, MachineHere, Paired, ServerMessage};
+use protocol::server::{Hello, MachineHere, ServerMessage};
 
 use super::session::DaemonSession;
+pub use state::State;
+
+mod state;
 
 /// Longest delay between two connection attempts, in ms.
 const LONGEST_WAIT: u32 = 10_000;
 
 /// Close code of WebSocket for a message that is too large.
 pub const TOO_LARGE: u16 = 1009;
-
-/// State of the connection.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum State {
-    /// Not connected, and no connection was requested.
-    #[default]
-    Idle,
-    /// Proofs cannot be computed: the page is in a frame, or came over plain HTTP, where browsers offer no Web Crypto.
-    NoCrypto,
-    /// The socket is being opened, or the handshake is under way.
-    Opening,
-    /// Both sides are authenticated.
-    Connected(DaemonSession),
-    /// The daemon does not know this browser; with the daemon's reason, which may be empty.
-    Unpaired(String),
-    /// Page and daemon have no protocol version in common; with the daemon's version.
-    OtherVersion(String),
-    /// No answer from the address.
-    Unreachable,
-    /// The browser denies local connections.
-    Blocked,
-    /// An established connection was lost; with the number of reconnection attempts.
-    Lost(u32),
-    /// Refused by the daemon, or by the page because the daemon's proof was wrong; with the reason.
-    Refused(String),
-}
 
 /// An event of the connection.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +50,8 @@ pub enum Event {
         /// The browser's permission for local connections is denied.
         denied: bool,
     },
+    /// The policy of the page forbids the address; with what it allows.
+    Forbidden(String),
     /// The delay before a reconnection attempt is over.
     Retry,
     /// The user disconnects.
@@ -106,6 +85,8 @@ pub enum Action {
     },
     /// Send a message.
     Send(ClientMessage),
+    /// Delete the key that is stored for the daemon.
+    DropKey(Hex<16>),
     /// Close the socket.
     Close,
     /// Wait this many milliseconds, then send [`Event::Retry`].
@@ -148,6 +129,10 @@ pub struct Connection {
     pub server: Option<Hex<16>>,
     /// Reason that the daemon gave before it closed the socket; may be empty.
     close_reason: String,
+    /// Reason why it refused the code; said if no key is stored either.
+    refused_code: String,
+    /// The daemon keeps its keys in another folder than the usual one.
+    pub has_own_state: bool,
 }
 
 impl Connection {
@@ -170,6 +155,10 @@ impl Connection {
             Event::Received(message) => self.receive(message),
             Event::Signed(signed) => self.signed(signed),
             Event::Closed { code, denied } => self.closed(code, denied),
+            Event::Forbidden(allowed) => {
+                self.state = State::Forbidden(allowed);
+                Vec::new()
+            }
             Event::Retry if matches!(self.state, State::Lost(_)) => self.open(),
             Event::Retry => Vec::new(),
             Event::Disconnect => {
@@ -191,30 +180,15 @@ impl Connection {
     fn receive(&mut self, message: ServerMessage) -> Vec<Action> {
         match message {
             ServerMessage::Hello(hello) if self.pending.is_none() => self.on_hello(hello),
-            ServerMessage::Identified(Identified {
-                proof,
-                scopes,
-                epoch,
-                machine,
-                devices,
-                here,
-                ..
-            }) => {
-                let session = self.session(self.key, scopes, epoch, (machine, devices, here));
-                self.check(proof, session, None)
+            ServerMessage::Identified(it) => {
+                let machine = (it.machine, it.devices, it.here);
+                let session = self.session(self.key, it.scopes, it.epoch, machine);
+                self.check(it.proof, session, None)
             }
-            ServerMessage::Paired(Paired {
-                key,
-                proof,
-                scopes,
-                epoch,
-                machine,
-                devices,
-                here,
-                ..
-            }) => {
-                let session = self.session(Some(key), scopes, epoch, (machine, devices, here));
-                self.check(proof, session, Some(key))
+            ServerMessage::Paired(it) => {
+                let machine = (it.machine, it.devices, it.here);
+                let session = self.session(Some(it.key), it.scopes, it.epoch, machine);
+                self.check(it.proof, session, Some(it.key))
             }
             ServerMessage::Bye(fault) => {
                 self.close_reason = fault.message;
@@ -256,6 +230,7 @@ impl Connection {
             self.state = State::OtherVersion(hello.version);
             return vec![Action::Close];
         }
+        self.has_own_state = hello.can.as_ref().is_some_and(|can| can.own_state);
         let Some(nonce) = self.nonce else { return vec![Action::Close] };
         let handshake = handshake(&hello, &nonce, &self.origin);
         let text = if self.code.is_empty() {
@@ -284,7 +259,7 @@ impl Connection {
                 vec![Action::Send(key.map_or_else(pair, identify))]
             }
             (Step::Proving, None) => {
-                self.state = State::Unpaired(String::new());
+                self.state = State::Unpaired(core::mem::take(&mut self.refused_code));
                 vec![Action::Close]
             }
             (Step::Checking { theirs, session, pair }, Some(Signature { proof, .. }))
@@ -361,6 +336,13 @@ impl Connection {
         };
         if settled {
             return Vec::new();
+        }
+        let is_refused = matches!(code, close::UNAUTHENTICATED | close::FORBIDDEN);
+        if is_refused && !self.code.is_empty() {
+            // A link pairs once; a browser that opens it again may have a key since.
+            self.code.clear();
+            self.refused_code = close_reason;
+            return self.open();
         }
         self.state = match code {
             close::UNAUTHENTICATED => State::Unpaired(close_reason),

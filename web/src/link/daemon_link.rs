@@ -165,15 +165,9 @@ impl DaemonLink {
         self.act(Client::unwatch_engine);
     }
 
-    /// Deletes the stored key of the daemon and disconnects.
+    /// Has the daemon revoke the key of this page, deletes it here and disconnects.
     pub fn forget(&self) {
-        let server = self.client.with_untracked(|client| client.connection.server);
-        self.on(Event::Disconnect);
-        if let Some(server) = server {
-            later(async move {
-                drop(program::link("forget", &[&server.to_string().into()]).await);
-            });
-        }
+        self.act(Client::forget);
     }
 
     fn act(&self, change: impl FnOnce(&mut Client) -> Vec<Action>) {
@@ -194,6 +188,9 @@ impl DaemonLink {
                 }
             }
             Action::Close => send(&JsValue::UNDEFINED),
+            Action::DropKey(server) => later(async move {
+                drop(program::link("forget", &[&server.to_string().into()]).await);
+            }),
             Action::Sign { server, code, text } => {
                 let (this, socket) = (self.clone(), self.socket.get_untracked());
                 later(async move {
@@ -264,6 +261,10 @@ impl DaemonLink {
                 if let Some((id, message)) = READ.get().and_then(|read| read(&first)) {
                     self.act(|client| client.receive(id, message));
                 }
+            }
+            "forbidden" => {
+                SEND.set(None);
+                self.on(Event::Forbidden(first));
             }
             _ => {
                 SEND.set(None);

@@ -3,8 +3,11 @@
 use protocol::bench::{BenchKind, BenchRecord};
 use protocol::device::is_processor;
 use protocol::fault::Fault;
-use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ToldSpec};
+use protocol::job::{
+    JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ProgressUnit, ToldSpec,
+};
 use protocol::limits::LIMITS;
+use report::output::words::progress::seconds_left;
 
 use super::readings::{SensorReadings, join};
 
@@ -23,6 +26,18 @@ pub enum ResultUse {
     Applied,
 }
 
+/// Progress of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobProgress {
+    /// Finished points, bytes or tokens.
+    pub done: u64,
+    /// Those of the whole job; 0 while nobody knows them.
+    pub total: u64,
+    pub unit: ProgressUnit,
+    /// The present one, or the reason of a wait.
+    pub note: String,
+}
+
 /// A job with the events received so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -35,8 +50,7 @@ pub struct Job {
     pub is_followed: bool,
     /// Whether its result is applied to the page's device.
     pub result_use: ResultUse,
-    /// Points done, points in total, and a note on the current one.
-    pub progress: Option<(u32, u32, String)>,
+    pub progress: Option<JobProgress>,
     /// Predicted duration, in s.
     pub predicted_s: Option<f64>,
     /// Wall-clock time when its process started, in ms.
@@ -44,7 +58,7 @@ pub struct Job {
     /// Wall-clock time of its last event, in ms.
     pub last_ms: u64,
     /// Points that the job which it continues had measured.
-    pub before: u32,
+    pub before: u64,
     /// Measurements received so far.
     pub records: Vec<BenchRecord>,
     /// Text of the calibration file, and text of the device file if there is one.
@@ -53,6 +67,8 @@ pub struct Job {
     pub roofs: Option<String>,
     /// Readings of sensors while it ran.
     pub readings: Vec<SensorReadings>,
+    /// Events that this page cannot read.
+    pub later: u32,
     /// Reason why it failed.
     pub fault: Option<Fault>,
 }
@@ -74,6 +90,7 @@ impl Job {
             calibration: None,
             roofs: None,
             readings: Vec::new(),
+            later: 0,
             fault: None,
         }
     }
@@ -81,6 +98,12 @@ impl Job {
     /// Whether it is queued or running.
     pub const fn is_open(&self) -> bool {
         !self.summary.state.is_final()
+    }
+
+    /// Whether it has ended, all of it is known, and it has no result.
+    pub fn is_empty(&self) -> bool {
+        let is_known = !self.is_open() && self.seq >= self.summary.last_seq;
+        is_known && self.records.is_empty() && self.calibration.is_none() && self.roofs.is_none()
     }
 
     /// Whether a new job can measure what is left. Roofs and calibrations are measured in one run.
@@ -101,9 +124,8 @@ impl Job {
     pub fn seconds_left(&self) -> Option<f64> {
         let passed = self.last_ms.saturating_sub(self.started_ms?) as f64 / 1000.0;
         match &self.progress {
-            Some((done, total, _)) if *done > self.before => {
-                let done_now = f64::from(*done - self.before);
-                Some(passed / done_now * f64::from(total.saturating_sub(*done)))
+            Some(JobProgress { done, total, .. }) if *done > self.before => {
+                seconds_left(done - self.before, total.saturating_sub(self.before), passed)
             }
             _ => self.predicted_s.map(|predicted| (predicted - passed).max(0.0)),
         }
@@ -116,20 +138,23 @@ impl Job {
                 self.summary.state = JobState::Running;
                 self.predicted_s = predicted_s;
                 self.started_ms = Some(at_ms);
-                self.before = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+                self.before = self.records.len() as u64;
             }
-            JobEvent::Progress { done, total, note } => self.progress = Some((done, total, note)),
+            JobEvent::Progress { done, total, unit, note } => {
+                self.progress = Some(JobProgress { done, total, unit, note });
+            }
             JobEvent::Result { record } => self.records.push(*record),
-            JobEvent::Calibration { calibration, device } => {
-                self.calibration = Some((calibration, device));
+            JobEvent::Calibration { calibration, device, whole, whole_device } => {
+                self.calibration = Some((whole.unwrap_or(calibration), whole_device.or(device)));
             }
-            JobEvent::Device { file } => self.roofs = Some(file),
+            JobEvent::Device { file, whole } => self.roofs = Some(whole.unwrap_or(file)),
             JobEvent::Readings { at_ms, sensors } => join(&mut self.readings, &at_ms, sensors),
             JobEvent::Ended { state, fault } => {
                 self.summary.state = state;
                 self.fault = fault;
             }
-            JobEvent::Queued | JobEvent::Log { .. } | JobEvent::Unknown => {}
+            JobEvent::Unknown => self.later = self.later.saturating_add(1),
+            JobEvent::Queued | JobEvent::Log { .. } => {}
         }
     }
 }
@@ -286,100 +311,4 @@ impl JobList {
 }
 
 #[cfg(test)]
-mod tests {
-    use protocol::hex::Hex;
-    use protocol::job::{CalibrateSpec, JobSpec};
-
-    use super::*;
-
-    fn summary(id: u64, state: JobState, last_seq: u64) -> JobSummary {
-        let spec = JobSpec::Calibrate(CalibrateSpec { backend: None }).into();
-        JobSummary { job: JobId(id), request: Hex([1; 16]), spec, state, created_ms: 0, last_seq }
-    }
-
-    fn event(seq: u64, event: JobEvent) -> NumberedEvent {
-        NumberedEvent { job: JobId(7), seq, at_ms: 1000 * seq, event }
-    }
-
-    fn progress(done: u32) -> JobEvent {
-        JobEvent::Progress { done, total: 4, note: String::new() }
-    }
-
-    fn ended() -> JobEvent {
-        JobEvent::Ended { state: JobState::Done, fault: None }
-    }
-
-    #[test]
-    fn nothing_is_taken_twice_and_a_gap_is_asked_for() {
-        let mut jobs = JobList::default();
-        jobs.snapshot(summary(7, JobState::Queued, 0), 0);
-        let log = || JobEvent::Log { line: String::new() };
-        let all = [
-            (1, JobEvent::Started { predicted_s: Some(9.0), device: None }, EventOutcome::Applied),
-            (1, log(), EventOutcome::Ignored),
-            (2, progress(1), EventOutcome::Applied),
-            (4, log(), EventOutcome::Gap(2)),
-            (3, progress(2), EventOutcome::Applied),
-            (4, ended(), EventOutcome::Applied),
-            (4, progress(1), EventOutcome::Ignored),
-        ];
-        for (seq, it, taken) in all {
-            assert_eq!(jobs.event(event(seq, it)), taken, "{seq}");
-        }
-        let job = jobs.job(JobId(7)).expect("known");
-        assert_eq!((job.seq, job.summary.state), (4, JobState::Done));
-        assert_eq!(job.progress.as_ref().map(|it| it.0), Some(2));
-        let stranger = NumberedEvent { job: JobId(8), ..event(1, log()) };
-        assert_eq!(jobs.event(stranger), EventOutcome::Ignored);
-    }
-
-    #[test]
-    fn what_was_lost_goes_on_after_the_last_number() {
-        let mut jobs = JobList::default();
-        jobs.listed(vec![
-            summary(7, JobState::Running, 2),
-            summary(5, JobState::Done, 9),
-            summary(9, JobState::Queued, 1),
-        ]);
-        let ids: Vec<u64> = jobs.all().iter().map(|job| job.summary.job.0).collect();
-        assert_eq!(ids, [9, 7, 5], "the latest first");
-        assert_eq!(jobs.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
-        assert_eq!(jobs.follow(None), [], "asked for already");
-        jobs.event(event(1, JobEvent::Started { predicted_s: None, device: None }));
-        jobs.event(event(2, progress(1)));
-        jobs.lost();
-        assert_eq!(jobs.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
-        jobs.snapshot(summary(7, JobState::Done, 4), 3);
-        assert!(jobs.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
-        assert_eq!(jobs.event(event(4, ended())), EventOutcome::Applied);
-        assert_eq!(jobs.job(JobId(7)).map(Job::is_open), Some(false));
-        jobs.listed(vec![summary(7, JobState::Running, 2)]);
-        assert_eq!(jobs.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
-    }
-
-    #[test]
-    fn what_is_taken_over_makes_older_results_late() {
-        let mut jobs = JobList::default();
-        jobs.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
-        jobs.accepted(summary(9, JobState::Done, 1));
-        jobs.taken(JobId(7));
-        let uses: Vec<ResultUse> = jobs.all().iter().map(|job| job.result_use).collect();
-        assert_eq!(
-            uses,
-            [ResultUse::Awaited, ResultUse::Applied, ResultUse::Applied],
-            "the latest first"
-        );
-    }
-
-    #[test]
-    fn the_time_left_follows_what_is_done() {
-        let mut jobs = JobList::default();
-        jobs.snapshot(summary(7, JobState::Queued, 0), 0);
-        let left = |jobs: &JobList| jobs.job(JobId(7)).and_then(Job::seconds_left);
-        assert_eq!(left(&jobs), None);
-        jobs.event(event(1, JobEvent::Started { predicted_s: Some(9.0), device: None }));
-        assert_eq!(left(&jobs), Some(9.0));
-        jobs.event(event(2, progress(1)));
-        assert_eq!(left(&jobs), Some(3.0));
-    }
-}
+mod tests;

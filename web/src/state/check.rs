@@ -6,7 +6,7 @@ use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
 use report::input::number_input;
 use report::output::words::advice::scheme_name;
-use report::output::words::check::{Rates, explanations, rates, sentence};
+use report::output::words::check::{Rates, explanations, rates, roofs_head, sentence};
 use report::output::words::core_error;
 
 use super::claim::{AMOUNT, CLAIM, ClaimUnit, TIME, UNIT};
@@ -62,8 +62,10 @@ pub struct Judgment {
     pub sentence: String,
     /// The scheme of the cards, in which a claim is judged in the Plan view; empty elsewhere.
     pub about: String,
-    /// For DRAM and for arithmetic: the implied rate, the datasheet's and the sustained one.
+    /// For DRAM and for arithmetic: the implied rate, that of the roof and the sustained one.
     pub rates: [Rates; 2],
+    /// Name of the second of them, which a device of measured roofs has of its own.
+    pub roofs_head: &'static str,
     /// Possible explanations of the claim, one sentence each.
     pub explanations: Vec<String>,
 }
@@ -122,6 +124,7 @@ fn answer(request: &CheckRequest<'_>) -> Judged {
             sentence: sentence(&answer),
             about: String::new(),
             rates: rates(&answer),
+            roofs_head: roofs_head(&answer),
             explanations: explanations(&answer),
         })),
         Err(error) => Judged::Refused(format!("{}.", core_error(&error))),

@@ -21,7 +21,7 @@ use super::fragment;
 use super::inputs::Inputs;
 use super::model::question::ModelQuestion;
 use super::plan::{self, CardScheme, PlanShown};
-use super::{goal::Bound, pins, url};
+use super::{goal::Bound, pins, place::disturbed_roofs, url};
 use delta::{ComparedNumber, ErrorSource};
 use room::UserRoom;
 
@@ -137,6 +137,8 @@ pub struct CompareShown {
     pub common: String,
     /// Why the comparison is not whole: too few columns, or the same one twice.
     pub faults: Vec<String>,
+    /// Reasons to doubt the roofs of a device, once for each device.
+    pub warnings: Vec<String>,
     pub columns: Vec<CompareColumn>,
     /// All rows, also those that are equal.
     pub rows: Vec<CompareRow>,
@@ -202,6 +204,7 @@ pub fn next(before: Option<&CompareShown>, inputs: &Inputs) -> CompareShown {
         line,
         common,
         faults: faults(&columns),
+        warnings: warnings(&columns),
         rows: rows::rows(&columns),
         chart: chart(&columns),
         hold: schemes::hold(&columns),
@@ -248,6 +251,20 @@ fn faults(columns: &[CompareColumn]) -> Vec<String> {
         }));
     }
     faults
+}
+
+/// Roofs that were disturbed while they were measured, by device.
+fn warnings(columns: &[CompareColumn]) -> Vec<String> {
+    let mut said = Vec::new();
+    for answered in columns.iter().filter_map(|column| column.answered.as_ref().ok()) {
+        let device = &answered.inputs.device;
+        let why = disturbed_roofs(device);
+        let line = format!("{}: {why}", device.name);
+        if !why.is_empty() && !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    said
 }
 
 /// Whole answers as marks; of single tokens, the time per token.

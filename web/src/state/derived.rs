@@ -131,7 +131,7 @@ pub fn derive(inputs: &Inputs) -> Result<KernelAnswer, Vec<OperatorFault>> {
         None => (String::new(), String::new(), false),
     };
     let mut chart = chart(&question, &answers);
-    let own_points = points::rows(&inputs.points, &chart);
+    let own_points = points::rows(&inputs.points, &chart, inputs.device.disturbed_roofs());
     chart.points.extend(inputs.points.iter().enumerate().map(|(index, point)| point.input(index)));
     Ok(KernelAnswer {
         sentence,

@@ -11,7 +11,6 @@ use calc_core::quant_format::{Encoding, QuantFormat};
 use report::number_text;
 use report::output::words::advice::scheme_name;
 
-use super::inputs::Inputs;
 use super::model::answer::parameters;
 use super::model::inputs::ModelSource;
 use super::model::roles::Role;
@@ -98,15 +97,6 @@ pub fn scheme_groups() -> Vec<OptionGroup> {
     ]
 }
 
-/// All devices: the connected machine, the custom one while it is chosen, and those of the catalog.
-pub fn all_devices(inputs: &Inputs, here: OptionGroup) -> Vec<OptionGroup> {
-    let own = inputs.has_own_device().then(|| OptionGroup {
-        title: "Your own".to_owned(),
-        choices: vec![device_choice(&inputs.device)],
-    });
-    own.into_iter().chain([here]).chain(device_groups()).collect()
-}
-
 /// All devices of the catalog.
 pub fn device_groups() -> Vec<OptionGroup> {
     devices::groups()
@@ -117,7 +107,8 @@ pub fn device_groups() -> Vec<OptionGroup> {
         .collect()
 }
 
-fn device_choice(device: &Device) -> PickerOption {
+/// A device as an option.
+pub fn device_choice(device: &Device) -> PickerOption {
     let detail = number_text::published_bandwidth(device.bandwidth.value);
     let haystack = format!("{} {} {}", device.name, device.key, device.aliases.join(" "));
     PickerOption {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use calc_core::calibration::Calibration;
 use calc_core::device::{Device, PowerMode};
 use report::input::calibration_file::lines;
+use report::output::words::roofs;
 
 /// A device's own measurements, ready for the core.
 #[derive(Debug, Clone)]
@@ -58,4 +59,9 @@ impl<'a> Place<'a> {
     pub fn calibration(self) -> &'a Calibration {
         self.own.map_or(&Calibration::FITTED, |own| &own.calibration)
     }
+}
+
+/// Sentence about roofs of a device that were disturbed while they were measured; empty for all others.
+pub fn disturbed_roofs(device: &Device) -> String {
+    roofs::disturbed(device).map_or_else(String::new, |note| format!("{note}."))
 }

@@ -1,5 +1,6 @@
 //! The user's own points, measured elsewhere: a name, an intensity and a rate.
 
+use calc_core::device::{Roof, RoofSet};
 use calc_core::units::{FlopsPerByte, FlopsPerSec};
 use chart::mark::{Mark, Shape};
 use chart::roofline::{PointInput, Roofline};
@@ -7,6 +8,7 @@ use chart::theme::Hue;
 use report::input::number_input;
 use report::number_text;
 use report::output::verdict;
+use report::output::words::roofs::above_disturbed;
 
 /// Most points; a chart with more is unreadable.
 pub const MOST: usize = 40;
@@ -83,12 +85,22 @@ impl OwnPoint {
     }
 }
 
-/// The rows of the table, each compared with the chart's roofs.
-pub fn rows(points: &[OwnPoint], chart: &Roofline) -> Vec<PointRow> {
-    let peak = chart.roofs.iter().map(|roof| roof.peak.get()).fold(0.0, f64::max);
+/// The rows of the table, each compared with the chart's roofs. `disturbed` has those that something disturbed while they were measured.
+pub fn rows(points: &[OwnPoint], chart: &Roofline, disturbed: RoofSet) -> Vec<PointRow> {
+    let highest = chart.roofs.iter().max_by(|a, b| a.peak.get().total_cmp(&b.peak.get()));
+    let peak = highest.map_or(0.0, |roof| roof.peak.get());
+    let warning = |times: f64, roof: Roof| {
+        let said = verdict::above_roof(times)?;
+        Some(if disturbed.has(roof) { above_disturbed(times, roof) } else { said })
+    };
     let row = |(index, point): (usize, &OwnPoint)| {
         let (intensity, rate) = point.numbers();
-        let roof = (intensity * chart.bandwidth.value.get()).min(peak) / 1e12;
+        let streamed = intensity * chart.bandwidth.value.get();
+        let roof = match highest {
+            Some(roof) if peak <= streamed => Roof::Peak(roof.class),
+            _ => Roof::Bandwidth,
+        };
+        let times = rate * 1e12 / streamed.min(peak);
         PointRow {
             key: OwnPoint::key(index),
             mark: OwnPoint::mark(index),
@@ -99,7 +111,7 @@ pub fn rows(points: &[OwnPoint], chart: &Roofline) -> Vec<PointRow> {
                 number_text::plain(rate),
                 number_text::SPACE
             ),
-            warning: verdict::above_roof(rate / roof).unwrap_or_default(),
+            warning: warning(times, roof).unwrap_or_default(),
         }
     };
     points.iter().enumerate().map(row).collect()
@@ -178,13 +190,19 @@ mod tests {
         let chart = derive(&Inputs::default()).expect("valid").chart;
         // Roof at 1 FLOP/B: 102.4 GFLOP/s.
         let (points, _) = parse("below,1,0.1\nabove,1,0.2\nhigh,1000,40", 10);
-        let warnings: Vec<bool> =
-            rows(&points, &chart).iter().map(|row| !row.warning.is_empty()).collect();
+        let warnings: Vec<bool> = rows(&points, &chart, RoofSet::NONE)
+            .iter()
+            .map(|row| !row.warning.is_empty())
+            .collect();
         assert_eq!(warnings, [false, true, true]);
         assert!(
-            rows(&points, &chart)[1].warning.contains("cache"),
+            rows(&points, &chart, RoofSet::NONE)[1].warning.contains("cache"),
             "{:?}",
-            rows(&points, &chart)[1]
+            rows(&points, &chart, RoofSet::NONE)[1]
         );
+        let disturbed = RoofSet::NONE.with(Roof::Bandwidth);
+        let said = rows(&points, &chart, disturbed);
+        assert!(said[1].warning.contains("that roof is too low"), "{:?}", said[1]);
+        assert!(said[2].warning.contains("cache"), "its roof is a peak: {:?}", said[2]);
     }
 }

@@ -26,8 +26,8 @@ export const readings = [
   { name: 'gpu_power_watt', value: null, reason: 'no GPU driver' },
 ];
 
-/** Starts a scripted daemon. `run(job, daemon)` is called for each started job; `emit` sends the job's events. */
-export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['read', 'bench'], run = () => {} } = {}) {
+/** Starts a scripted daemon. `run(job, daemon)` is called for each started job; `emit` sends the job's events; `unknown` are messages that it is too old for. */
+export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['read', 'bench'], run = () => {}, unknown = [] } = {}) {
   const server = randomBytes(16);
   const [codes, keys, jobs, sessions, heard] = [new Set(), new Map(), [], new Set(), []];
   const http = createServer((_, answer) => answer.writeHead(404).end());
@@ -140,6 +140,7 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
       const { id, ask } = JSON.parse(text);
       heard.push(ask);
       if (!proved) return prove(id, ask);
+      if (unknown.includes(ask.type)) return session.say({ type: 'fault', code: 'malformed', message: `malformed message: unknown variant ${ask.type}` }, id);
       session.say(answers[ask.type]?.(ask) ?? { type: 'ok' }, id);
     });
     session.say({ type: 'hello', protocol: versions, server: hex(server), nonce: hex(nonce), version: '9.8.7', limits });

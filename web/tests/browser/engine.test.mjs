@@ -15,7 +15,7 @@ const answers = new URL('../../../companion/tests/attach/llama_cpp/', import.met
 
 /** A server whose counters are, for each reader, those of the first recording, then of the second. */
 async function startLlama() {
-  let asked = 0;
+  let [asked, requests] = [0, 0];
   const file = (path) => {
     if (path === '/props') {
       asked = 0; // whoever begins to read asks what it is first
@@ -28,12 +28,13 @@ async function startLlama() {
     return path === '/slots' ? `slots-${second}.json` : `metrics-${second}.txt`;
   };
   const server = createServer(({ url }, response) => {
+    requests += 1;
     const name = file(url);
     response.writeHead(name ? 200 : 404, { Connection: 'close' });
     response.end(name ? readFileSync(new URL(name, answers)) : '');
   });
   await new Promise((listening) => { server.listen(0, '127.0.0.1', listening); });
-  return { address: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+  return { address: `http://127.0.0.1:${server.address().port}`, requests: () => requests, stop: () => server.close() };
 }
 
 test('a running server is read beside its expected rate, until it is stopped', { timeout: 240_000 }, async () => {
@@ -49,12 +50,18 @@ test('a running server is read beside its expected rate, until it is stopped', {
       await page.getByRole('button', { name: 'Read it' }).click();
       await page.locator('.engine').getByText('reads servers of its own machine alone').waitFor(patient);
       await page.locator('#engine-url').fill(llama.address.replace('http://', ''));
-      assert.equal(await page.locator('.engine .message').innerText(), '', 'what was said is about another address');
+      assert.equal(await page.locator('.engine > .message').innerText(), '', 'what was said is about another address');
       await page.locator('#engine-url').press('Enter');
       const card = page.locator('#engine');
       await card.getByText('the tick above compares with the model of Plan').waitFor(patient);
       await page.getByLabel('compare with the model of Plan').check(); // acts at once
+      await page.getByText('Compared with Llama-3.1 8B as published, in BF16, because no scheme is chosen in Plan.').waitFor(patient);
       await card.getByText(/A token of Llama-3\.1 8B/).waitFor(patient);
+      await page.locator('#engine-context').fill('no');
+      await page.locator('#engine-context-message').getByText('must be').waitFor(patient);
+      await page.locator('#engine-context').fill('4096');
+      await page.locator('#engine-context').press('Enter');
+      await card.getByText(/at 4096 cached/).waitFor(patient);
       await card.getByRole('heading', { name: /^llama\.cpp/ }).waitFor(patient);
       assert.match(plain(await card.locator('dl').first().innerText()), /generated\s+[\d.]+ token\/s/);
       await page.getByText(/The server runs on .*, and the comparison is with Jetson Orin Nano/).waitFor(patient);
@@ -74,6 +81,20 @@ test('a running server is read beside its expected rate, until it is stopped', {
       await page.getByRole('button', { name: 'Read it' }).waitFor(patient);
       await page.getByText('The last reading; the server is not read any more.').waitFor(patient);
       assert.equal(await card.count(), 1, 'the last state stays');
+
+      // After a reload the tab has the form, and the server is asked nothing before the reader presses the button.
+      const asked = llama.requests();
+      await page.reload();
+      await page.getByRole('heading', { level: 1, name: 'Connected', exact: true }).waitFor(patient);
+      await page.locator('summary', { hasText: 'A running server' }).click();
+      await page.locator('#engine-url').waitFor(patient);
+      assert.equal(await page.locator('#engine-url').inputValue(), llama.address.replace('http://', ''));
+      assert.equal(await page.locator('#engine-context').inputValue(), '4096');
+      assert.equal(await page.getByLabel('compare with the model of Plan').isChecked(), true);
+      await page.waitForTimeout(3000); // longer than the time between two readings
+      assert.deepEqual([llama.requests(), await card.count()], [asked, 0]);
+      await page.getByRole('button', { name: 'Read it' }).click();
+      await card.getByText(/A token of Llama-3\.1 8B/).waitFor(patient);
     });
     assert.deepEqual(problems, []);
   } finally {

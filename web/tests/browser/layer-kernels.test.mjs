@@ -112,7 +112,7 @@ test('a second device is chosen in the page, and its results are not drawn under
       // A card cannot be calibrated without products; its roofs make it the device.
       assert.ok(await page.getByRole('button', { name: `Calibrate ${device}` }).isDisabled());
       await page.locator('.no-roofs').getByRole('button', { name: `Measure ${device}'s roofs` }).click();
-      await page.waitForFunction((name) => document.querySelector('#device').value === `${name} (measured here)`, device, patient);
+      await page.waitForFunction((name) => document.querySelector('#device').value === `This machine: ${name} (measured here)`, device, patient);
       await page.locator('#chart').waitFor(patient);
       await page.getByRole('link', { name: 'Plan', exact: true }).click();
       await page.locator('#part-device').click();

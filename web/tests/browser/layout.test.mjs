@@ -42,8 +42,11 @@ test('text of 32 px is read in every place without scrolling sideways, and chart
     const page = await browser.newPage();
     for (const viewport of [phone, wide]) {
       await page.setViewportSize(viewport);
-      for (const [name, [link]] of Object.entries(places)) {
+      const links = Object.entries(places).map(([name, [link]]) => [name, link]);
+      // A text stands below the address of the daemon as long as a code for another daemon waits.
+      for (const [name, link] of [...links, ['measure with a pairing code', '?view=measure#d=127.0.0.1:1&pair=ABC234']]) {
         await openSite(page, link);
+        if (link.includes('pair=')) await page.getByText('A link brought a pairing code').waitFor();
         assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '30px', name);
         assert.equal(await sideways(page), 0, `${name} at ${viewport.width}`);
         assert.deepEqual(await cut(page), [], `${name} at ${viewport.width}`);

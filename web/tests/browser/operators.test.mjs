@@ -60,6 +60,8 @@ pageTest('a phase sets the lengths that define it', {}, async (page) => {
   assert.match(await verdict(page), /^Compute-bound/);
   await page.locator('#an').fill('64');
   assert.equal(await page.locator('#phase').inputValue(), '');
+  // The page adds a typed value to the history one frame later.
+  assert.match(await query(page), /an=64/);
   await page.goBack();
   assert.equal(await page.locator('#an').inputValue(), '2048');
   await page.goBack();

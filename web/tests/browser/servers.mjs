@@ -21,7 +21,7 @@ export function startPlain(folder) {
 
 /** Starts a server. Returns its address and a function that stops it, optionally with a given signal. */
 async function start(program, args, more) {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...more } });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { RIDGEPOINT_TEST_TURN: '', ...process.env, ...more } });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const stop = (signal) => (child.kill(signal), ended);
   try {

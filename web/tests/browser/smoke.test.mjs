@@ -58,6 +58,8 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
     await page.waitForURL(/d=example_edge_asic/);
     await (await icon).finished();
     await page.waitForLoadState('networkidle');
+    // A chunk may be fetched ahead at any time; the page is left before its server ends.
+    await page.goto('about:blank');
   } finally {
     await server.stop();
     await rm(folder, { recursive: true });
@@ -72,16 +74,35 @@ pageTest('a link says at once that its answer comes, and shows no other one', {}
   assert.equal(await page.getByRole('link', { name: 'Kernel' }).isVisible(), true);
 });
 
-pageTest('the focus on a link of the first text is on that link of the page afterwards', {}, async (page) => {
+// The program of the page is held back until the returned function is called.
+async function holdProgram(page) {
   let arrive;
   const arrival = new Promise((resolve) => { arrive = resolve; });
   await page.route(/web_bg/, async (route) => {
     await arrival;
     await route.continue();
   });
+  return arrive;
+}
+
+pageTest('the focus on a link of the first text is on that link of the page afterwards', {}, async (page) => {
+  const arrive = await holdProgram(page);
   await page.goto(siteUrl, { waitUntil: 'commit' });
   await page.locator('#first-answer').getByRole('link', { name: 'Trust' }).focus();
   arrive();
   await page.waitForFunction(() => !document.getElementById('first-answer'));
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Trust');
+});
+
+pageTest('a part of the scenario that is pressed before the program is there opens with its list', {}, async (page) => {
+  const arrive = await holdProgram(page);
+  await page.goto(siteUrl, { waitUntil: 'commit' });
+  const shown = page.locator('#first-answer .part');
+  await shown.nth(2).click();
+  await shown.nth(1).click(); // the last one counts
+  assert.equal(await page.locator('#first-answer [data-pressed]').innerText(), await shown.nth(1).innerText());
+  arrive();
+  await page.locator('#device-list').getByRole('option').first().waitFor();
+  assert.equal(await page.locator('#part-device').getAttribute('aria-expanded'), 'true');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'device');
 });

@@ -40,7 +40,7 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       assert.equal(new URL(page.url()).hash, '');
 
       await page.locator('.no-roofs').waitFor(patient); // the default device is another machine
-      await press(page, 'Measure and calibrate (2.5 min)');
+      await press(page, 'Measure and calibrate (4 min)');
       await ended(page, 'calibration, done');
       await page.locator('#chart').waitFor(patient);
       await press(page, "Measure this machine's roofs");

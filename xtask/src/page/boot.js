@@ -61,6 +61,13 @@ if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
 
+// A press on a part of the scenario that comes before the program is kept: the program opens that part when it starts.
+document.getElementById("first-answer")?.addEventListener("click", ({ target }) => {
+  const part = target.closest(".part");
+  if (part) document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
+  part?.setAttribute("data-pressed", "");
+});
+
 // The text of index.html is painted first; the program would share a slow line with the style sheet. A page that nobody
 // sees paints nothing.
 await new Promise((resolve) => {

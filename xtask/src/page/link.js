@@ -45,26 +45,47 @@ export const knows = async (address) => {
   return [...all, ...here.values()].some((key) => key.address === address) ? "yes" : "";
 };
 
+// Waits for the event of the page's policy about an address. Returns a function that stops waiting, and returns what the policy allows in
+// place of the address; empty where it does not forbid it.
+const policyAbout = (address) => {
+  let allowed = "";
+  const hear = ({ blockedURI, effectiveDirective, originalPolicy }) => {
+    if (effectiveDirective === "connect-src" && blockedURI.startsWith(new URL(address).origin)) {
+      allowed = originalPolicy.match(/connect-src ([^;]*)/)?.[1] ?? "";
+    }
+  };
+  document.addEventListener("securitypolicyviolation", hear);
+  return () => {
+    document.removeEventListener("securitypolicyviolation", hear);
+    return allowed;
+  };
+};
+
 // Opens a socket and reports its events to `heard`. Returns a function that sends a text, or closes the socket without one.
 export const open = (address, protocol, heard) => {
-  let socket;
-  try {
-    socket = new WebSocket(address, protocol);
-  } catch {
-    queueMicrotask(() => heard(["closed", 1006, ""]));
-    return () => {};
-  }
-  const nonce = hex(crypto.getRandomValues(new Uint8Array(32)));
-  socket.onopen = () => heard(["opened", nonce, location.origin]);
-  socket.onmessage = ({ data }) => typeof data === "string" && heard(["text", data]);
+  const allowedInstead = policyAbout(address);
   // A socket that the page's policy forbids has an error event and no close event.
   let ended = false;
   const end = async (code) => {
     if (!ended) {
       ended = true;
-      heard(["closed", code, await denied()]);
+      const allowed = allowedInstead();
+      heard(allowed ? ["forbidden", allowed] : ["closed", code, await denied()]);
     }
   };
+  let socket;
+  try {
+    socket = new WebSocket(address, protocol);
+  } catch {
+    setTimeout(() => end(1006), 100);
+    return () => {};
+  }
+  const nonce = hex(crypto.getRandomValues(new Uint8Array(32)));
+  socket.onopen = () => {
+    allowedInstead();
+    heard(["opened", nonce, location.origin]);
+  };
+  socket.onmessage = ({ data }) => typeof data === "string" && heard(["text", data]);
   socket.onerror = () => setTimeout(() => end(1006), 100);
   socket.onclose = ({ code }) => end(code);
   return (text) => {

@@ -1,9 +1,11 @@
 //! The stages in the order in which they run: what fails fast comes first.
 
-use super::{Outcome, Run, Stage, browser, deny, examples, mcp, readme, trunk, wasm_bits};
+use super::{
+    Outcome, Run, Stage, browser, cuda, deny, engine, examples, mcp, readme, trunk, wasm_bits,
+};
 use crate::child::{cargo, run};
 use crate::lock::FolderLock;
-use crate::setup::{chromium, node_packages, toolchain};
+use crate::setup::{chromium, cuda_compilers, node_packages, toolchain};
 use crate::{page, tidy};
 
 pub(super) const STAGES: &[Stage] = &[
@@ -11,13 +13,16 @@ pub(super) const STAGES: &[Stage] = &[
     Stage { name: "format", quick: true, check: format },
     Stage { name: "tidy", quick: true, check: tidy },
     Stage { name: "lints native", quick: true, check: lints_native },
+    Stage { name: "lints of the release build", quick: true, check: lints_release },
     Stage { name: "lints wasm32", quick: true, check: lints_wasm32 },
     Stage { name: "licenses, bans and sources", quick: true, check: deny::check },
     Stage { name: "core without std", quick: true, check: core_without_std },
     Stage { name: "unit, property and golden tests", quick: true, check: tests },
+    Stage { name: "CUDA kernels", quick: false, check: cuda::check },
     Stage { name: "examples", quick: true, check: examples::run_all },
     Stage { name: "readme commands", quick: true, check: readme::check },
     Stage { name: "MCP clients", quick: false, check: mcp::run_clients },
+    Stage { name: "attach to llama.cpp", quick: false, check: engine::attach },
     Stage { name: "native and wasm bits are equal", quick: false, check: wasm_bits::compare },
     Stage { name: "page", quick: false, check: build_page },
     Stage { name: "browser", quick: false, check: browser::run_all },
@@ -30,9 +35,12 @@ fn set_up(job: &Run) -> anyhow::Result<Outcome> {
     toolchain::ensure_component("cargo-clippy", "clippy")?;
     toolchain::ensure_target(toolchain::BROWSER)?;
     toolchain::ensure_target(toolchain::BARE)?;
+    cuda_compilers::CXX.find_or_install()?;
     if !job.quick {
         toolchain::ensure_target(toolchain::WASI)?;
         chromium::find_or_install()?;
+        cuda_compilers::find_or_fetch(job.places)?;
+        engine::find_or_fetch(job.places)?;
         node_packages::install(job.places, "web/tests/browser")?;
         node_packages::install(job.places, mcp::TESTS)?;
     }
@@ -52,6 +60,14 @@ fn lints_native(job: &Run) -> anyhow::Result<Outcome> {
     let soak = "companion/soak"; // so that what only `soak` runs is compiled, too
     let arguments = ["clippy", "--workspace", "--all-targets", "--features", soak];
     run_cargo(job, &[&arguments[..], &["--", "--deny", "warnings"]].concat())
+}
+
+/// Without debug assertions the companion has no hooks and no scripts, so that other code is unused.
+fn lints_release(job: &Run) -> anyhow::Result<Outcome> {
+    run_cargo(
+        job,
+        &["clippy", "--profile", "native", "-p", "companion", "--", "--deny", "warnings"],
+    )
 }
 
 fn lints_wasm32(job: &Run) -> anyhow::Result<Outcome> {

@@ -21,7 +21,7 @@ pub(super) struct Member {
 }
 
 /// The top-level folders that hold no crate.
-const WITHOUT_CRATE: [&str; 2] = ["`docs/`", "`site/`"];
+const WITHOUT_CRATE: [&str; 3] = ["`tools/`", "`docs/`", "`site/`"];
 
 /// Checks both documents; `edges` is the table of which crate may use which.
 pub(super) fn check(
@@ -109,12 +109,12 @@ mod tests {
     fn readme() -> String {
         let jobs = jobs_of_usage().collect::<Vec<_>>().join(", ");
         format!(
-            "| folder | what |\n|---|---|\n| `a/` | it |\n| `xtask/` | jobs: {jobs} |\n| `docs/` | book |\n| `site/` | shell |\n"
+            "| folder | what |\n|---|---|\n| `a/` | it |\n| `xtask/` | jobs: {jobs} |\n| `tools/` | scripts |\n| `docs/` | book |\n| `site/` | shell |\n"
         )
     }
 
     const ARCHITECTURE: &str = "| folder | crate | what |\n|---|---|---|\n| `a/` | `a` | it |\n| `xtask/` | `xtask` | jobs |\n\
-        | `docs/` | | book |\n| `site/` | | shell |\n\n| crate | of this workspace |\n| `a` | nothing |\n\n**`a`** is it.\n\n**`xtask`** has jobs.\n";
+        | `tools/` | | scripts |\n| `docs/` | | book |\n| `site/` | | shell |\n\n| crate | of this workspace |\n| `a` | nothing |\n\n**`a`** is it.\n\n**`xtask`** has jobs.\n";
 
     fn findings(readme: &str, architecture: &str) -> Vec<Finding> {
         let member = |name: &str| Member { name: name.to_owned(), folder: format!("{name}/") };

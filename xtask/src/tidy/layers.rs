@@ -53,6 +53,7 @@ const LAYERS: &[(&str, &str)] = &[
          input::weight_file
          input::named_model input::model_file::word
          input::request
+         input::timed_kernel
          input
          output::accuracy output::address output::lesson output::work output::table output::verdict
          output::words
@@ -84,13 +85,14 @@ const LAYERS: &[(&str, &str)] = &[
         "pack random stats
          activation measure mutants reference
          backend compare
-         cpu devices job",
+         distinct rotation
+         cpu cuda devices job",
     ),
     (
         "companion",
         "clock failure interrupt sandbox scopes worker::script
          files hooks measure output reason
-         keys telemetry here weight_files
+         keys telemetry weight_files
          audit jobs worker
          verbs::answer_keys verbs::flags verbs::lines
          verbs::bench verbs::requests

@@ -40,10 +40,18 @@ pub struct OwnRow {
 }
 
 impl OwnMeasurements {
+    /// The measurements without rows that programs of before refuse: those of a few tokens.
+    #[must_use]
+    pub fn for_older_programs(&self) -> Self {
+        let is_known = |row: &&OwnRow| row.factors.tokens != Some(Tokens::Few);
+        Self { rows: self.rows.iter().filter(is_known).cloned().collect(), ..self.clone() }
+    }
+
     /// The fitted model with these rows ahead of its own.
     pub fn calibration(&self) -> Calibration {
         let rows = self.rows.iter().map(|row| row.factors.clone()).collect();
-        Calibration { rows: List::Owned(rows), ..Calibration::FITTED }
+        let about = Text::Owned(self.about.clone());
+        Calibration { rows: List::Owned(rows), about, ..Calibration::FITTED }
     }
 }
 
@@ -236,7 +244,7 @@ fn class(key: &str) -> Result<ComputeClass, String> {
 }
 
 fn tokens(key: &str) -> Result<Tokens, String> {
-    Tokens::of_key(key).ok_or_else(|| format!("tokens must be one or several; got `{key}`"))
+    Tokens::of_key(key).ok_or_else(|| format!("tokens must be one, few or several; got `{key}`"))
 }
 
 fn in_range(what: &str, value: Option<f64>, min: f64, max: f64) -> Result<(), String> {

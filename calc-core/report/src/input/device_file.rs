@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use calc_core::catalog;
 use calc_core::device::{
-    Device, DeviceClass, Link, MeasuredRates, MemoryPlatform, Peaks, PowerMode,
+    Device, DeviceClass, Link, MeasuredRates, MemoryPlatform, Peaks, PowerMode, RoofSet,
 };
 use calc_core::error::{Error, real_in_range};
 use calc_core::provenance::{Fact, Provenance};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::refusal_text::{OneLine, core_error};
 
 mod copy;
+mod disturbed;
 mod fields;
 pub mod lines;
 mod wrong_type;
@@ -78,6 +79,8 @@ pub struct DeviceFile {
     dense_peaks_tflops: PeaksFile,
     measured_bandwidth_gb_s: Option<f64>,
     measured_peaks_tflops: Option<PeaksFile>,
+    #[serde(default)]
+    disturbed_roofs: Vec<String>,
     #[serde(default)]
     vendor: String,
     #[serde(default)]
@@ -229,10 +232,11 @@ fn one_line(text: &str) -> Text {
 struct Ceilings {
     bandwidth: Option<BytesPerSec>,
     peaks: Peaks,
+    disturbed: RoofSet,
 }
 
 impl Ceilings {
-    fn of(file: &DeviceFile) -> Result<Self, Error> {
+    fn of(file: &DeviceFile) -> Result<Self, DeviceFileError> {
         let bandwidth = file.measured_bandwidth_gb_s;
         let none = PeaksFile::default();
         Ok(Self {
@@ -241,6 +245,7 @@ impl Ceilings {
                 file.measured_peaks_tflops.as_ref().unwrap_or(&none),
                 Provenance::Measured,
             )?,
+            disturbed: disturbed::of(&file.disturbed_roofs)?,
         })
     }
 
@@ -253,6 +258,8 @@ impl Ceilings {
         if let Some(value) = self.bandwidth {
             device.bandwidth = Fact { value, provenance: Provenance::Measured };
         }
+        device.measured.disturbed = self.disturbed;
+        device.measured.disturbed = device.disturbed_roofs();
     }
 }
 

@@ -131,7 +131,7 @@ fn limit(inputs: &EstimateInputs) -> String {
 
 /// The speed of a model that may fit.
 fn speed(inputs: &EstimateInputs, answer: &Estimate) -> String {
-    let bound = words::limit(&answer.middle.totals);
+    let bound = words::limit(&answer.middle);
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(" Decode {bound}: {}.", words::without_link(answer));

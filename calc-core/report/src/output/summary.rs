@@ -26,7 +26,16 @@ pub use model::{model, named_model};
 pub use recommend::{devices as device_choices, recommendation, schedule};
 pub use tiling::{best_tile, tiling_table, tilings};
 
+use calc_core::calibration::Calibration;
+
 use crate::output::table::Table;
+
+/// A line that says when, how and with what the user's own factors were measured: also how many points were flagged.
+fn measured_how(out: &mut Document, own: Option<&Calibration>) {
+    if let Some(own) = own.filter(|own| !own.about.is_empty()) {
+        out.line(format!("calibration {}", own.about));
+    }
+}
 
 /// Part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

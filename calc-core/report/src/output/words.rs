@@ -12,13 +12,17 @@ pub mod measured;
 pub mod memory;
 mod notes;
 pub mod placement;
+pub mod progress;
 pub mod remedies;
+pub mod roofs;
 pub mod towers;
 pub mod weights;
 
 pub use crate::refusal_text::{core_error, nearest_text};
 pub use basis::factors_source;
-pub use bench::{bench_flag, bench_sizes, could_find, too_few_samples, two_runs};
+pub use bench::{
+    ThresholdReach, bench_flag, bench_sizes, could_find, threshold_reach, too_few_samples, two_runs,
+};
 pub use notes::request::notes as model_request_notes;
 pub use notes::{
     analyze_notes, context_note, estimate_notes, first_token, mean_over, rate_at_context,
@@ -70,11 +74,22 @@ pub const fn resource(resource: Resource) -> &'static str {
     }
 }
 
-/// Limit of a step as the end of a sentence: `Decode is memory-bound`.
-pub fn limit(totals: &StepTotals) -> String {
+/// Behind a limit of the expected time that the ideal time does not have; empty where both agree, or where no roof is the limit.
+pub fn other_limit(phase: &PhaseEstimate) -> &'static str {
+    match (phase.totals.limit(), phase.bound) {
+        (Limit::Compute, Bound::Memory) => " as kernels run, and memory-bound at the roof",
+        (Limit::Memory, Bound::Compute) => " as kernels run, and compute-bound at the roof",
+        _ => "",
+    }
+}
+
+/// Limit of the expected time of a step as the end of a sentence: `Decode is memory-bound`.
+pub fn limit(phase: &PhaseEstimate) -> String {
+    let totals = &phase.totals;
+    let other = other_limit(phase);
     match totals.limit() {
-        Limit::Memory => "is memory-bound".into(),
-        Limit::Compute => "is compute-bound".into(),
+        Limit::Memory => format!("is memory-bound{other}"),
+        Limit::Compute => format!("is compute-bound{other}"),
         Limit::Launch => {
             let share = number_text::percent(totals.floors / totals.expected.time);
             format!("waits for launches of kernels, {share} of its time")

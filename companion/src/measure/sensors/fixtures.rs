@@ -186,6 +186,50 @@ pub(crate) fn mali_board(name: &str) -> Machine {
         .linked(&[("sys/class/drm/renderD128", &node), (&format!("{node}/device"), device)])
 }
 
+/// The first of two cards of amdgpu in use: by a process with two files of one client, by one with another client, by one that has the
+/// node open and uses nothing, and maybe by one of another user. Layout: "DRM client usage stats" of the kernel's documentation.
+pub(crate) fn amd_card_in_use(name: &str) -> Machine {
+    let text = |client: u32, kib: u64, ns: u64| {
+        format!(
+            "pos:\t0\nflags:\t02100002\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t{client}\n\
+             drm-memory-vram:\t{kib} KiB\ndrm-memory-gtt:\t2048 KiB\ndrm-engine-gfx:\t{ns} ns\n"
+        )
+    };
+    let model = text(41, 6_291_456, 900_000_000);
+    let shows = text(42, 524_288, 10_000_000);
+    let other = "drm-pdev:\t0000:0c:00.0\ndrm-client-id:\t7\ndrm-memory-vram:\t0 KiB\n";
+    let node = "/dev/dri/renderD128";
+    two_amd_cards(name)
+        .with_process(
+            9_000_001,
+            &[("3", node, &model), ("9", node, &model), ("1", "/dev/null", "pos:\t0\n")],
+        )
+        .with_process(
+            9_000_002,
+            &[("5", "/dev/dri/card0", &shows), ("6", "/dev/dri/renderD129", other)],
+        )
+        .with_process(9_000_003, &[("4", "/dev/dri/card0", &text(43, 0, 0))])
+        .with_bytes("proc/9000004/statm", b"1200 300 100 10 0 200 0\n")
+        .with_bytes("proc/2/statm", b"0 0 0 0 0 0 0\n")
+}
+
+/// A board with Adreno by Qualcomm's own driver. Layout: `kgsl_pwrctrl.c` of Qualcomm's kernels (`gpubusy`: busy and whole time of the last
+/// window) and `Documentation/ABI/testing/sysfs-class-devfreq`.
+pub(crate) fn adreno_board(name: &str) -> Machine {
+    let device = "sys/devices/platform/soc/3d00000.qcom,kgsl-3d0";
+    let file = |file: &str| format!("{device}/{file}");
+    Machine::new(
+        name,
+        &[
+            (&file("uevent"), "DRIVER=kgsl-3d\n"),
+            (&file("kgsl/kgsl-3d0/gpubusy"), " 250000 1000000\n"),
+            ("sys/class/devfreq/3d00000.qcom,kgsl-3d0/cur_freq", "443000000\n"),
+            ("sys/class/devfreq/3d00000.qcom,kgsl-3d0/max_freq", "680000000\n"),
+        ],
+    )
+    .linked(&[("sys/class/devfreq/3d00000.qcom,kgsl-3d0/device", device)])
+}
+
 /// A card of NVIDIA's driver. Layout: chapter "The /proc filesystem interface" of the driver's README.
 pub(crate) fn nvidia_card(name: &str) -> Machine {
     Machine::new(

@@ -1,15 +1,20 @@
 //! Graphics processors as Linux shows them without a library of their maker: DRM devices that render, devfreq devices, and what
-//! NVIDIA's driver tells under `/proc`.
+//! NVIDIA's driver tells under `/proc`; the values of NVIDIA's cards come from its library.
 
 mod amd;
 mod chip;
 mod devfreq;
 mod intel;
 mod nvidia;
+#[cfg_attr(not(target_os = "linux"), path = "gpu/no_nvml.rs")]
+mod nvml;
+mod users;
 
 use std::time::Instant;
 
-use super::{Reading, Sensors};
+use super::{PowerMeter, Reading, SLEEPS, Sensors};
+
+pub(crate) use users::{EngineTimes, GpuFiles};
 
 const DRM: &str = "sys/class/drm";
 
@@ -22,6 +27,8 @@ pub(crate) struct Gpu {
     pub(crate) address: String,
     /// Node of the device, such as `card0` or `nvidia0`.
     pub(crate) node: Option<String>,
+    /// Paths of the nodes that programs open.
+    nodes: Vec<String>,
     /// Name of the product, else driver and number on PCI.
     pub(crate) model: String,
     /// Number of this very chip, if the driver tells it.
@@ -43,8 +50,7 @@ enum GpuDriver {
     Amd,
     I915,
     Xe,
-    /// With its version.
-    Nvidia(String),
+    Nvidia,
     Other(String),
 }
 
@@ -55,7 +61,10 @@ pub(crate) enum GpuQuantity {
     Utilization,
     MemoryUsed,
     MemoryTotal,
+    /// Now, or over as short a time as the driver has it.
     Power,
+    /// Over a second or so, where the driver tells it beside the power of now.
+    PowerAverage,
     PowerCap,
     /// A counter [J].
     Energy,
@@ -66,6 +75,8 @@ pub(crate) enum GpuQuantity {
     MemoryClock,
     /// Number of reasons for which it is slowed down now; the source names them.
     ThrottleReasons,
+    /// Number of the latest error by NVIDIA's list of Xid errors; zero where there was none.
+    LastXid,
 }
 
 /// A reading of a graphics processor.
@@ -77,6 +88,8 @@ pub(crate) struct GpuReading {
     /// File that is read, and what it covers.
     pub(crate) source: String,
     pub(crate) value: Reading<f64>,
+    /// Names of the reasons for which the device is slowed down, if it is their number.
+    pub(crate) reasons: Vec<String>,
     pub(crate) at: Instant,
 }
 
@@ -87,7 +100,20 @@ impl GpuReading {
         source: String,
         value: Reading<f64>,
     ) -> Self {
-        Self { quantity, rail, source, value, at: Instant::now() }
+        Self { quantity, rail, source, value, reasons: Vec::new(), at: Instant::now() }
+    }
+
+    /// The reasons for which a part is slowed down, and the files that tell them.
+    fn of_reasons(rail: Option<String>, files: &str, found: Reading<(f64, Vec<String>)>) -> Self {
+        let (source, value, reasons) = match found {
+            Ok((number, reasons)) => {
+                let named = if reasons.is_empty() { "none".into() } else { reasons.join(", ") };
+                (format!("{files}: {named}"), Ok(number), reasons)
+            }
+            Err(why) => (files.to_owned(), Err(why), Vec::new()),
+        };
+        let quantity = GpuQuantity::ThrottleReasons;
+        Self { reasons, ..Self::new(quantity, rail, source, value) }
     }
 
     /// A file that is read, and how its number becomes one in the base unit.
@@ -96,6 +122,35 @@ impl GpuReading {
         Self::new(quantity, None, format!("/{path}"), value)
     }
 }
+
+/// Names of the memory as a part, as amdgpu and xe give them.
+const MEMORY_PARTS: [&str; 2] = ["mem", "vram"];
+
+/// Whether a part is the memory.
+pub(crate) fn is_memory(rail: Option<&str>) -> bool {
+    rail.is_some_and(|rail| MEMORY_PARTS.contains(&rail))
+}
+
+/// Words of reasons that are heat, a brake or another card. All other reasons are limits that the device always has, or that somebody set.
+const FAULTS: [&str; 5] =
+    ["temperature", "thermal", "hardware slowdown", "power brake", "slower card"];
+
+/// Whether a reason for a low clock disturbs a measurement.
+pub(crate) fn is_fault(reason: &str) -> bool {
+    FAULTS.iter().any(|word| reason.contains(word))
+}
+
+/// Other processes that compute, by the library of a driver.
+#[derive(Debug)]
+struct Computing {
+    processes: usize,
+    /// Memory of all of them [B].
+    memory: Reading<f64>,
+    source: String,
+}
+
+/// Begin of the source where the other processes are those that compute, and not all that have a card open.
+pub(crate) const COMPUTING: &str = "NVML, other processes that compute";
 
 type Scale = fn(f64) -> f64;
 const AS_IT_IS: Scale = |number| number;
@@ -128,13 +183,18 @@ impl GpuDriver {
             Self::Amd => "amdgpu",
             Self::I915 => "i915",
             Self::Xe => "xe",
-            Self::Nvidia(_) => "nvidia",
+            Self::Nvidia => "nvidia",
             Self::Other(name) => name,
         }
     }
 }
 
 impl Sensors {
+    /// Opens what the drivers of graphics processors need.
+    pub(super) fn open_libraries(&self) {
+        self.gpus().iter().for_each(|gpu| gpu.open(self));
+    }
+
     /// All graphics processors, in a fixed order.
     pub(crate) fn gpus(&self) -> Vec<Gpu> {
         let mut found = self.nvidia_gpus();
@@ -164,8 +224,10 @@ impl Sensors {
         let driver = GpuDriver::by_name(&driver.unwrap_or_else(|| "drm".into()));
         let address = of("PCI_SLOT_NAME").or_else(|| self.target(device));
         let address = address.unwrap_or_else(|| device.to_owned());
-        let node = self.folder(&format!("{device}/drm")).into_iter();
-        let node = node.filter(|name| name.starts_with("card")).min();
+        let nodes = self.folder(&format!("{device}/drm")).into_iter();
+        let nodes: Vec<String> =
+            nodes.filter(|name| name.starts_with("card") || name.starts_with("renderD")).collect();
+        let node = nodes.iter().find(|name| name.starts_with("card")).cloned();
         let chips = format!("{device}/hwmon");
         let chip = self.folder(&chips).first().map(|chip| format!("{chips}/{chip}"));
         let told = |file: &str| {
@@ -182,6 +244,7 @@ impl Sensors {
             device: Some(device.to_owned()),
             frequencies: None,
             address,
+            nodes: nodes.iter().map(|node| format!("/dev/dri/{node}")).collect(),
             node,
             driver,
             chip,
@@ -190,6 +253,31 @@ impl Sensors {
 }
 
 impl Gpu {
+    /// The one at a place on its bus.
+    pub(crate) fn at<'a>(gpus: &'a [Self], address: &str) -> Reading<&'a Self> {
+        let found = gpus.iter().find(|gpu| gpu.address == address);
+        found.ok_or_else(|| format!("no driver of a card at {address} is found"))
+    }
+
+    /// Whether it is a card with its own memory by a driver of AMD or Intel; NVIDIA's cards are not told apart here.
+    pub(crate) fn is_card(&self, sensors: &Sensors) -> bool {
+        match self.driver {
+            GpuDriver::Amd => self.amd_is_card(sensors),
+            // The graphics part of a processor is on the first bus, as `0000:00:02.0`.
+            GpuDriver::I915 | GpuDriver::Xe => !self.address.starts_with("0000:00:"),
+            GpuDriver::Nvidia | GpuDriver::Other(_) => false,
+        }
+    }
+
+    /// Memory of a card [B], where the driver tells it without waking it up.
+    pub(crate) fn own_memory(&self, sensors: &Sensors) -> Option<f64> {
+        let device = self.device.as_ref().filter(|device| !sensors.sleeps(device))?;
+        match self.driver {
+            GpuDriver::Amd => sensors.number(&format!("{device}/mem_info_vram_total")).ok(),
+            _ => None,
+        }
+    }
+
     /// Its place on PCI as NVIDIA's tools write it, with eight digits of the domain.
     pub(crate) fn bus_id(&self) -> Option<String> {
         let (domain, rest) = self.address.split_once(':')?;
@@ -200,8 +288,7 @@ impl Gpu {
     /// The readings of now, with a row and a reason for each of [`ROWS`] that it does not tell.
     pub(crate) fn readings(&self, sensors: &Sensors) -> Vec<GpuReading> {
         if self.sleeps(sensors) {
-            let why = "it sleeps, and reading would wake it up";
-            return self.with_missing(Vec::new(), |_| why.to_owned());
+            return self.with_missing(Vec::new(), |_| SLEEPS.to_owned());
         }
         let mut all = match &self.chip {
             Some(chip) => chip::readings(sensors, chip, &self.driver),
@@ -211,18 +298,53 @@ impl Gpu {
             GpuDriver::Amd => self.amd_readings(sensors, &all),
             GpuDriver::I915 => self.i915_readings(sensors),
             GpuDriver::Xe => self.xe_readings(sensors),
-            GpuDriver::Nvidia(_) | GpuDriver::Other(_) => Vec::new(),
+            GpuDriver::Nvidia | GpuDriver::Other(_) => Vec::new(),
         });
+        let mut unread = None;
+        if self.driver == GpuDriver::Nvidia {
+            let (found, why) = nvml::readings(self, sensors);
+            all.extend(found);
+            unread = Some(why);
+        }
         if let Some(folder) = &self.frequencies {
             all.extend(devfreq::readings(sensors, folder, &all));
         }
-        self.with_missing(all, |what| match &self.driver {
-            GpuDriver::Nvidia(version) => format!(
-                "driver {version} of the {} tells its {what} by the library NVML alone, which this build does not load yet",
-                self.model
-            ),
-            driver => format!("driver {} tells no {what} of it in sysfs", driver.name()),
+        self.with_missing(all, |what| {
+            let in_sysfs =
+                || format!("driver {} tells no {what} of it in sysfs", self.driver.name());
+            unread.clone().unwrap_or_else(in_sysfs)
         })
+    }
+
+    fn sleeps(&self, sensors: &Sensors) -> bool {
+        self.device.as_ref().is_some_and(|device| sensors.sleeps(device))
+    }
+
+    /// Opens the library of its driver, which may take seconds.
+    fn open(&self, sensors: &Sensors) {
+        if self.driver == GpuDriver::Nvidia && !self.sleeps(sensors) {
+            nvml::open();
+        }
+    }
+
+    /// Its meters that no class of sysfs shows.
+    pub(super) fn meters(&self, sensors: &Sensors) -> Reading<Vec<PowerMeter>> {
+        match self.driver {
+            GpuDriver::Nvidia if self.sleeps(sensors) => Err(SLEEPS.into()),
+            GpuDriver::Nvidia => nvml::meters(self),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Energy [J] and instant power [W] by two meters of the driver, which must agree over time.
+    ///
+    /// # Errors
+    /// A driver that lacks one of them.
+    pub(crate) fn both_meters(&self) -> Reading<(f64, f64)> {
+        match self.driver {
+            GpuDriver::Nvidia => nvml::both_meters(self),
+            _ => Err(format!("driver {} has no two meters of it", self.driver.name())),
+        }
     }
 
     fn with_missing(
@@ -244,11 +366,6 @@ impl Gpu {
         // Readings of a quantity stand together, in the order of the driver.
         all.sort_by_key(|reading| reading.quantity);
         all
-    }
-
-    fn sleeps(&self, sensors: &Sensors) -> bool {
-        let Some(device) = &self.device else { return false };
-        sensors.text(&format!("{device}/power/runtime_status")).is_ok_and(|it| it == "suspended")
     }
 }
 

@@ -1,7 +1,7 @@
 //! All meters of energy and power one by one, also those that contain each other: RAPL domains, rails of hwmon chips, the battery.
-//! They are never added up.
+//! They are never added up. Here are also those that a card has by the library of its driver.
 
-use super::{PatientSensors, Reading, Sensors};
+use super::{PatientSensors, Reading, SLEEPS, Sensors};
 
 const DOMAINS: &str = "sys/class/powercap";
 /// Folder of the chips of hwmon.
@@ -75,6 +75,14 @@ impl PatientSensors {
                 all.push(silent("hwmon", format!("hwmon, /{CHIPS}"), MeterOf::Machine, why));
             }
         }
+        let gpus = self.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus()));
+        // Without an answer there is no card to name, and its chip in hwmon has its own row.
+        for gpu in gpus.unwrap_or_default() {
+            let (name, of) = (gpu.name.clone(), MeterOf::Address(gpu.address.clone()));
+            let found = self.ask(&name, move |sensors| gpu.meters(sensors));
+            let source = format!("NVML of {name}");
+            all.extend(found.unwrap_or_else(|why| vec![silent(&name, source, of, why)]));
+        }
         let battery = self.ask("/sys/class/power_supply", Sensors::battery_power);
         all.push(PowerMeter {
             name: "battery".into(),
@@ -126,9 +134,12 @@ impl Sensors {
             _ => MeterOf::Machine,
         };
         let mut meters = Vec::new();
+        let sleeps = self.sleeps(&format!("{folder}/device"));
         for file in &files {
             let Some((channel, kind)) = file.split_once('_') else { continue };
-            let at = |path: &str| self.number(&format!("{folder}/{path}"));
+            let at = |path: &str| {
+                if sleeps { Err(SLEEPS.into()) } else { self.number(&format!("{folder}/{path}")) }
+            };
             let is = |quantity: &str| {
                 let number = channel.strip_prefix(quantity);
                 number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -232,5 +243,15 @@ mod tests {
         assert_eq!((&*input.name, &input.shows), ("ina3221 VDD_IN", &Ok(Shows::Power(15.0))));
         assert_eq!((&*part.name, &part.shows), ("ina3221 VDD_CPU_GPU_CV", &Ok(Shows::Power(9.0))));
         assert!(rails.iter().all(|meter| meter.of == MeterOf::Machine));
+    }
+
+    #[test]
+    fn a_meter_of_a_card_that_sleeps_is_named_and_not_read() {
+        let machine = fixtures::two_amd_cards("meters-asleep")
+            .with_bytes("sys/devices/pci0000:00/0000:03:00.0/power/runtime_status", b"suspended\n");
+        let found = machine.patient().meters();
+        let of = |name: &str| found.iter().find(|meter| meter.name == name).unwrap();
+        assert_eq!(of("amdgpu PPT").shows, Err(SLEEPS.to_owned()));
+        assert_eq!(of("amdgpu power1").shows, Ok(Shows::Power(38.0)));
     }
 }

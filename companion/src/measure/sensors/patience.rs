@@ -1,7 +1,7 @@
 //! Reads that may hang: each runs on a thread that nobody waits for longer than a limit. A read that is late counts as not answered
 //! until it ends, and its thread holds up no other read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -9,11 +9,18 @@ use std::time::{Duration, Instant};
 
 use super::{Reading, Sensors};
 
-/// Largest number of threads; each hanging sensor keeps one.
+/// Largest number of threads that read, without those of sensors that hang.
 const MOST_THREADS: usize = 16;
+/// Largest number of sensors that hang: each keeps a thread. Beyond it only sensors that have answered before are asked.
+const MOST_LATE: usize = 64;
+/// Stack of a thread [B]: libraries of drivers run on it.
+const STACK: usize = 2 << 20;
 
 /// The threads of this process that read sensors, so that their number stays bounded.
 static THREADS: LazyLock<Arc<Mutex<ReadThreads>>> = LazyLock::new(Arc::default);
+
+/// Longest wait for the libraries of drivers, which ask each card at their start.
+const LIBRARIES: Duration = Duration::from_secs(3);
 
 /// Sensors of which none holds up its reader for longer than a limit.
 #[derive(Debug, Clone)]
@@ -30,6 +37,8 @@ type Read = Box<dyn FnOnce() + Send>;
 struct ReadThreads {
     /// Sources that have not answered in time, and when they were asked.
     late: BTreeMap<String, Instant>,
+    /// Sources that have answered in time.
+    healthy: BTreeSet<String>,
     /// Threads that wait for a read; they end when these are dropped.
     idle: Vec<Sender<Read>>,
     number: usize,
@@ -43,7 +52,21 @@ impl PatientSensors {
 
     #[cfg(test)]
     pub(crate) fn of(sensors: Sensors) -> Self {
-        Self { sensors, limit: Duration::from_secs(10), threads: Arc::default() }
+        Self::within(sensors, Duration::from_secs(10))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn within(sensors: Sensors, limit: Duration) -> Self {
+        Self { sensors, limit, threads: Arc::default() }
+    }
+
+    /// Opens the libraries of drivers, so that the first readings do not wait for them. A failure is told by those.
+    pub(crate) fn open_libraries(&self) {
+        let patient = Self { limit: LIBRARIES, ..self.clone() };
+        let _ = patient.ask("the libraries of drivers", |sensors| {
+            sensors.open_libraries();
+            Ok(())
+        });
     }
 
     /// Reads a source, or says for how long it has not answered. A late answer is dropped.
@@ -56,7 +79,7 @@ impl PatientSensors {
         if let Some(since) = threads.late.get(source) {
             return Err(unanswered(source, since.elapsed()));
         }
-        let thread = threads.take()?;
+        let thread = threads.take(source)?;
         drop(threads);
         let (answer, answered) = sync_channel(1);
         let asked = Instant::now();
@@ -73,10 +96,11 @@ impl PatientSensors {
             return Err(format!("the thread that reads {source} has ended"));
         }
         let found = answered.recv_timeout(self.limit);
+        let mut threads = locked(&self.threads);
         if let Ok(found) = found {
+            threads.healthy.insert(source.to_owned());
             return found;
         }
-        let mut threads = locked(&self.threads);
         if found.is_err_and(|error| error == RecvTimeoutError::Disconnected) {
             threads.number = threads.number.saturating_sub(1);
             return Err(format!("reading {source} failed; see the messages of this program"));
@@ -91,17 +115,22 @@ impl PatientSensors {
 }
 
 impl ReadThreads {
-    /// A thread that waits for a read.
-    fn take(&mut self) -> Reading<Sender<Read>> {
+    /// A thread that waits for a read of a source.
+    fn take(&mut self, source: &str) -> Reading<Sender<Read>> {
+        let late = self.late.len();
+        if late >= MOST_LATE && !self.healthy.contains(source) {
+            return Err(format!("{late} sensors do not answer, and no more are asked"));
+        }
         if let Some(idle) = self.idle.pop() {
             return Ok(idle);
         }
-        if self.number >= MOST_THREADS {
-            return Err(format!("{} sensors do not answer, and no more are asked", self.number));
+        // A sensor that hangs takes no thread from those that answer.
+        if self.number.saturating_sub(late) >= MOST_THREADS {
+            return Err(format!("{} sensors are read at this moment", self.number - late));
         }
         let (work, reads) = channel::<Read>();
         let run = move || reads.into_iter().for_each(|read| read());
-        let started = thread::Builder::new().name("sensor".into()).spawn(run);
+        let started = thread::Builder::new().name("sensor".into()).stack_size(STACK).spawn(run);
         started.map_err(|error| format!("no thread can be started to read it: {error}"))?;
         self.number += 1;
         Ok(work)
@@ -138,18 +167,16 @@ mod tests {
     use super::super::tests::Machine;
     use super::*;
 
-    fn impatient() -> (PatientSensors, Machine) {
-        let machine = Machine::new("patience", &[("proc/loadavg", "0.5 0 0 1/2 3\n")]);
+    fn impatient(name: &str) -> (PatientSensors, Machine) {
+        let machine =
+            Machine::new(&format!("patience-{name}"), &[("proc/loadavg", "0.5 0 0 1/2 3\n")]);
         let sensors = machine.sensors();
-        (
-            PatientSensors { limit: Duration::from_millis(40), ..PatientSensors::of(sensors) },
-            machine,
-        )
+        (PatientSensors::within(sensors, Duration::from_millis(40)), machine)
     }
 
     #[test]
     fn a_source_that_hangs_holds_up_nobody_twice_and_no_other() {
-        let (sensors, _machine) = impatient();
+        let (sensors, _machine) = impatient("hangs");
         let (release, held) = channel::<()>();
         let hangs = move |_: &Sensors| {
             // Ends when the test drops its side.
@@ -186,12 +213,11 @@ mod tests {
         assert_eq!(sensors.ask("a meter", |_| Ok(1.0)), Ok(1.0));
     }
 
-    #[test]
-    fn the_number_of_threads_is_bounded() {
-        let (sensors, _machine) = impatient();
+    /// Asks so many meters that hang until the test drops the answered sender.
+    fn hang(sensors: &PatientSensors, count: usize) -> (Vec<String>, Sender<()>) {
         let (release, held) = channel::<()>();
         let held = Arc::new(Mutex::new(held));
-        let why = (0..=MOST_THREADS).map(|at| {
+        let why = (0..count).map(|at| {
             let held = Arc::clone(&held);
             let hangs = move |_: &Sensors| {
                 let _ = held.lock().map(|held| held.recv());
@@ -199,16 +225,35 @@ mod tests {
             };
             sensors.ask(&format!("meter {at}"), hangs).unwrap_err()
         });
-        let why: Vec<String> = why.collect();
-        assert!(why[..MOST_THREADS].iter().all(|why| why.starts_with("no answer")), "{why:?}");
-        assert_eq!(why[MOST_THREADS], "16 sensors do not answer, and no more are asked");
-        assert_eq!(locked(&sensors.threads).number, MOST_THREADS);
+        (why.collect(), release)
+    }
+
+    #[test]
+    fn meters_that_hang_leave_their_places_to_healthy_ones() {
+        let (sensors, _machine) = impatient("places");
+        let patient = PatientSensors { limit: Duration::from_secs(10), ..sensors.clone() };
+        let (why, release) = hang(&sensors, 2 * MOST_THREADS);
+        assert!(why.iter().all(|why| why.starts_with("no answer")), "{why:?}");
+        assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5), "behind all of them");
+        drop(release);
+    }
+
+    #[test]
+    fn the_number_of_threads_is_bounded() {
+        let (sensors, _machine) = impatient("bounded");
+        let patient = PatientSensors { limit: Duration::from_secs(10), ..sensors.clone() };
+        assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5));
+        let (why, release) = hang(&sensors, MOST_LATE + 1);
+        assert!(why[..MOST_LATE].iter().all(|why| why.starts_with("no answer")), "{why:?}");
+        assert_eq!(why[MOST_LATE], "64 sensors do not answer, and no more are asked");
+        assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5), "it answered before");
+        assert!(locked(&sensors.threads).number <= MOST_LATE + 1);
         drop(release);
     }
 
     #[test]
     fn one_thread_reads_all_that_answer() {
-        let (sensors, _machine) = impatient();
+        let (sensors, _machine) = impatient("one");
         for _ in 0..20 {
             // A machine under load may be late once.
             let _ = sensors.ask("/proc/loadavg", Sensors::load);

@@ -13,10 +13,11 @@ use protocol::scope::Scope;
 use rusqlite::Connection;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::around::Around;
 use super::dice::Dice;
 use super::disk::{Disk, Fate, Moment};
 use super::ledger::{JobRow, LONGEST, rows};
-use super::seat::{Around, Seat};
+use super::seat::Seat;
 use super::stage::Stage;
 use super::step;
 use super::{HeldKey, LONGEST_MS, World};
@@ -142,14 +143,13 @@ fn opened(folder: &Path) -> Connection {
 impl<'w> Life<'w> {
     /// Opens the daemon; `None` if it was killed meanwhile.
     fn begin(world: &'w mut World, folder: PathBuf, disk: &Arc<Disk>, fate: Fate) -> Option<Self> {
-        let hooks = serde_json::json!({
+        let mut hooks = serde_json::json!({
             "scripted": true,
             "silence_ms": 2_000,
             "slack_ms": 2_000,
             "longest_ms": LONGEST_MS,
             "memory_byte": 64_u64 << 30,
         });
-        let mut hooks = hooks;
         if world.ledger.drops_ended {
             hooks["store_byte"] = SMALL.into();
         }
@@ -161,6 +161,7 @@ impl<'w> Life<'w> {
         let config = Config {
             site: Site::of(&world.folder).expect("a folder"),
             state: folder.clone(),
+            has_own_state: false,
             hosts: Vec::new(),
             origins: Vec::new(),
             restriction: Restriction::default(),
@@ -192,10 +193,8 @@ impl<'w> Life<'w> {
         let follower = Arc::clone(&daemon);
         tokio::spawn(async move { follower.keys.follow().await });
         let db = opened(&folder);
-        let damaged = fs::read_dir(&folder).expect("a folder").flatten();
-        let is_aside =
-            |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains("damaged");
-        if damaged.into_iter().any(is_aside) {
+        let mut files = fs::read_dir(&folder).expect("a folder").flatten();
+        if files.any(|file| file.file_name().to_string_lossy().contains("damaged")) {
             world.ledger.blame(format!("{fate:?} follows a database that was put aside"));
         }
         world.ledger.begin();
@@ -242,9 +241,16 @@ impl<'w> Life<'w> {
         let steps = STEPS / 2 + self.world.dice.below(STEPS);
         for _ in 0..steps {
             step::take(self);
-            let pause = if self.world.dice.chance(8) { 4_000 } else { 60 };
-            let pause = self.world.dice.below(pause);
-            self.pass(pause).await;
+            // Six of them are longer than a message may take.
+            let (longest, times) = match self.world.dice.below(100) {
+                0..2 => (4_000, 6),
+                2..10 => (4_000, 1),
+                _ => (60, 1),
+            };
+            for _ in 0..times {
+                let pause = self.world.dice.below(longest);
+                self.pass(pause).await;
+            }
             if self.is_over() {
                 return self.killed();
             }
@@ -369,12 +375,12 @@ impl<'w> Life<'w> {
             let is_open = !own.is_empty();
             let follows_own = |job: &u64| outside.iter().all(|row| row.job != *job);
             let follows = self.seats.iter().any(|seat| seat.follows.keys().any(follows_own));
-            if !is_open && !follows {
+            if !(is_open || follows) {
                 return;
             }
             if self.now() > begin + longest + 5_000 {
-                let left: Vec<_> =
-                    self.seats.iter().map(|seat| (seat.name, &seat.follows)).collect();
+                let left = self.seats.iter().map(|seat| (seat.name, &seat.follows));
+                let left: Vec<_> = left.collect();
                 let what = format!("after {longest} ms: open {is_open}, followed {left:?}");
                 return self.world.ledger.blame(what);
             }

@@ -15,11 +15,20 @@ pub(super) fn allowed(scopes: &[Scope], peer: Peer) -> Vec<Scope> {
 /// The scope that a message needs.
 pub(super) const fn needed(ask: &ClientMessage) -> Option<Scope> {
     match ask {
-        ClientMessage::Identify(_) | ClientMessage::Pair(_) | ClientMessage::Ping {} => None,
+        ClientMessage::Identify(_)
+        | ClientMessage::Pair(_)
+        | ClientMessage::RevokeKey {}
+        | ClientMessage::Ping {} => None,
         ClientMessage::StartJob(_)
         | ClientMessage::ContinueJob(_)
-        | ClientMessage::CancelJob { .. } => Some(Scope::Bench),
-        _ => Some(Scope::Read),
+        | ClientMessage::CancelJob { .. }
+        | ClientMessage::WatchEngine(_) => Some(Scope::Bench),
+        ClientMessage::ListJobs { .. }
+        | ClientMessage::SubscribeJob { .. }
+        | ClientMessage::UnsubscribeJob { .. }
+        | ClientMessage::SubscribeTelemetry { .. }
+        | ClientMessage::UnsubscribeTelemetry {}
+        | ClientMessage::UnwatchEngine {} => Some(Scope::Read),
     }
 }
 

@@ -10,13 +10,11 @@ use protocol::job::{JobEvent, JobSummary};
 use protocol::limits::LIMITS;
 use protocol::scope::Scope;
 use protocol::server::{Say, ServerMessage};
-use rusqlite::Connection;
 
-use super::World;
+use super::around::Around;
 use super::client::{Client, Heard};
 use super::ledger::{is_told_right, rows};
 use super::rules::{allowed, needed, shown};
-use crate::server::daemon::Daemon;
 use crate::server::peer::Peer;
 
 /// Bytes around the jobs of a list, or around an event's longest line.
@@ -46,8 +44,8 @@ pub(super) struct Seat {
     pub(super) peer: Peer,
     /// The scopes with which the session began; `None` until then.
     pub(super) session: Option<Vec<Scope>>,
-    /// The scopes of the key when the session began.
-    granted: Vec<Scope>,
+    /// The scopes that the key may have had when the session began: over the network two may allow the same.
+    granted: Vec<Vec<Scope>>,
     pending: VecDeque<Pending>,
     /// Jobs that it follows, with the number of the last event that it has.
     pub(super) follows: BTreeMap<u64, u64>,
@@ -62,32 +60,6 @@ pub(super) struct Seat {
     /// When something came last.
     heard_ms: u64,
     served: u64,
-}
-
-/// The surroundings of a seat.
-pub(super) struct Around<'a> {
-    pub(super) world: &'a mut World,
-    pub(super) daemon: &'a Daemon,
-    pub(super) db: &'a Connection,
-    pub(super) now: u64,
-    pub(super) is_broken: bool,
-}
-
-impl Around<'_> {
-    /// The scopes of a key now; `None` without the key.
-    fn scopes(&self, key: usize) -> Option<Vec<Scope>> {
-        let id = self.world.keys[key].id;
-        self.daemon.keys.book().paired(id).map(|key| key.scopes.clone())
-    }
-
-    pub(super) fn note(&mut self, line: &str) {
-        self.world.trace.push(format!("{}.{:06} {line}", self.world.life, self.now));
-    }
-
-    fn blame(&mut self, what: String) {
-        self.note(&format!("WRONG: {what}"));
-        self.world.ledger.blame(what);
-    }
 }
 
 impl Seat {
@@ -177,6 +149,9 @@ impl Seat {
             (None, ServerMessage::Telemetry(_)) => around.world.count("reading"),
             (None, ServerMessage::Fault(fault)) => {
                 around.note(&format!("client {name} hears fault {}", fault.code.key()));
+                if fault.code == FaultCode::NotFound {
+                    return self.dropped(around);
+                }
                 let is_right = fault.code == FaultCode::Storage && around.is_broken;
                 if !is_right || self.told_broken {
                     // A malformed message may have no number.
@@ -194,6 +169,17 @@ impl Seat {
             (Some(id), answer) => self.answered(around, id, answer),
             (None, other) => around.blame(format!("client {name} hears {other:?} unasked")),
         }
+    }
+
+    /// Follows no job any more that made room for others.
+    fn dropped(&mut self, around: &mut Around<'_>) {
+        let found = rows(around.db);
+        let before = self.follows.len();
+        self.follows.retain(|job, _| found.iter().any(|row| row.job == *job));
+        if self.follows.len() == before || !around.world.ledger.drops_ended {
+            around.blame(format!("client {} was told that a job was dropped", self.name));
+        }
+        around.world.count("dropped while it is followed");
     }
 
     fn event(&mut self, around: &mut Around<'_>, event: &protocol::job::NumberedEvent) {
@@ -228,7 +214,7 @@ impl Seat {
         };
         match &pending.scopes {
             None => around.blame(format!("client {name} got an answer after its key was revoked")),
-            Some(scopes) if *scopes != self.granted => {
+            Some(scopes) if !self.granted.contains(scopes) => {
                 around.blame(format!("client {name} got an answer after its scopes were changed"));
             }
             Some(_) => {}
@@ -253,11 +239,10 @@ impl Seat {
         if !self.is_proof_right || pending.scopes.is_none() {
             around.blame(format!("client {name} has a session without a key"));
         }
-        let known = [&pending.scopes, &now];
-        let granted = known.into_iter().flatten().find(|key| allowed(key, self.peer) == told);
-        match granted {
-            Some(granted) => self.granted.clone_from(granted),
-            None => around.blame(format!("client {name} has the scopes {told:?}, not {now:?}")),
+        let known = [&pending.scopes, &now].into_iter().flatten();
+        self.granted = known.filter(|key| allowed(key, self.peer) == told).cloned().collect();
+        if self.granted.is_empty() {
+            around.blame(format!("client {name} has the scopes {told:?}, not {now:?}"));
         }
         if matches!(self.peer, Peer::Network(_)) {
             around.world.count("session over the network");
@@ -290,6 +275,7 @@ impl Seat {
             | FaultCode::Storage
             | FaultCode::Unsupported
             | FaultCode::Rate => !lacks,
+            FaultCode::BadInput => !lacks && matches!(pending.ask, ClientMessage::WatchEngine(_)),
             _ => false,
         };
         if !is_right {
@@ -339,7 +325,7 @@ impl Seat {
             (ClientMessage::UnsubscribeJob { job }, ServerMessage::Ok) => {
                 self.follows.remove(&job.0);
             }
-            (ClientMessage::ListJobs { limit, before }, ServerMessage::Jobs { jobs, .. }) => {
+            (ClientMessage::ListJobs { limit, before, .. }, ServerMessage::Jobs { jobs, .. }) => {
                 let numbers: Vec<u64> = jobs.iter().map(|job| job.job.0).collect();
                 let falls = numbers.windows(2).all(|two| two[0] > two[1]);
                 let is_below = before.is_none_or(|end| numbers.iter().all(|job| *job < end.0));
@@ -350,9 +336,17 @@ impl Seat {
                     self.listed(around, job);
                 }
             }
+            (ClientMessage::RevokeKey {}, ServerMessage::Ok) => {
+                around.world.count("key revoked by its session");
+                if around.scopes(self.key).is_some() {
+                    around.blame(format!("client {name} was told that its key is revoked"));
+                }
+            }
             (ClientMessage::Ping {}, ServerMessage::Pong)
             | (
-                ClientMessage::SubscribeTelemetry { .. } | ClientMessage::UnsubscribeTelemetry {},
+                ClientMessage::SubscribeTelemetry { .. }
+                | ClientMessage::UnsubscribeTelemetry {}
+                | ClientMessage::UnwatchEngine {},
                 ServerMessage::Ok,
             ) => {}
             (ask, answer) => around.blame(format!("client {name} asked {ask:?}, got {answer:?}")),
@@ -375,11 +369,14 @@ impl Seat {
         let name = self.name;
         around.note(&format!("client {name} is closed with {code:?}"));
         let key = around.scopes(self.key);
-        let key_changed = key.is_none_or(|key| self.session.is_some() && key != self.granted);
+        let key_changed =
+            key.is_none_or(|key| self.session.is_some() && !self.granted.contains(&key));
         let is_right = match code {
             Some(close::UNAUTHENTICATED | close::RATE) if self.session.is_none() => {
                 around.world.count("refused proof");
-                !self.is_proof_right || around.world.keys[self.key].is_revoked
+                // One that slept may have let the time for its proof pass.
+                let is_revoked = around.world.keys[self.key].is_revoked;
+                !self.is_proof_right || is_revoked || self.may_be_closed
             }
             // The scopes may have been given back meanwhile.
             Some(close::SCOPES) => true,

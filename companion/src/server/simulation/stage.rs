@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::job::{JobEvent, JobSpec};
+use protocol::job::{JobEvent, JobSpec, ProgressUnit};
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
@@ -137,7 +137,9 @@ impl Worker {
                 return "exit status: 0".into();
             }
             let note = format!("step {step}");
-            self.say(&WorkerMessage::Progress { done: step, total: script.steps, note }).await;
+            let (done, total) = (step.into(), script.steps.into());
+            let unit = ProgressUnit::Points;
+            self.say(&WorkerMessage::Progress { done, total, unit, note }).await;
             let record = Box::new(record(f64::from(step)));
             self.say(&WorkerMessage::Result { record }).await;
         }

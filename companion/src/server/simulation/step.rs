@@ -1,10 +1,12 @@
 //! The steps of a simulation: what clients, the user at the terminal and the disk do next.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::client::{ClientMessage, ContinueJob, StartJob};
+use protocol::engine::WatchEngine;
 use protocol::hex::Hex;
 use protocol::job::{JobId, JobSpec};
 use protocol::limits::LIMITS;
@@ -91,7 +93,16 @@ fn disconnect(life: &mut Life<'_>) {
 fn sleep(life: &mut Life<'_>) {
     let (at, ms) = (life.world.dice.index(life.seats.len()), life.world.dice.below(30_000));
     let until = life.now() + ms;
-    let seat = &mut life.seats[at];
+    // Answers that fill the wire make a slow client of one that sleeps.
+    let lists = if life.world.dice.chance(30) { 25 } else { 0 };
+    let (mut around, seats) = life.around();
+    let seat = &mut seats[at];
+    if seat.session.is_some() {
+        for _ in 0..lists {
+            let list = ClientMessage::ListJobs { limit: 30, before: None, later: true };
+            seat.ask(&mut around, list, None);
+        }
+    }
     seat.asleep_until = until;
     seat.may_be_closed |= ms > 4_000;
     let name = seat.name;
@@ -228,9 +239,21 @@ fn ask(life: &mut Life<'_>) {
         84..94 => {
             let limit = u32::try_from(1 + dice.below(30)).expect("a small number");
             let before = dice.chance(50).then(|| JobId(any_job(dice)));
-            ask = ClientMessage::ListJobs { limit, before };
+            ask = ClientMessage::ListJobs { limit, before, later: true };
         }
-        94..97 => ask = ClientMessage::SubscribeTelemetry { hz: 1.0 },
+        94..96 => ask = ClientMessage::SubscribeTelemetry { hz: 1.0 },
+        96 => ask = ClientMessage::UnwatchEngine {},
+        97 => {
+            // The server of another machine is refused, so that no process is started.
+            let url = "http://10.0.0.7:8000".to_owned();
+            let (fields, files) = (BTreeMap::new(), BTreeMap::new());
+            ask = ClientMessage::WatchEngine(WatchEngine { url, fields, files });
+        }
+        // One key stays, so that there are sessions to the end.
+        98 if life.seats[at].key > 0 => {
+            life.world.keys[life.seats[at].key].is_revoked = true;
+            ask = ClientMessage::RevokeKey {};
+        }
         _ => {}
     }
     let (mut around, seats) = life.around();

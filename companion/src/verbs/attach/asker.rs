@@ -20,7 +20,7 @@ impl Asker {
     pub(super) const fn gives_context(self) -> &'static str {
         match self {
             Self::CommandLine => "--context gives it",
-            Self::Page => "`ridgepoint attach` takes it with --context",
+            Self::Page => "the field for it takes it, and `ridgepoint attach` does with --context",
         }
     }
 

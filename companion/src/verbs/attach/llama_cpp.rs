@@ -157,6 +157,18 @@ mod tests {
     }
 
     #[test]
+    fn counters_of_prompts_alone_give_no_rate() {
+        let only_prompts = METRICS.map(|text| {
+            let lines = text.lines().filter(|line| !line.contains("predicted"));
+            Samples::parse(&(lines.collect::<Vec<_>>().join("\n") + "\n"))
+        });
+        let [before, after] = only_prompts.map(|metrics| reading(Some(&metrics), None));
+        let live = Live::between(&before, &after, 2.0);
+        assert_eq!((live.rate, live.prompt_rate), (None, Some(0.0)));
+        assert!(live.notes.iter().any(|note| note.contains("prompt tokens alone")), "{live:?}");
+    }
+
+    #[test]
     fn an_older_server_has_one_token_per_slot() {
         let slots = json(
             r#"[{"id":0,"id_task":4,"is_processing":true,"n_ctx":100,"n_past":60,"next_token":{"n_decoded":25}}]"#,

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::http::{Client, HttpAnswer, ServerUrl};
+use super::machine_state::MachineState;
 use super::prometheus::Samples;
 use super::reading::{Identity, Server, ServerReading};
 use super::{llama_cpp, sglang, vllm};
@@ -17,6 +18,8 @@ const TRIES: usize = 4;
 #[derive(Debug)]
 pub(super) struct Probe {
     client: Client,
+    /// The server is at an address of this machine.
+    is_here: bool,
     pub(super) identity: Identity,
 }
 
@@ -27,10 +30,11 @@ impl Probe {
     /// Nobody answers, or none of the known engines.
     pub(super) fn open(address: ServerUrl) -> Result<Self, Failure> {
         let shown = address.to_string();
+        let is_here = address.is_here();
         let client = Client::new(address)
             .map_err(|error| Failure::Failed(format!("no room for a connection: {error}")))?;
         let identity = identity(&client, &shown).map_err(Failure::Failed)?;
-        Ok(Self { client, identity })
+        Ok(Self { client, is_here, identity })
     }
 
     /// One reading, and when the tokens were counted.
@@ -47,7 +51,9 @@ impl Probe {
                 self.metrics().map(|found| (sglang::reading(found.as_ref()), Instant::now()))
             }
         };
-        read.map_err(Failure::Failed)
+        let (mut reading, at) = read.map_err(Failure::Failed)?;
+        reading.machine = self.is_here.then(MachineState::now).flatten();
+        Ok((reading, at))
     }
 
     fn metrics(&self) -> Result<Option<Samples>, String> {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use calc_core::calibration::Engine;
 
+use super::energy::CardPower;
+use super::machine_state::{self, MachineState};
+
 /// An engine whose server can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Server {
@@ -89,6 +92,8 @@ pub(super) struct ServerReading {
     /// Times between two tokens of a request.
     pub(super) token_times: Option<HistogramTotal>,
     pub(super) drafts: Option<DraftCounters>,
+    /// State of the machine on which the server runs, if it is this one.
+    pub(super) machine: Option<MachineState>,
     /// Why a value is missing, with the flag of the engine that turns it on, and other remarks.
     pub(super) notes: Vec<String>,
 }
@@ -124,6 +129,8 @@ pub(super) struct Live {
     pub(super) drafts: Option<DraftCounters>,
     /// The server counts drafted tokens, also where there are none.
     pub(super) counts_drafts: bool,
+    /// Mean power of the only graphics card of this machine, where the server runs on it.
+    pub(super) card: Option<CardPower>,
     pub(super) notes: Vec<String>,
 }
 
@@ -132,7 +139,16 @@ const FELL: &str = "the counters of the server fell between the two readings: it
 const ENDED: &str = "a request ended between the two readings, and the server tells its last tokens in its counters only, so there is no rate";
 const AT_END: &str = "the server counts the tokens of a request when the request ends, so the rate is that of ended requests";
 
+const ONLY_PROMPTS: &str =
+    "the server counts prompt tokens alone, and no rate of generated tokens follows from them";
+
 impl Live {
+    /// Energy of the card per generated token [J]; `None` without tokens or a meter.
+    pub(super) fn joule_per_token(&self) -> Option<f64> {
+        let rate = self.rate.filter(|rate| *rate > 0.0)?;
+        Some(self.card.as_ref()?.watts / rate)
+    }
+
     /// The state between two readings that lie `seconds` apart.
     pub(super) fn between(before: &ServerReading, after: &ServerReading, seconds: f64) -> Self {
         let mut notes = after.notes.clone();
@@ -143,6 +159,9 @@ impl Live {
         if generated == Some(None) || prompt == Some(None) {
             notes.insert(0, FELL.to_owned());
         }
+        if after.generated.is_none() && after.prompt.is_some() {
+            notes.push(ONLY_PROMPTS.to_owned());
+        }
         if matches!(after.generated, Some(Generated::AtEnd(_))) {
             notes.push(AT_END.to_owned());
         }
@@ -152,6 +171,15 @@ impl Live {
         {
             notes.push(ENDED.to_owned());
         }
+        let mut card = None;
+        if let (Some(before), Some(after)) = (&before.machine, &after.machine) {
+            notes.extend(machine_state::notes(before, after));
+            match after.card_power(before) {
+                Some(Ok(power)) => card = Some(power),
+                Some(Err(why)) => notes.push(format!("energy per token is unknown: {why}")),
+                None => {}
+            }
+        }
         let contexts = [before, after].map(ServerReading::context);
         let known: Vec<f64> = contexts.into_iter().flatten().collect();
         Self {
@@ -159,6 +187,7 @@ impl Live {
             rate: generated.flatten(),
             basis: basis(after.generated.as_ref()),
             prompt_rate: prompt.flatten(),
+            card,
             running: before.running.zip(after.running).map(|(first, second)| [first, second]),
             waiting: after.waiting,
             context: (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64),
@@ -277,6 +306,14 @@ mod tests {
         // A counter that is missing did not fall.
         let live = Live::between(&ServerReading::default(), &of(Generated::Total(7.0), 5.0), 2.0);
         assert_eq!((live.rate, live.notes.len()), (None, 0));
+    }
+
+    #[test]
+    fn prompt_tokens_are_never_the_rate() {
+        let prompts = |prompt| ServerReading { prompt: Some(prompt), ..ServerReading::default() };
+        let live = Live::between(&prompts(100.0), &prompts(900.0), 2.0);
+        assert_eq!((live.rate, live.prompt_rate), (None, Some(400.0)));
+        assert_eq!(live.notes, [ONLY_PROMPTS]);
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
         cache_usage: metrics.mean("sglang:token_usage"),
         token_times: None,
         drafts: None,
+        machine: None,
         notes: accepted(metrics).into_iter().collect(),
     }
 }
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
     use crate::verbs::attach::reading::Live;
 
-    // The answers are written after SGLang's documentation of its metrics and of its API; no server was recorded.
+    // Written after SGLang's documentation of its metrics and of its API.
     const METRICS: &str = include_str!("../../../tests/attach/sglang/metrics.txt");
 
     #[test]
@@ -80,6 +81,32 @@ mod tests {
         assert_eq!((live.rate, live.batch(), live.context), (Some(1184.5), Some(16), Some(1024.0)));
         assert_eq!((live.prompt_rate, live.waiting), (Some(0.0), Some(2)));
         assert!(live.basis.contains("server's own"), "{live:?}");
+    }
+
+    /// The figures of a loaded server that SGLang's page on production metrics shows
+    /// (https://docs.sglang.io/docs/references/production_metrics).
+    #[test]
+    fn a_recorded_server_is_read() {
+        let model = "{model_name=\"meta-llama/Llama-3.1-8B-Instruct\"}";
+        let lines = [
+            ("prompt_tokens_total", "8.128902e+06"),
+            ("generation_tokens_total", "7.557572e+06"),
+            ("token_usage", "0.28"),
+            ("cache_hit_rate", "0.007507552643049313"),
+            ("time_to_first_token_seconds_sum", "2.3518979474117756e+06"),
+            ("num_running_reqs", "162.0"),
+            ("num_used_tokens", "123859.0"),
+            ("gen_throughput", "86.50814177726902"),
+            ("num_queue_reqs", "2826.0"),
+        ];
+        let text: String =
+            lines.map(|(name, value)| format!("sglang:{name}{model} {value}\n")).concat();
+        let found = reading(Some(&Samples::parse(&text)));
+        let live = Live::between(&found, &found, 2.0);
+        assert_eq!(live.rate, Some(86.508_141_777_269_02));
+        assert_eq!((live.batch(), live.waiting), (Some(162), Some(2826)));
+        assert!(live.context.is_some_and(|it| (it - 123_859.0 / 162.0).abs() < 1e-9), "{live:?}");
+        assert_eq!((found.cache_usage, found.prompt), (Some(0.28), Some(8_128_902.0)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The answer of `attach` as a document and as JSON.
 
-use calc_core::units::{Seconds, TokensPerSec};
+use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use protocol::engine::{EngineReport, LiveRow, RateRow};
 use report::number_text as n;
 use report::output::json::SCHEMA;
@@ -130,6 +130,9 @@ impl Shown<'_> {
                 "context_token": live.context,
                 "kv_cache_usage_ratio": live.cache_usage,
                 "time_between_tokens_s": live.token_time,
+                "card_power_w": live.card.as_ref().map(|card| card.watts),
+                "card_power_source": live.card.as_ref().map(|card| &card.source),
+                "joule_per_token": live.joule_per_token(),
                 "drafted_token": live.drafts.map(|drafts| drafts.drafted),
                 "accepted_token": live.drafts.map(|drafts| drafts.accepted),
             },
@@ -161,6 +164,9 @@ fn compared(judged: &Judged) -> Value {
     })
 }
 
+/// The source of a rate of prompts that nobody knows.
+const NO_PROMPTS: &str = "not known; the rate above is of generated tokens alone";
+
 /// The figures of a server, each with its source.
 fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
     let mut rows = Vec::new();
@@ -178,6 +184,7 @@ fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
             "the mean of the running ones".into(),
         );
     }
+    let prompts = if live.prompt_rate.is_some() { prompts } else { NO_PROMPTS };
     row("prompts", live.prompt_rate.map(tokens), prompts.into());
     let running = live.running.map(|[before, now]| {
         if before == now {
@@ -194,6 +201,11 @@ fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
     if let Some(time) = live.token_time {
         let time = n::time(Seconds::new(time));
         row("between two tokens", Some(time), "of a request, the mean between the readings".into());
+    }
+    if let (Some(joules), Some(card)) = (live.joule_per_token(), &live.card) {
+        let watts = n::power(Watts::new(card.watts));
+        let source = format!("the whole card, {watts} in the mean, by {}", card.source);
+        row("energy per token", Some(n::energy(Joules::new(joules))), source);
     }
     rows
 }
@@ -225,4 +237,33 @@ fn rate_rows(judged: &Judged) -> Vec<RateRow> {
         rows.push(RateRow { name: "MBU".into(), rate: n::percent(mbu), step, share });
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verbs::attach::reading::{Generated, ServerReading};
+
+    #[test]
+    fn generated_and_prompt_tokens_have_rows_of_their_own() {
+        let of = |generated: f64, prompt: Option<f64>| ServerReading {
+            generated: Some(Generated::Total(generated)),
+            prompt,
+            ..ServerReading::default()
+        };
+        let rows = |prompts: [Option<f64>; 2]| {
+            let live = Live::between(&of(10.0, prompts[0]), &of(70.0, prompts[1]), 2.0);
+            let rows = live_rows(&live, "as counted");
+            ["generated", "prompts"].map(|name| {
+                let row = rows.iter().find(|row| row.name == name).expect("a row");
+                format!("{}, {}", row.value.replace(n::SPACE, " "), row.source)
+            })
+        };
+        let [generated, prompts] = rows([Some(0.0), Some(800.0)]);
+        assert!(generated.starts_with("30.0 token/s"), "{generated}");
+        assert_eq!(prompts, "400 token/s, as counted");
+        let [generated, prompts] = rows([None, None]);
+        assert!(generated.starts_with("30.0 token/s"), "{generated}");
+        assert_eq!(prompts, format!("–, {NO_PROMPTS}"));
+    }
 }

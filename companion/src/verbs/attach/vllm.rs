@@ -53,6 +53,7 @@ pub(super) fn reading(metrics: Option<&Samples>) -> ServerReading {
             .sum("vllm:spec_decode_num_draft_tokens_total")
             .zip(metrics.sum("vllm:spec_decode_num_accepted_tokens_total"))
             .map(|(drafted, accepted)| DraftCounters { drafted, accepted }),
+        machine: None,
         notes,
     }
 }
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use crate::verbs::attach::reading::Live;
 
-    // The answers are written after vLLM's documentation of its metrics and of its API; no server was recorded.
+    // Written after vLLM's documentation of its metrics and of its API.
     const METRICS: [&str; 2] = [
         include_str!("../../../tests/attach/vllm/metrics-1.txt"),
         include_str!("../../../tests/attach/vllm/metrics-2.txt"),
@@ -80,6 +81,30 @@ mod tests {
         assert_eq!(live.token_time.map(|time| (time * 1e6).round()), Some(20_000.0));
         assert_eq!(live.drafts, Some(DraftCounters { drafted: 300.0, accepted: 210.0 }));
         assert!(live.notes.is_empty(), "{live:?}");
+    }
+
+    /// Figures that users of vLLM have recorded: github.com/IBM/vllm/pull/18, and an idle server of
+    /// github.com/vllm-project/production-stack/issues/318.
+    #[test]
+    fn recorded_servers_are_read() {
+        let busy = r#"vllm:cpu_cache_usage_perc{model_name="bigscience/bloom-560m"} 0.0
+vllm:prompt_tokens_total{model_name="bigscience/bloom-560m"} 1196.0
+vllm:generation_tokens_total{model_name="bigscience/bloom-560m"} 218152.0
+vllm:time_to_first_token_seconds_bucket{le="0.02",model_name="bigscience/bloom-560m"} 112.0
+vllm:time_to_first_token_seconds_bucket{le="0.04",model_name="bigscience/bloom-560m"} 211.0
+"#;
+        let found = reading(Some(&Samples::parse(busy)));
+        assert_eq!(found.generated, Some(Generated::Total(218_152.0)));
+        assert_eq!((found.prompt, found.running, found.token_times), (Some(1196.0), None, None));
+        let idle = r#"process_cpu_seconds_total 439.71999999999997
+vllm:num_requests_running{model_name="Qwen/Qwen2.5-Coder-32B-Instruct"} 0.0
+vllm:num_requests_waiting{model_name="Qwen/Qwen2.5-Coder-32B-Instruct"} 0.0
+vllm:gpu_cache_usage_perc{model_name="Qwen/Qwen2.5-Coder-32B-Instruct"} 0.0
+vllm:request_params_max_tokens_bucket{le="20.0",model_name="Qwen/Qwen2.5-Coder-32B-Instruct"} 5.0
+"#;
+        let found = reading(Some(&Samples::parse(idle)));
+        assert_eq!((found.running, found.waiting), (Some(0), Some(0)));
+        assert_eq!((found.cache_usage, found.generated), (Some(0.0), None));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::stats::{ALARM, CONFIDENCE, ratio_interval};
 use report::input::{json_input, number_input};
-use report::number_text::typed;
+use report::number_text::{counted, typed};
 use report::output::summary::{self, Difference, Judged};
 use serde_json::{Value, json};
 
@@ -15,10 +15,8 @@ use crate::output::{self, Answer, Form, Rows};
 
 /// Range of the threshold: above 1, the second file has to be faster.
 const THRESHOLDS: (f64, f64) = (0.1, 10.0);
-/// The fewest samples whose extremes enclose the median with 95 % confidence: 1 - 2 · 0.5⁶ = 0.97; with five it is 0.94.
-const FEWEST: usize = 6;
-/// The fewest samples for 99 %: 1 - 2 · 0.5⁸ = 0.992.
-const FEWEST_FOR_ALARM: usize = 8;
+/// The fewest samples whose extremes enclose the median with 99 % confidence: 1 - 2 · 0.5⁸ = 0.992; with seven it is 0.984.
+const FEWEST: usize = 8;
 /// One-sided quantile of the normal distribution at 80 %, the usual power of a test [standard deviations].
 const POWER: f64 = 0.841_621;
 
@@ -27,14 +25,14 @@ pub(super) fn command() -> Command {
         Arg::new(name).required(true).value_name(name).value_hint(ValueHint::FilePath).help(help)
     };
     Command::new("diff")
-        .about("Two result files of `bench -o json` or `-o jsonl`: time ratios with their 95 % intervals")
+        .about("Two result files of `bench -o json` or `-o jsonl`: time ratios with their 99 % intervals")
         .args([file("A", "File to compare with"), file("B", "File to compare")])
         .arg(
             Arg::new("threshold")
                 .long("threshold")
                 .value_name("RATIO")
                 .value_hint(ValueHint::Other)
-                .help("Least speed of B over that of A, such as 0.95; exit code 4 if the whole interval of a point is below it"),
+                .help("Least speed of B over that of A, such as 0.95; exit code 4 if the whole 99 % interval of a point is below it"),
         )
         .arg(output::argument())
         .after_help(
@@ -64,13 +62,16 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         json!({
             "point": name,
             "time_ratio": row.ratio,
-            "low": row.low,
-            "high": row.high,
-            "differs": row.differs,
+            "low": row.usual[0],
+            "high": row.usual[1],
+            "low_99": row.low,
+            "high_99": row.high,
+            "differs": row.differs(),
             "verdict": row.verdict(),
             "detectable": row.detectable,
             "threshold": threshold,
             "judged": row.judged.map(Judged::key),
+            "threshold_detectable": threshold.map(|least| row.could_find(least)),
         })
     });
     let values: Vec<Value> = values.collect();
@@ -103,10 +104,10 @@ fn complain(rows: &[(String, Difference)], threshold: Option<f64>) -> Result<(),
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "slower than {} of the speed, {} of {} points: {}",
+        "slower than {} of the speed, {} of {}: {}",
         typed(threshold),
         missed.len(),
-        rows.len(),
+        counted(rows.len() as u64, "point", "points"),
         missed.join("; ")
     )))
 }
@@ -132,8 +133,9 @@ fn differences(
         let fewest = point.samples.len().min(other.samples.len());
         if threshold.is_some() && fewest < FEWEST {
             return Err(Failure::bad(format!(
-                "{}: {fewest} samples have no interval to judge by; a threshold needs at least {FEWEST} in both files",
-                point.name
+                "{}: no interval to judge by from {}; a threshold needs at least {FEWEST} in both files",
+                point.name,
+                counted(fewest as u64, "sample", "samples")
             )));
         }
         let compared = compare(&point.samples, &other.samples, threshold);
@@ -146,15 +148,15 @@ fn differences(
 }
 
 fn compare(a: &[f64], b: &[f64], threshold: Option<f64>) -> Option<Difference> {
-    let (ratio, interval) = ratio_interval(a, b, CONFIDENCE)?;
-    let (_, sure) = ratio_interval(a, b, ALARM)?;
-    let (low, high) = (interval.low, interval.high);
-    let has_interval = a.len().min(b.len()) >= FEWEST_FOR_ALARM;
+    let (ratio, sure) = ratio_interval(a, b, ALARM)?;
+    let (_, usual) = ratio_interval(a, b, CONFIDENCE)?;
+    let (low, high) = (sure.low, sure.high);
+    let has_interval = a.len().min(b.len()) >= FEWEST;
     Some(Difference {
         ratio,
         low,
         high,
-        differs: !sure.contains(1.0),
+        usual: [usual.low, usual.high],
         detectable: has_interval.then(|| detectable(ratio, sure)),
         judged: threshold.map(|least| Judged::of(low, high, least)),
     })
@@ -262,6 +264,21 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_that_is_shown_is_the_one_that_decides() {
+        let mut random = kernels::random::Random::new(3);
+        let mut between = 0;
+        for _ in 0..400 {
+            let (a, b) = (noisy(&mut random, 1.0), noisy(&mut random, 1.006));
+            let row = compare(&a, &b, None).unwrap();
+            let [low, high] = row.usual;
+            assert!(row.low <= low && high <= row.high, "{row:?}");
+            assert_eq!(row.differs(), !(row.low..=row.high).contains(&1.0), "{row:?}");
+            between += u32::from(!row.differs() && !(low..=high).contains(&1.0));
+        }
+        assert!(between > 10, "differences that 95 % shows and 99 % does not: {between}");
+    }
+
+    #[test]
     fn points_of_other_sizes_are_other_points() {
         let record = |context: u64| {
             let sizes = json!({"heads": 8, "context": context});
@@ -314,7 +331,7 @@ mod tests {
                 let (a, b) = (noisy(&mut random, 1.0), noisy(&mut random, 1.0));
                 let size = compare(&a, &b, None).unwrap().detectable.unwrap();
                 let b: Vec<f64> = b.iter().map(|time| time * (1.0 + slower * size)).collect();
-                compare(&a, &b, None).unwrap().differs
+                compare(&a, &b, None).unwrap().differs()
             });
             found.count() as f64 / 400.0
         };

@@ -47,14 +47,31 @@ pub(super) fn add(command: Command) -> Command {
         text("threads", "N").help("Threads; default: one per physical core"),
         text("isa", "NAME").help("Instruction set; default: the widest of this processor"),
         text("seed", "N").help("Seed of the random data; default 1"),
+        text("hardware", "NAME").help(
+            "Device whose expected times stand beside the measured ones: a name of the catalog or a file; default: this one where the catalog has it",
+        ),
     ])
 }
 
 /// The device that is measured; `--backend` is its older name.
 pub(in crate::verbs) fn device() -> Arg {
     text("device", "NAME").alias("backend").help(
-        "Device: auto (default), cpu, or another one of this machine by key and index; a name that it lacks lists those it has",
+        "Device: auto (default), cpu, or another one of this machine by key and index such as cuda:0; a name that it lacks lists those it has",
     )
+}
+
+/// Name of the flag of [`cuda_libs`].
+pub(crate) const CUDA_LIBS: &str = "cuda-libs";
+
+/// Folders in which CUDA's libraries are looked for first.
+pub(crate) fn cuda_libs() -> Arg {
+    Arg::new(CUDA_LIBS)
+        .long(CUDA_LIBS)
+        .value_name("DIR")
+        .value_hint(ValueHint::DirPath)
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .action(clap::ArgAction::Append)
+        .help("Folder of CUDA's libraries, looked through before the loader's path and the folders of Python packages; may be repeated")
 }
 
 /// The device of [`device`].
@@ -70,10 +87,12 @@ pub(in crate::verbs) fn device_of(matches: &ArgMatches) -> Result<DeviceId, Fail
 /// # Errors
 /// See [`device_of`].
 pub(in crate::verbs) fn device_named(asked: Option<&str>) -> Result<DeviceId, Failure> {
-    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
+    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?, asked);
     match machine::find(&devices, asked) {
         Ok(device) => Ok(device.id),
-        Err(why @ NotFound::Absent(..)) => Err(Failure::NoDevice(why.to_string())),
+        Err(why @ NotFound::Absent { .. }) => {
+            Err(Failure::NoDevice(machine::absent(&why, asked.unwrap_or_default())))
+        }
         Err(why @ NotFound::NoName(..)) => Err(Failure::BadInput(why.to_string())),
     }
 }

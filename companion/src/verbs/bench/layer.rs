@@ -1,6 +1,7 @@
 //! `bench attention`, `norm`, `rope`, `gate`, `embedding`: the kernels of a layer beside its products, at one size or many.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::backend::{Cache, Kernel};
@@ -9,6 +10,7 @@ use protocol::sizes::{KernelSize, sizes};
 
 use super::flags::{self, Settings};
 use super::point;
+use super::point_file::{self, PointFile};
 use crate::failure::Failure;
 use crate::measure::layers;
 use crate::output;
@@ -84,6 +86,7 @@ fn command(verb: &Verb) -> Command {
         .args(sizes)
         .arg(list("format".to_owned(), formats))
         .arg(flags::cache())
+        .arg(point_file::out())
         .arg(output::argument())
         .after_help(format!(
             "Sizes and formats may be lists with commas; every combination is measured.\n{}",
@@ -99,8 +102,13 @@ pub(super) fn kind(verb: &str) -> Option<BenchKind> {
 pub(super) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
     let kind = kind(verb).expect("the caller asked for it before");
     let settings = Settings::of(matches)?;
-    let points = points(kind, matches)?;
-    point::all(settings, matches, |_| points.clone())
+    let mut points = points(kind, matches)?;
+    let Some(path) = matches.get_one::<PathBuf>("out") else {
+        return point::all(settings, matches, |_| points.clone());
+    };
+    let mut file = PointFile::open(path, &point_file::way(&settings))?;
+    file.skip(&mut points);
+    file.measure(matches, settings, &points)
 }
 
 /// Every combination of the lists.

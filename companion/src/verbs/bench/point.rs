@@ -1,6 +1,7 @@
 //! Measures points one after the other and shows progress on stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
 
 use clap::ArgMatches;
 use kernels::backend::{Backend, Cache, Description, DeviceId, Fault, Kernel, Work};
@@ -9,18 +10,28 @@ use kernels::devices;
 use kernels::measure::{Stage, Stopped};
 
 use report::output::json::bench::BenchJson;
+use report::output::words::progress::{self, ProgressUnit};
 
+use super::expected::Expectation;
 use super::flags::Settings;
+use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::hooks::Hooks;
+use crate::measure::turn::Turn;
 use crate::measure::{machine, record};
+use crate::output;
+use crate::telemetry::SensorReader;
 
 pub(super) fn all(
     settings: Settings,
     matches: &ArgMatches,
     points: impl Fn(&dyn Backend) -> Vec<(Kernel, Cache)>,
 ) -> Result<(), Failure> {
-    let records = records(settings, points)?;
+    let expectation = Expectation::of(matches, &settings)?;
+    let mut records = records(settings, points)?;
+    for record in &mut records {
+        expectation.add(record);
+    }
     super::print(&records, matches)?;
     complain(&records)
 }
@@ -51,7 +62,8 @@ pub(super) fn each(
 
 /// The device with an id.
 pub(in crate::verbs) fn found(id: DeviceId) -> Result<devices::Device, Failure> {
-    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?);
+    let asked = id.to_string();
+    let devices = machine::devices(&Hooks::read().map_err(Failure::BadInput)?, Some(&asked));
     let device = devices.into_iter().find(|device| device.id == id);
     device.ok_or_else(|| Failure::NoDevice(format!("{id} is gone")))
 }
@@ -70,16 +82,54 @@ fn run(
     mut take: impl FnMut(BenchJson) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let clock = SystemClock::new();
+    let card = device.describe().address;
+    let card = card.as_deref();
     measurable(device, points)?;
-    for (index, (kernel, cache)) in points.iter().enumerate() {
+    let _turn = Turn::wait()?;
+    let (start, total) = (Instant::now(), points.len() as u64);
+    let (mut refusal, mut is_any) = (None, false);
+    for (done, (kernel, cache)) in (0..).zip(points) {
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
-        let line = Line::new(format!("{} of {}: {}", index + 1, points.len(), kernel.key()));
+        let begun = begun(done, total, start.elapsed().as_secs_f64());
+        let line = Line::new(format!("{begun}: {}", kernel.key()));
         let measured =
             record::measure(&clock, device, &work, &settings.plan, &mut |stage| line.show(stage));
         line.end();
-        take(measured.map_err(|stopped| failure(&*device, stopped))?)?;
+        let mut record = match measured {
+            Ok(record) => record,
+            // The kernels of other formats may take these sizes.
+            Err(Stopped::Failed(Fault::Refused(why))) => {
+                if points.len() > 1 {
+                    say(&format!("left out: {}: {why}", machine::point(*kernel)));
+                }
+                refusal = refusal.or(Some(why));
+                continue;
+            }
+            Err(stopped) => return Err(failure(&*device, stopped)),
+        };
+        is_any = true;
+        if let Some(card) = card {
+            let sensed = SensorReader::new(Clock::default()).sensed();
+            sensed.users_of(card).add_to_own(&mut record.flags, &mut record.conditions);
+        }
+        take(record)?;
     }
-    Ok(())
+    match refusal {
+        Some(why) if !is_any => Err(Failure::bad(why)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a note on stderr, which may be closed.
+pub(super) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", output::one_line(line));
+}
+
+/// Points that are measured, and the time that the rest takes: `3 of 9 points, about 12 s left`.
+fn begun(done: u64, total: u64, passed: f64) -> String {
+    let left = progress::seconds_left(done, total, passed);
+    let left = left.map_or_else(String::new, |left| format!(", {}", progress::time_left(left)));
+    format!("{}{left}", progress::done_of(done, total, ProgressUnit::Points))
 }
 
 /// Refuses kernels that the device lacks.
@@ -128,6 +178,7 @@ fn failure(device: &dyn Backend, stopped: Stopped<Fault>) -> Failure {
              shape or --cache hot"
         )),
         Stopped::Failed(Fault::Unsupported) => Failure::bad("this backend has no such kernel"),
+        Stopped::Failed(Fault::Refused(why)) => Failure::bad(why),
         Stopped::Failed(Fault::Device(why)) => Failure::Failed(format!("the device failed: {why}")),
         Stopped::Failed(fault) => Failure::Failed(format!("the device failed: {fault:?}")),
         Stopped::NoTime => Failure::Failed("the clock of this machine does not advance".into()),
@@ -149,6 +200,7 @@ impl Line {
 
     fn show(&self, stage: Stage) {
         let text = match stage {
+            Stage::Choosing(tried) => format!("{tried} algorithms tried"),
             Stage::WarmUp(slices) if slices % 4 == 0 => "warming up".to_owned(),
             // Writing takes CPU time, so the line is updated seldom.
             Stage::Sampling { n, half_width } if n % 64 == 1 && half_width.is_finite() => {
@@ -170,5 +222,16 @@ impl Line {
         if self.shown {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_says_how_much_is_done_and_how_long_the_rest_takes() {
+        assert_eq!(begun(0, 9, 0.1), "0 of 9 points");
+        assert_eq!(begun(3, 9, 6.0), "3 of 9 points, about 12 s left");
     }
 }

@@ -1,7 +1,7 @@
 //! `bench sweep --no-measure`: the points of a sweep as `analyze` predicts them for a device, in the lines of `analyze --jsonl` with kernel
 //! and cache of the point.
 
-use clap::{Arg, ArgAction, ArgMatches, ValueHint};
+use clap::{Arg, ArgAction, ArgMatches};
 use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use report::input::request::{AnalyzeInputs, Fields, Library, RequestError};
 use report::output::json::analyze::AnalyzeJson;
@@ -10,22 +10,14 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::weight_files;
 
-/// The flags of predictions.
-pub(super) fn arguments() -> [Arg; 2] {
-    [
-        Arg::new("no-measure")
-            .long("no-measure")
-            .action(ArgAction::SetTrue)
-            .requires("hardware")
-            .conflicts_with_all(["iterations", "time-limit", "warm-up", "threads", "isa", "seed"])
-            .help("Predict the points for --hardware and measure nothing"),
-        Arg::new("hardware")
-            .long("hardware")
-            .value_name("NAME")
-            .value_hint(ValueHint::Other)
-            .requires("no-measure")
-            .help("Device of the predictions: a name of the catalog or a file"),
-    ]
+/// The flag of predictions.
+pub(super) fn argument() -> Arg {
+    Arg::new("no-measure")
+        .long("no-measure")
+        .action(ArgAction::SetTrue)
+        .requires("hardware")
+        .conflicts_with_all(["iterations", "time-limit", "warm-up", "threads", "isa", "seed"])
+        .help("Predict the points for --hardware and measure nothing")
 }
 
 /// The device of the predictions.

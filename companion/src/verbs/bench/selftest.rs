@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::flags;
 use super::point::Line;
 use crate::failure::Failure;
+use crate::measure::turn::Turn;
 use crate::output::{self, Answer, Form, Rows};
 
 /// Number of rounds of the reference work; about 100 µs.
@@ -46,6 +47,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let trials = flags::whole(matches, "trials", 1, 10_000)?.unwrap_or(TRIALS);
     let mut test =
         SelfTest { clock: SystemClock::new(), pool: Pool::new(Some(1)), isa: Isa::best() };
+    let _turn = Turn::wait()?;
     let line = Line::new("self-test".into());
     let (mut alarms, mut found, mut unsure) = (0, 0, 0);
     for trial in 0..trials {

@@ -45,10 +45,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let [before, after] = [Calibration::FITTED, own.calibration()].map(|c| error(&prepared, &c));
     say(&format!(
-        "{}: {} measurements, {} rows; their {} is {} without the calibration and {} with it",
+        "{}: {}, {}; their {} is {} without the calibration and {} with it",
         own.device,
-        prepared.len(),
-        own.rows.len(),
+        n::counted(prepared.len() as u64, "measurement", "measurements"),
+        n::counted(own.rows.len() as u64, "row", "rows"),
         after.name(),
         n::percent(before.error()),
         n::percent(after.error())

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use calc_core::calibration::Tokens;
 use calc_core::catalog;
 use clap::ArgMatches;
 use report::input::calibration_file;
@@ -64,7 +65,8 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
         ("points", Align::Right),
     ]);
     let mut matrices = Table::new(&[
-        ("GEMM weights", Align::Left),
+        ("weights", Align::Left),
+        ("tokens", Align::Left),
         ("multiplied as", Align::Left),
         ("share of the peak", Align::Right),
         ("extra tokens", Align::Right),
@@ -81,8 +83,12 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
                 factors.floor.map_or_else(String::new, n::time),
                 row.points.to_string(),
             ]),
-            (Some(_), Some(class)) => matrices.push(vec![
+            (Some(tokens), Some(class)) => matrices.push(vec![
                 format.unwrap_or(class.key()).to_owned(),
+                match tokens {
+                    Tokens::Few => format!("2 to {}", Tokens::MOST_PACKED),
+                    Tokens::One | Tokens::Several => "more".to_owned(),
+                },
                 class.key().to_owned(),
                 percent(factors.eta_compute),
                 n::short(factors.extra_tokens.unwrap_or(0.0), 3),
@@ -105,12 +111,13 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
     }
     if calibrated.flagged > 0 {
         document.line(format!(
-            "{} of {} points are flagged, as on a busy machine; calibrate again when it is idle.",
-            calibrated.flagged, calibrated.points
+            "Flagged: {} of {}, as on a busy machine; calibrate again when it is idle.",
+            calibrated.flagged,
+            n::counted(calibrated.points as u64, "point", "points")
         ));
     }
     let value = json!({ "calibration": own, "held_out": calibrated.held_out, "median_error": calibrated.error(),
-        "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
+        "held_out_packed": calibrated.held_out_packed, "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
     Answer { document, value, rows: Rows::At("/calibration/rows") }
 }
 

@@ -51,7 +51,10 @@ impl Run {
         let mut sampler = Sampler::begin(device);
         let names: Vec<String> = sampler.meters.iter().map(|meter| meter.name.clone()).collect();
         let mut lost = series.as_mut().and_then(|series| {
-            series.begin(names.into_iter()).err().map(|error| series.lost(&error))
+            series
+                .begin(names.into_iter(), sampler.cards.heads())
+                .err()
+                .map(|error| series.lost(&error))
         });
         let started = Instant::now();
         let child = target.start(|| Command::new(name).args(arguments).spawn());

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use kernels::backend::DeviceId;
 
+use super::cards::Cards;
 use super::energy::Metered;
+use super::statistic::Statistic;
 use crate::measure::process_tree::{self, TreeMemory};
 use crate::measure::sensors::{
-    CoreTime, MeterOf, PatientSensors, PowerMeter, Reading, Sensors, Temperature,
+    CoreTime, MeterOf, PatientSensors, PowerMeter, Reading, Sensors, Thermometer,
 };
 use crate::telemetry::Owner;
 
@@ -32,36 +34,8 @@ pub(super) struct Sample {
     pub(super) temperature: Reading<f64>,
     /// Power of each meter, in the order of the sampler's meters [W].
     pub(super) power: Vec<Reading<f64>>,
-}
-
-/// Mean, least and largest of a sensor.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Statistic {
-    n: f64,
-    sum: f64,
-    pub(super) least: Option<f64>,
-    pub(super) most: Option<f64>,
-    missing: Option<String>,
-}
-
-impl Statistic {
-    fn take(&mut self, found: &Reading<f64>) {
-        match found {
-            Ok(value) => {
-                self.n += 1.0;
-                self.sum += value;
-                self.least = Some(self.least.map_or(*value, |least| least.min(*value)));
-                self.most = Some(self.most.map_or(*value, |most| most.max(*value)));
-            }
-            Err(why) => self.missing = Some(why.clone()),
-        }
-    }
-
-    /// The mean, or why there is none.
-    pub(super) fn mean(&self) -> Reading<f64> {
-        let why = || self.missing.clone().unwrap_or_else(|| "there was no sample".into());
-        if self.n > 0.0 { Ok(self.sum / self.n) } else { Err(why()) }
-    }
+    /// Readings of the cards, in the order of their heads.
+    pub(super) cards: Vec<Reading<f64>>,
 }
 
 /// Counters at the begin and at the end.
@@ -81,6 +55,7 @@ pub(super) struct Sampler {
     last_cores: Reading<CoreTime>,
     pub(super) begin: RunCounters,
     pub(super) meters: Vec<Metered>,
+    pub(super) cards: Cards,
     /// Device whose meters these are; `None` for all meters.
     pub(super) device: Option<Owner>,
     /// Number of meters of other devices and of the machine.
@@ -88,8 +63,8 @@ pub(super) struct Sampler {
     pub(super) utilization: Statistic,
     pub(super) memory_available: Statistic,
     pub(super) temperature: Statistic,
-    /// Sensor of the temperature.
-    pub(super) thermometer: Option<String>,
+    /// Sensor of the temperature: the one that answered first.
+    pub(super) thermometer: Option<Thermometer>,
     /// Clock in every sample [Hz].
     pub(super) clocks: Vec<f64>,
     pub(super) no_clock: Option<String>,
@@ -107,8 +82,12 @@ pub(super) struct Sampler {
 impl Sampler {
     /// Reads the sensors before the program runs.
     pub(super) fn begin(device: Option<Owner>) -> Self {
-        let sensors = PatientSensors::here(LIMIT);
+        Self::of(PatientSensors::here(LIMIT), device)
+    }
+
+    fn of(sensors: PatientSensors, device: Option<Owner>) -> Self {
         let begin = counters(&sensors);
+        sensors.open_libraries();
         let all = sensors.meters();
         let number = all.len();
         let found: Vec<PowerMeter> = all
@@ -121,7 +100,11 @@ impl Sampler {
             // The first reading of a counter has no power yet.
             let _ = metered.take(0.0, &meter.shows);
         }
+        let mut cards = Cards::find(&sensors, device.as_ref());
+        // The first reading looks for programs that use them, which takes longest.
+        cards.warm_up(&sensors);
         Self {
+            cards,
             started: Instant::now(),
             last_cores: begin.cores.clone(),
             begin,
@@ -131,7 +114,7 @@ impl Sampler {
             utilization: Statistic::default(),
             memory_available: Statistic::default(),
             temperature: Statistic::default(),
-            thermometer: temperature(&sensors).ok().map(|found| found.sensor),
+            thermometer: sensors.temperature().ok().map(|found| found.thermometer),
             clocks: Vec::new(),
             no_clock: None,
             samples: 0,
@@ -156,8 +139,9 @@ impl Sampler {
             tree,
             memory_available: self.sensors.ask("/proc/meminfo", Sensors::memory_available),
             clock: self.sensors.ask("cpufreq", Sensors::core_clock),
-            temperature: temperature(&self.sensors).map(|found| found.celsius),
+            temperature: self.celsius(),
             power: self.power(t, &meters),
+            cards: self.cards.sample(&self.sensors),
         };
         self.keep(&sample);
         sample
@@ -191,6 +175,16 @@ impl Sampler {
         self.meters.iter_mut().map(of).collect()
     }
 
+    /// The temperature of the sensor that answered first.
+    fn celsius(&mut self) -> Reading<f64> {
+        let found = match &self.thermometer {
+            Some(one) => self.sensors.temperature_again(one),
+            None => self.sensors.temperature(),
+        }?;
+        self.thermometer.get_or_insert(found.thermometer);
+        Ok(found.celsius)
+    }
+
     /// Utilization since the last sample.
     fn busy(&mut self) -> Reading<f64> {
         let now = self.sensors.ask("/proc/stat", Sensors::core_time);
@@ -217,14 +211,10 @@ fn counters(sensors: &PatientSensors) -> RunCounters {
     }
 }
 
-fn temperature(sensors: &PatientSensors) -> Reading<Temperature> {
-    sensors.ask("the thermometers", Sensors::temperature)
-}
-
 /// Whether a meter is silent as part of a chip or of all RAPL.
 fn is_within(source: &str, whole: &PowerMeter) -> bool {
     let rest = source.strip_prefix(&*whole.source);
-    whole.shows.is_err() && rest.is_some_and(|rest| rest.starts_with('/'))
+    whole.shows.is_err() && rest.is_some_and(|rest| rest.starts_with(['/', ',']))
 }
 
 fn is_of(meter: &MeterOf, device: &Owner) -> bool {
@@ -241,6 +231,7 @@ fn is_of(meter: &MeterOf, device: &Owner) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::sensors::tests::Machine;
 
     fn meter(source: &str, shows: Reading<crate::measure::sensors::Shows>) -> PowerMeter {
         PowerMeter { name: "m".into(), source: source.into(), of: MeterOf::Machine, shows }
@@ -272,5 +263,20 @@ mod tests {
         ] {
             assert_eq!(is_of(&of, device), expected, "{of:?} {device:?}");
         }
+    }
+
+    #[test]
+    fn all_temperatures_of_a_run_are_of_the_sensor_that_answered_first() {
+        let zone = |at: u32, file: &str| format!("sys/class/thermal/thermal_zone{at}/{file}");
+        let machine = Machine::new("sampler-swap", &[])
+            .with_bytes(&zone(0, "type"), b"cpu0-thermal\n")
+            .with_bytes(&zone(0, "temp"), b"50000")
+            .with_bytes(&zone(1, "type"), b"cpu1-thermal\n")
+            .with_bytes(&zone(1, "temp"), b"49000");
+        let mut sampler = Sampler::of(machine.patient(), None);
+        let machine =
+            machine.with_bytes(&zone(0, "temp"), b"48000").with_bytes(&zone(1, "temp"), b"53000");
+        assert_eq!(sampler.sample().temperature, Ok(48.0));
+        drop(machine);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Series {
     path: PathBuf,
     file: File,
     is_csv: bool,
-    /// Names of the meters, which are columns.
+    /// Columns of the meters and the cards.
     heads: Vec<String>,
 }
 
@@ -43,8 +43,12 @@ impl Series {
     }
 
     /// Writes the heads of the columns.
-    pub(super) fn begin(&mut self, meters: impl Iterator<Item = String>) -> io::Result<()> {
-        self.heads = meters.map(|name| format!("power_watt.{name}")).collect();
+    pub(super) fn begin(
+        &mut self,
+        meters: impl Iterator<Item = String>,
+        cards: Vec<String>,
+    ) -> io::Result<()> {
+        self.heads = meters.map(|name| format!("power_watt.{name}")).chain(cards).collect();
         if !self.is_csv {
             return Ok(());
         }
@@ -66,7 +70,7 @@ impl Series {
             found(&sample.clock),
             found(&sample.temperature),
         ];
-        let values = values.into_iter().chain(sample.power.iter().map(found));
+        let values = values.into_iter().chain(sample.power.iter().chain(&sample.cards).map(found));
         if self.is_csv {
             let cells: Vec<String> = values
                 .map(|value| value.map_or(String::new(), |value| json!(value).to_string()))
@@ -84,7 +88,7 @@ impl Series {
     }
 }
 
-/// The columns before those of the meters.
+/// The columns before those of the meters and the cards.
 const COLUMNS: [&str; 7] = [
     "t_s",
     "cpu_utilization_ratio",

@@ -7,6 +7,7 @@ use report::output::summary::Document;
 use report::output::table::{Align, Table};
 use serde_json::{Map, Value, json};
 
+use super::cards::Card;
 use super::energy::MeteredEnergy;
 use super::run::Run;
 use crate::measure::sensors::Reading;
@@ -125,18 +126,19 @@ impl Figures {
             "peak_rss_byte": or_why("peak_rss_byte", &self.peak_rss),
             "processes": sampler.most_processes,
             "processes_left": run.left,
-            "memory_available_min_byte": or_why("memory_available_min_byte", &least(&sampler.memory_available)),
+            "memory_available_min_byte": or_why("memory_available_min_byte", &sampler.memory_available.least()),
             "device": sampler.device.as_ref().map(ToString::to_string),
             "meters": meters,
             "meters_left_out": sampler.meters_left_out,
+            "cards": sampler.cards.all.iter().map(Card::json).collect::<Vec<_>>(),
             "clock_min_hz": or_why("clock_min_hz", &clocks(0)),
             "clock_median_hz": or_why("clock_median_hz", &clocks(1)),
             "clock_max_hz": or_why("clock_max_hz", &clocks(2)),
             "throttle_events": or_why("throttle_events", &self.throttled),
-            "temperature_max_c": or_why("temperature_max_c", &most(&sampler.temperature)),
-            "temperature_source": sampler.thermometer,
+            "temperature_max_c": or_why("temperature_max_c", &sampler.temperature.most()),
+            "temperature_source": sampler.thermometer.as_ref().map(|it| &it.sensor),
             "cpu_utilization_mean": or_why("cpu_utilization_mean", &sampler.utilization.mean()),
-            "cpu_utilization_max": or_why("cpu_utilization_max", &most(&sampler.utilization)),
+            "cpu_utilization_max": or_why("cpu_utilization_max", &sampler.utilization.most()),
             "others_share": or_why("others_share", &self.others),
             "steal_share": or_why("steal_share", &self.steal),
             "samples": sampler.samples,
@@ -171,7 +173,7 @@ impl Figures {
         row("peak memory", self.peak_rss.clone().map(bytes), "RSS of all its processes, sampled");
         row(
             "memory available, least",
-            least(&sampler.memory_available).map(bytes),
+            sampler.memory_available.least().map(bytes),
             "/proc/meminfo",
         );
         for (name, source, found) in &self.meters {
@@ -196,15 +198,18 @@ impl Figures {
             self.clocks.clone().map(|all| all.map(|clock| n::clock(Hertz::new(clock))).join(", "));
         row("clock: least, median, largest", clocks, "cpufreq, mean over the cores");
         row(
-            "throttling",
-            self.throttled.clone().map(|count| format!("{count} events")),
+            "throttling events",
+            self.throttled.clone().map(|count| count.to_string()),
             "counters of the cores",
         );
+        for (name, found, source) in sampler.cards.all.iter().flat_map(Card::rows) {
+            row(&name, found, source);
+        }
         let celsius = |value: f64| format!("{}{}°C", n::short(value, 3), n::SPACE);
         row(
             "temperature, largest",
-            most(&sampler.temperature).map(celsius),
-            sampler.thermometer.as_deref().unwrap_or(""),
+            sampler.temperature.most().map(celsius),
+            sampler.thermometer.as_ref().map_or("", |it| &it.sensor),
         );
         row(
             "CPU in use, mean",
@@ -223,8 +228,8 @@ impl Figures {
         );
         out.table(table);
         let mut notes = vec![format!(
-            "{} samples, one every {}, the longest gap {}; the program ended with exit code {}",
-            sampler.samples,
+            "{}, one every {}, the longest gap {}; the program ended with exit code {}",
+            n::counted(sampler.samples, "sample", "samples"),
             time(run.interval.as_secs_f64()),
             time(sampler.longest_gap),
             run.exit_code()
@@ -232,16 +237,12 @@ impl Figures {
         if let Some(device) = &sampler.device {
             let none =
                 if self.meters.is_empty() { "; it has no meter that can be read" } else { "" };
-            notes.push(format!(
-                "{} meters are left out, which are not of {device}{none}",
-                sampler.meters_left_out
-            ));
+            let left_out = n::counted(sampler.meters_left_out as u64, "meter", "meters");
+            notes.push(format!("left out: {left_out} not of {device}{none}"));
         }
         if run.left > 0 {
-            notes.push(format!(
-                "{} processes that it started still run; they are not counted to their end",
-                run.left
-            ));
+            let left = n::counted(run.left, "process", "processes");
+            notes.push(format!("still running: {left} that it started, not counted to the end"));
         }
         out.notes(notes);
         out
@@ -252,12 +253,4 @@ impl Figures {
 fn spread(values: &[f64]) -> Option<[f64; 3]> {
     let sorted = kernels::stats::sorted(values)?;
     Some([*sorted.first()?, kernels::stats::median(values)?, *sorted.last()?])
-}
-
-fn least(found: &super::sampler::Statistic) -> Reading<f64> {
-    found.mean().map(|mean| found.least.unwrap_or(mean))
-}
-
-fn most(found: &super::sampler::Statistic) -> Reading<f64> {
-    found.mean().map(|mean| found.most.unwrap_or(mean))
 }

@@ -5,6 +5,7 @@ mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use crate::backend::GemmShape;
 use crate::cpu::disjoint_rows::DisjointRows;
 use crate::cpu::isa::{Isa, Level};
 use crate::cpu::threads::Pool;
@@ -15,8 +16,8 @@ const STEP: usize = 64;
 const TILE_ROWS: usize = 4;
 /// Rows of W in a tile: 24 accumulators, four vectors of X and one of W fit into 32 registers.
 const TILE_COLS: usize = 6;
-/// Largest K whose sums fit into 32 bits, including the offset of 128.
-pub const MAX_K: usize = 65_536;
+/// Largest K.
+const MAX_K: u64 = GemmShape::MOST_INT8_INPUTS;
 
 /// One vector register of bytes, aligned for loads.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +40,10 @@ impl IntMatrix {
     /// A matrix from rows of `cols`.
     ///
     /// # Panics
-    /// When the number of values is not `rows` · `cols`, or `cols` exceeds [`MAX_K`].
+    /// When the number of values is not `rows` · `cols`, or `cols` exceeds [`GemmShape::MOST_INT8_INPUTS`].
     pub fn new(rows: usize, cols: usize, values: &[i8]) -> Self {
         assert_eq!(values.len(), rows * cols, "values of this shape");
-        assert!(cols <= MAX_K, "sums of 32 bits");
+        assert!(cols as u64 <= MAX_K, "sums of 32 bits");
         let stride = cols.div_ceil(STEP) | 1;
         let mut codes = vec![Line([0; STEP]); rows * stride];
         for (to, from) in codes.chunks_mut(stride).zip(values.chunks(cols)) {

@@ -3,24 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use calc_core::math::{ln, sqrt};
 use calc_core::units::Bytes;
 
-use super::gemv::{normal, set, start};
 use crate::backend::{AttentionSizes, Check, Cost, Fault, Task, Work};
 use crate::cpu::attention::Space;
 use crate::cpu::buffer::Buffer;
 use crate::cpu::isa::Isa;
-use crate::cpu::lanes::Stored;
 use crate::cpu::launch::{AttentionBuffers, AttentionScratch, StoredLaunch};
 use crate::cpu::threads::Pool;
-use crate::random::Random;
-use crate::reference::layer::{Bounded, attended};
-
-/// Distinct heads of keys and values; further ones repeat them. A prime, as for the rows of a matrix.
-pub(in crate::cpu) const DISTINCT_HEADS: usize = 5;
-/// New tokens whose results are compared; those of all others must be numbers.
-const COMPARED: usize = 8;
+use crate::distinct::{DISTINCT_HEADS, Heads, set, start};
 
 /// Attention that rotates over caches.
 pub(in crate::cpu) struct AttentionTask<T: StoredLaunch> {
@@ -33,10 +24,7 @@ pub(in crate::cpu) struct AttentionTask<T: StoredLaunch> {
     queries: Vec<Vec<f32>>,
     output: Vec<f32>,
     scratch: AttentionScratch,
-    /// New tokens that are compared.
-    tokens: Vec<usize>,
-    /// Reference results of each distinct head: token by token, and query head by query head of its group.
-    few: Vec<Vec<Bounded>>,
+    heads: Heads,
     cost: Cost,
 }
 
@@ -53,151 +41,52 @@ impl<T: StoredLaunch> AttentionTask<T> {
         let workers = pool.borrow().len();
         let space = Space::new(&sizes).ok_or(Fault::Unsupported)?;
         let scratch = AttentionScratch::new(&sizes, workers).ok_or(Fault::Unsupported)?;
-        let mut random = Random::new(work.seed);
-        let heads: Vec<Head<T>> =
-            (0..DISTINCT_HEADS).map(|_| Head::new(&mut random, &space)).collect();
-        let tokens = compared(space.new);
+        let nearest = |value| T::nearest(value).wide();
+        let heads = Heads::new(&sizes, work.seed, &nearest).ok_or(Fault::Unsupported)?;
+        let stored = |values: &[f32]| values.iter().copied().map(T::nearest).collect();
+        let keys: Vec<Vec<T>> = heads.distinct.iter().map(|head| stored(&head.keys)).collect();
+        let values: Vec<Vec<T>> = heads.distinct.iter().map(|head| stored(&head.values)).collect();
         let starts: Vec<usize> = (0..copies).map(|copy| start(copy, DISTINCT_HEADS)).collect();
         let mut pool_now = pool.borrow_mut();
-        let mut filled = |start: usize, of: fn(&Head<T>) -> &[T]| {
-            let head = space.context * space.head_dim;
+        let mut filled = |start: usize, distinct: &[Vec<T>]| {
             let len = space.cache_elements(space.context);
-            Buffer::filled(&mut pool_now, len, |first, part| {
-                repeat(&heads, head, start, of, first, part);
-            })
+            Buffer::filled(&mut pool_now, len, |first, part| repeat(distinct, start, first, part))
         };
-        let caches = starts
-            .iter()
-            .map(|start| [filled(*start, |it| &it.keys), filled(*start, |it| &it.values)])
-            .collect();
+        let caches =
+            starts.iter().map(|start| [filled(*start, &keys), filled(*start, &values)]).collect();
         drop(pool_now);
         let first_queries = starts.iter().take(DISTINCT_HEADS);
         Ok(Self {
-            queries: first_queries.map(|start| queries(&heads, &space, *start)).collect(),
+            queries: first_queries.map(|start| heads.queries(*start)).collect(),
             output: vec![f32::NAN; space.query_elements()],
-            few: heads.iter().map(|head| head.expected(&space, &tokens)).collect(),
             cost: sizes.cost().into(),
+            heads,
             pool,
             isa,
             caches,
             scratch,
-            tokens,
             space,
         })
     }
 
     /// Largest error over tolerance of this iteration's result.
     fn error(&self, iteration: u64) -> f64 {
-        let (space, which) = (&self.space, set(iteration, self.caches.len()) as u64);
-        if self.output.iter().any(|value| !value.is_finite()) {
-            return f64::INFINITY;
-        }
-        let mut worst = 0.0_f64;
-        for unit in 0..space.batch * space.kv_heads {
-            let few = &self.few[(unit + start(which, DISTINCT_HEADS)) % DISTINCT_HEADS];
-            let (sequence, kv_head) = (unit / space.kv_heads, unit % space.kv_heads);
-            for (t, token) in self.tokens.iter().enumerate() {
-                for member in 0..space.group {
-                    let row = (sequence * space.new + token) * space.heads;
-                    let row = (row + kv_head * space.group + member) * space.head_dim;
-                    let got = self.output[row..][..space.head_dim].iter().copied();
-                    worst = worst.max(few[t * space.group + member].error(got));
-                }
-            }
-        }
-        worst
+        let which = set(iteration, self.caches.len()) as u64;
+        self.heads.error(start(which, DISTINCT_HEADS), &self.output)
     }
-}
-
-/// A head of keys and values, with the queries of its group.
-struct Head<T> {
-    /// new × group × head_dim.
-    queries: Vec<f32>,
-    keys: Vec<T>,
-    values: Vec<T>,
-}
-
-impl<T: Stored> Head<T> {
-    /// Random numbers. The first, the middle and the last key are loud: each has a good part of the weight of the last token's
-    /// queries, however long the context, so that leaving one out shows.
-    #[expect(clippy::cast_possible_truncation, reason = "any number near it will do")]
-    fn new(random: &mut Random, space: &Space) -> Self {
-        let d = space.head_dim;
-        let queries = normal(random, space.new * space.group * d, 1.0);
-        let mut numbers = || -> Vec<T> {
-            let mut one = || T::nearest(((random.uniform() - 0.5) * sqrt(12.0)) as f32);
-            (0..space.context * d).map(|_| one()).collect()
-        };
-        let (mut keys, values) = (numbers(), numbers());
-        // Scores of ln S above the others: weights like that of all others together.
-        let size = ln(space.context as f64) / sqrt(d as f64);
-        let last = &queries[(space.new - 1) * space.group * d..];
-        for place in [0, space.context / 2, space.context - 1] {
-            for i in 0..d {
-                let sum: f32 = last.chunks(d).map(|query| query[i]).sum();
-                keys[place * d + i] = T::nearest(sum * size as f32);
-            }
-        }
-        Self { queries, keys, values }
-    }
-
-    fn expected(&self, space: &Space, tokens: &[usize]) -> Vec<Bounded> {
-        let d = space.head_dim;
-        let wide = |stored: &[T]| -> Vec<f64> {
-            stored.iter().map(|value| f64::from(value.wide())).collect()
-        };
-        let (keys, values) = (wide(&self.keys), wide(&self.values));
-        let rows = tokens.iter().flat_map(|token| {
-            let queries = self.queries[token * space.group * d..][..space.group * d].chunks(d);
-            queries.map(move |query| (token, query))
-        });
-        rows.map(|(token, query)| {
-            let query: Vec<f64> = query.iter().map(|value| f64::from(*value)).collect();
-            let seen = (space.cached + token + 1) * d;
-            attended(&query, &keys[..seen], &values[..seen])
-        })
-        .collect()
-    }
-}
-
-/// At most [`COMPARED`] of the new tokens, evenly spread, the first and the last among them.
-fn compared(new: usize) -> Vec<usize> {
-    let count = COMPARED.min(new);
-    (0..count).map(|i| if i + 1 == count { new - 1 } else { i * new / count }).collect()
 }
 
 /// Writes a part of a cache, from element `first` on, whose heads repeat the distinct ones, beginning with `start`.
-fn repeat<T: Stored>(
-    heads: &[Head<T>],
-    head: usize,
-    start: usize,
-    of: fn(&Head<T>) -> &[T],
-    first: usize,
-    mut part: &mut [T],
-) {
+fn repeat<T: Copy>(heads: &[Vec<T>], start: usize, first: usize, mut part: &mut [T]) {
+    let head = heads[0].len();
     let mut at = first;
     while !part.is_empty() {
-        let from = &of(&heads[(at / head + start) % heads.len()])[at % head..];
+        let from = &heads[(at / head + start) % heads.len()][at % head..];
         let len = from.len().min(part.len());
         let (now, later) = part.split_at_mut(len);
         now.copy_from_slice(&from[..len]);
         (part, at) = (later, at + len);
     }
-}
-
-/// The queries of all heads, by the distinct heads of a cache that begins with `start`.
-fn queries<T>(heads: &[Head<T>], space: &Space, start: usize) -> Vec<f32> {
-    let len = space.group * space.head_dim;
-    let mut all = Vec::with_capacity(space.query_elements());
-    for sequence in 0..space.batch {
-        for token in 0..space.new {
-            for kv_head in 0..space.kv_heads {
-                let head = &heads[(sequence * space.kv_heads + kv_head + start) % heads.len()];
-                all.extend_from_slice(&head.queries[token * len..][..len]);
-            }
-        }
-    }
-    all
 }
 
 impl<T: StoredLaunch> Task for AttentionTask<T> {
@@ -245,6 +134,7 @@ impl<T: StoredLaunch> Task for AttentionTask<T> {
 mod tests {
     use super::*;
     use crate::backend::{Cache, Kernel, StoredFloat};
+    use crate::cpu::lanes::Stored;
     use half::f16;
 
     fn task<T: StoredLaunch>(
@@ -269,7 +159,7 @@ mod tests {
             let mut task = task::<f16>(shape);
             let check = task.check().unwrap();
             assert!(check.passed(), "{shape:?}: {check:?}");
-            for few in &mut task.few {
+            for few in &mut task.heads.few {
                 few.last_mut().unwrap().values[0] += 1.0;
             }
             assert!(!task.check().unwrap().passed(), "{shape:?}");
@@ -307,16 +197,9 @@ mod tests {
         task.run(0).unwrap();
         assert!(task.error(0) <= 1.0);
         // Token 5 is not among those that are compared.
-        assert!(!task.tokens.contains(&5));
+        assert!(!task.heads.tokens.contains(&5));
         task.output[5 * 32] = f32::NAN;
         assert!(task.error(0).is_infinite());
-    }
-
-    #[test]
-    fn compared_tokens_are_some_of_them_or_all() {
-        assert_eq!(compared(1), [0]);
-        assert_eq!(compared(3), [0, 1, 2]);
-        assert_eq!(compared(100), [0, 12, 25, 37, 50, 62, 75, 99]);
     }
 
     #[test]

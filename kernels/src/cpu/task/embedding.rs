@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use calc_core::units::Bytes;
 
-use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, EmbeddingSizes, Fault, Task, Work};
 use crate::cpu::buffer::Buffer;
 use crate::cpu::isa::Isa;
 use crate::cpu::launch::{EmbeddingBuffers, StoredLaunch};
 use crate::cpu::threads::Pool;
+use crate::distinct::{DISTINCT, look_ups, set, start};
 use crate::random::Random;
 
 /// Look-ups that rotate over tables, and in them over all rows.
@@ -59,7 +59,7 @@ impl<T: StoredLaunch> EmbeddingTask<T> {
         };
         let tables = (0..copies).map(table).collect();
         Ok(Self {
-            order: order(sizes.vocab, tokens),
+            order: look_ups(sizes.vocab, tokens),
             output: vec![f32::NAN; tokens * width],
             cost: sizes.cost().into(),
             pool,
@@ -102,22 +102,6 @@ fn write<T: Copy>(rows: &[T], width: usize, start: usize, mut at: usize, mut par
         now.copy_from_slice(&from[..len]);
         (part, at) = (later, at + len);
     }
-}
-
-/// All rows of a table in an order that jumps about, and the first `more` ones again.
-fn order(vocab: u64, more: usize) -> Vec<u32> {
-    let common = |a: u64, b: u64| {
-        let (mut a, mut b) = (a, b);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    // Golden section: consecutive look-ups are far apart, and so are those after a few.
-    let near = (vocab * 34 / 55).max(1);
-    let step = (near..=near + vocab).find(|step| common(*step, vocab) == 1).unwrap_or(1);
-    let all = (0..vocab + more as u64).map(|i| i % vocab * step % vocab);
-    all.filter_map(|row| u32::try_from(row).ok()).collect()
 }
 
 impl<T: StoredLaunch> Task for EmbeddingTask<T> {
@@ -195,7 +179,7 @@ mod tests {
     #[test]
     fn all_rows_come_before_one_comes_again() {
         for vocab in [1, 2, 3, 10, 97, 1000, 32_000] {
-            let order = order(vocab, 5);
+            let order = look_ups(vocab, 5);
             assert_eq!(order.len(), usize::try_from(vocab).unwrap() + 5);
             let mut first: Vec<u32> = order[..order.len() - 5].to_vec();
             first.sort_unstable();

@@ -2,13 +2,13 @@
 
 use half::f16;
 
-use super::gemv::{DISTINCT, normal, repeated, set, start};
 use crate::backend::Fault;
 use crate::compare::{Mismatch, compare_rounded};
 use crate::cpu::buffer::Buffer;
 use crate::cpu::gemm::{GemmDims, pitch};
 use crate::cpu::launch::{CarrierLaunch, GemmBuffers, Launch};
 use crate::cpu::threads::Pool;
+use crate::distinct::{DISTINCT, normal, repeated, set, start};
 use crate::pack::{Layout, Packed};
 use crate::random::Random;
 use crate::reference;

@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use calc_core::cost::gemm as cost_model;
 use calc_core::units::Bytes;
 use half::f16;
 
 use super::floats::{FloatOperands, TOKENS};
-use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Element, Fault, GemmShape, Task, Work};
-use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, MAX_K};
+use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix};
 use crate::cpu::isa::Isa;
 use crate::cpu::launch::{IntGemmBuffers, Launch};
 use crate::cpu::threads::Pool;
+use crate::distinct::{DISTINCT, set, start};
 use crate::random::Random;
 
 /// Operands, results, and expected results of the distinct tokens and rows.
@@ -49,6 +48,9 @@ impl GemmTask {
             return Err(Fault::Unsupported);
         }
         let operands = match product.element {
+            Element::Int8 if product.k > GemmShape::MOST_INT8_INPUTS => {
+                return Err(Fault::Unsupported);
+            }
             other if !ELEMENTS.contains(&other) => return Err(Fault::Unsupported),
             Element::Fp32 => Operands::Fp32(FloatOperands::new(
                 &mut pool.borrow_mut(),
@@ -62,10 +64,10 @@ impl GemmTask {
                 shape,
                 copies,
             )?),
-            Element::Int8 if shape.k > MAX_K => return Err(Fault::Unsupported),
             Element::Int8 => bytes(work.seed, shape, copies),
+            Element::Tf32 | Element::Bf16 | Element::Fp8E4m3 => return Err(Fault::Unsupported),
         };
-        Ok(Self { pool, isa, shape, operands, copies, cost: cost(product) })
+        Ok(Self { pool, isa, shape, operands, copies, cost: product.cost() })
     }
 }
 
@@ -89,18 +91,6 @@ fn bytes(seed: u64, GemmDims { m, n, k }: GemmDims, copies: u64) -> Operands {
         x: IntMatrix::new(m, k, &again(&tokens, 0, m)),
         y: vec![i32::MIN; m * n],
     }
-}
-
-fn cost(product: GemmShape) -> Cost {
-    let GemmShape { m, n, k, .. } = product;
-    let (input, output) = (product.format(), product.output_format());
-    let cost = cost_model::gemm(
-        cost_model::GemmShape { m, n, k },
-        cost_model::GemmFormats { weights: input, input, output },
-    );
-    // Scales are not applied and not counted.
-    let weights = Bytes::new(n as f64 * k as f64 * product.element.bytes() as f64);
-    Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
 
 impl Operands {
@@ -222,20 +212,6 @@ mod tests {
                 assert!(task.operands.error(40, iteration) <= 1.0, "{element:?} {iteration}");
                 assert!(task.operands.error(40, iteration + 1) > 1.0, "{element:?} {iteration}");
             }
-        }
-    }
-
-    #[test]
-    fn costs_by_hand() {
-        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs, of INT8 of 4 bytes.
-        for (element, bytes) in [
-            (Element::Fp32, 4.0 * 416.0),
-            (Element::Fp16, 2.0 * 416.0),
-            (Element::Int8, 336.0 + 320.0),
-        ] {
-            let cost = cost(GemmShape { element, m: 2, n: 40, k: 8 });
-            assert!((cost.flops.get() - 1280.0).abs() < 0.5);
-            assert!((cost.bytes.get() - bytes).abs() < 0.5, "{element:?} {}", cost.bytes.get());
         }
     }
 }

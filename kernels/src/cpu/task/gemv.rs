@@ -13,26 +13,10 @@ use crate::cpu::gemv::{Input, MAX_TOKENS, Matrix, Output, input_format};
 use crate::cpu::isa::Isa;
 use crate::cpu::launch::{Launch, PackedBuffers};
 use crate::cpu::threads::Pool;
+use crate::distinct::{DISTINCT, normal, repeated, set, start};
 use crate::pack::Packed;
 use crate::random::Random;
 use crate::reference;
-
-/// Distinct rows. A prime, so that a row that is off by a power of two is detected.
-pub(in crate::cpu) const DISTINCT: usize = 67;
-/// Rows by which consecutive copies are shifted, so that the use of a wrong copy is detected.
-const STAGGER: usize = 7;
-
-/// Set of buffers of an iteration.
-#[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-pub(super) const fn set(iteration: u64, sets: usize) -> usize {
-    (iteration % sets as u64) as usize
-}
-
-/// First distinct row of a copy.
-#[expect(clippy::cast_possible_truncation, reason = "below the number of rows")]
-pub(super) const fn start(copy: u64, rows: usize) -> usize {
-    (STAGGER as u64 * copy % rows as u64) as usize
-}
 
 /// GEMV that rotates over copies of the weights.
 pub(in crate::cpu) struct GemvTask {
@@ -80,26 +64,6 @@ impl GemvTask {
             isa,
             matrices,
         })
-    }
-}
-
-/// Weights with the distribution of a model's: normal around 0.
-#[expect(clippy::cast_possible_truncation, reason = "any number near it will do")]
-pub(super) fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32> {
-    (0..len).map(|_| (deviation * random.normal()) as f32).collect()
-}
-
-/// Reference result of a matrix that repeats its rows, beginning with `start`.
-pub(super) fn repeated(
-    few: &reference::ReferenceResult,
-    start: usize,
-    rows: usize,
-) -> reference::ReferenceResult {
-    let again = |values: &[f64]| values.iter().copied().cycle().skip(start).take(rows).collect();
-    reference::ReferenceResult {
-        values: again(&few.values),
-        magnitudes: again(&few.magnitudes),
-        terms: few.terms,
     }
 }
 

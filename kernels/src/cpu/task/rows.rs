@@ -7,20 +7,15 @@ use std::rc::Rc;
 use calc_core::math::pow;
 use calc_core::units::Bytes;
 
-use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Fault, RopeSizes, RowSizes, Task, Work};
 use crate::cpu::buffer::Buffer;
 use crate::cpu::isa::Isa;
 use crate::cpu::lanes::Stored;
 use crate::cpu::launch::{CarrierLaunch, GateBuffers, NormBuffers, RopeBuffers};
 use crate::cpu::threads::Pool;
+use crate::distinct::{DISTINCT, EPSILON, ROPE, set, start};
 use crate::random::Random;
 use crate::reference::layer::{Bounded, added, gated, normalized, rotated};
-
-/// ε of the norm, as Llama has it.
-const EPSILON: f32 = 1e-5;
-/// Base of the angles, and position of the first token.
-const ROPE: (f64, f64) = (10_000.0, 1000.0);
 
 /// Sets of arrays, and what is expected of them.
 pub(in crate::cpu) struct RowTask<T: CarrierLaunch> {

@@ -12,9 +12,8 @@ use crate::cpu::isa::Isa;
 use crate::cpu::stream::{self, FACTOR};
 use crate::cpu::threads::{Pool, Worker};
 use crate::random::Random;
+use crate::rotation::PAGE;
 
-/// Page size [B]: arrays are whole pages, and a page belongs to one worker.
-pub(in crate::cpu) const PAGE: u64 = 4096;
 /// Relative tolerance of the triad: a fused multiply-add rounds once, a plain one twice; relative to |b| + |3c|.
 const TRIAD_TOLERANCE: f64 = f64::EPSILON;
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
-use crate::components::focus::focus_first;
+use crate::components::focus::enter_first;
 use crate::components::picker::Picker;
 use crate::state::compare::offers::{Offer, offers, on_device};
 use crate::state::inputs::Inputs;
@@ -65,7 +65,7 @@ pub fn Choices(
 #[component]
 pub fn OtherDevicePicker() -> impl IntoView {
     let OtherDevice { scenario, on_choose, open } = expect_context();
-    request_animation_frame(|| focus_first("#other-device"));
+    request_animation_frame(|| enter_first("#other-device"));
     let choose = move |key: String| {
         open.set(false);
         if let Some(pin) = scenario.with_untracked(|scenario| on_device(scenario, &key)) {

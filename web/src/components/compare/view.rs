@@ -11,7 +11,7 @@ use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::notes::Notes;
 use crate::components::startup::{Startup, in_turn};
 use crate::state::compare::pinning::add;
-use crate::state::compare::{self, SchemeChange, schemes};
+use crate::state::compare::{self, CompareShown, SchemeChange, schemes};
 use crate::state::inputs::{Inputs, Pins};
 use crate::state::model::answer::next as next_model;
 use crate::state::session::{Session, Step};
@@ -40,11 +40,14 @@ pub fn CompareView() -> impl IntoView {
         })
     });
     in_turn(move || {
-        let faults = block(move || {
-            let faults = shown.with(|shown| shown.faults.clone());
-            let line = |fault| view! { <p class="message">{fault}</p> };
-            faults.into_iter().map(line).collect_view().into_any()
-        });
+        let listed = move |list: fn(&CompareShown) -> &Vec<String>| {
+            block(move || {
+                let texts = shown.with(|shown| list(shown).clone());
+                let line = |text| view! { <p class="message">{text}</p> };
+                texts.into_iter().map(line).collect_view().into_any()
+            })
+        };
+        let (faults, warnings) = (listed(|shown| &shown.faults), listed(|shown| &shown.warnings));
         view! {
                 <main class="compare">
                     <Notes/>
@@ -53,6 +56,7 @@ pub fn CompareView() -> impl IntoView {
                         <h1>{title}</h1>
                         <p>{text(move || shown.with(|shown| shown.line.clone()))}</p>
                     </div>
+                    <div class="warnings">{warnings}</div>
                     <div role="alert">{faults}</div>
                     <HoldScheme/>
                     {in_turn(|| view! { <Add/> }.into_any())}

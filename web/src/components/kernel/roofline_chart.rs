@@ -10,9 +10,8 @@ use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
+use crate::state::legend::of_predictions;
 use crate::state::session::Session;
-
-const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own · shape and color: format · dashed: measured";
 
 /// Roofline with a point per format. Arrow keys move from point to point; the table below has the same values as text.
 #[component]
@@ -58,7 +57,7 @@ pub fn RooflineChart() -> impl IntoView {
         <ChartFrame
             id="chart"
             title="Formats under the roofline"
-            legend=text(|| LEGEND.to_owned())
+            legend=text(move || kernel.shown.with(|shown| of_predictions(&shown.kernel.chart)))
             name="Points of the chart; arrow keys go from one to the next, Enter chooses"
             scene=scene
             label=label

@@ -36,6 +36,8 @@ pub fn Calibrate() -> impl IntoView {
     };
     let uncalibrated = of(machine::uncalibrated);
     let busy = flag(move || !why_not.with(String::is_empty));
+    let untimed = of(machine::untimed);
+    let is_untimed = flag(move || busy.get() || !untimed.with(String::is_empty));
     let is_off = flag(move || busy.get() || !uncalibrated.with(String::is_empty));
     let no_file = text(move || {
         client.with(|client| client.shown().map(machine::without_file).unwrap_or_default())
@@ -62,7 +64,7 @@ pub fn Calibrate() -> impl IntoView {
             <h2>"This machine as the device"</h2>
             <p class="formats-line" role="status">{about}</p>
             <p>
-                <button type="button" class="tool" disabled=busy aria-describedby="why-calibrate" on:click=start(machine::roofs_job)>
+                <button type="button" class="tool" disabled=is_untimed aria-describedby="why-calibrate" on:click=start(machine::roofs_job)>
                     {of(machine::roofs_label)}
                 </button>
             </p>
@@ -71,7 +73,7 @@ pub fn Calibrate() -> impl IntoView {
                     {of(machine::calibration_label)}
                 </button>
             </p>
-            <p class="brief" id="why-calibrate">{why_not} " " {uncalibrated}</p>
+            <p class="brief" id="why-calibrate">{why_not} " " {untimed} " " {uncalibrated}</p>
             <p>{again} {no_file}</p>
         </div>
     }
@@ -88,6 +90,9 @@ pub fn take_over() {
                 if client.with_untracked(untaken).is_some_and(|(now, _)| now == id) {
                     let is_selected = client.with_untracked(|client| client.roofs == Some(id));
                     let before = device_name(session);
+                    let disturbed = client.with_untracked(|client| {
+                        client.jobs.job(id).map(machine::disturbed).unwrap_or_default()
+                    });
                     client.update(|client| client.jobs.taken(id));
                     if !take(session, found).await {
                         return;
@@ -98,6 +103,9 @@ pub fn take_over() {
                     session.here.set(now);
                     if is_selected {
                         tell(session, &before);
+                    }
+                    if !disturbed.is_empty() {
+                        session.note(disturbed);
                     }
                 }
             });

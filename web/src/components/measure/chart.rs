@@ -8,11 +8,10 @@ use crate::charts::canvas::Viewport;
 use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
+use crate::state::legend::of_measurements;
 use crate::state::measure::answer::MeasuredRow;
 use crate::state::measure::chart_points::chart;
 use crate::state::session::Session;
-
-const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape and color: format · dashed: measured roof";
 
 /// Roofline with measured points. Arrow keys move from point to point; the table below has the numbers.
 #[component]
@@ -64,7 +63,7 @@ pub fn ResultChart() -> impl IntoView {
         <ChartFrame
             id="chart"
             title="Measured points under the roofline"
-            legend=text(|| LEGEND.to_owned())
+            legend=text(move || shown.with(|shown| shown.as_ref().map(of_measurements).unwrap_or_default()))
             name="Measured points on the chart; arrow keys go from one to the next"
             scene=scene
             label=label

@@ -7,7 +7,7 @@ use crate::components::erased::{block, flag, maybe, on, text};
 use crate::link::client::Client;
 use crate::link::connection::{Event, State};
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::words::{SetupGuide, said, waiting, ways, wrong_address};
+use crate::state::measure::words::{SetupGuide, of_own_state, said, waiting, ways, wrong_address};
 
 /// The state in words, the way to a daemon, and the form that connects to it.
 #[component]
@@ -39,7 +39,12 @@ fn Status() -> impl IntoView {
     };
     let commands = block(move || {
         let line = |line: String| view! { <pre><code>{line}</code></pre> };
-        words().commands.into_iter().map(line).collect_view().into_any()
+        let commands = words().commands;
+        let has_own_state = client.with(|client| client.connection.has_own_state);
+        let (commands, remark) =
+            if has_own_state { of_own_state(commands) } else { (commands, "") };
+        let remark = (!remark.is_empty()).then(|| view! { <p>{remark}</p> });
+        view! { {commands.into_iter().map(line).collect_view()} {remark} }.into_any()
     });
     view! {
         <div class="verdict connection" aria-live="polite">

@@ -4,23 +4,26 @@ use leptos::prelude::*;
 use protocol::engine::{EngineReport, LiveRow, RateRow};
 
 use super::MeasureContext;
-use crate::components::erased::{block, flag, on, text};
+use crate::components::erased::{block, flag, maybe, on, text};
+use crate::components::number_field::NumberField;
 use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::engine::{USUAL, ended, order, other_device, why_not};
+use crate::state::measure::engine::{
+    EngineForm, KEPT, compared_in, ended, order, other_device, why_not,
+};
 use crate::state::session::Session;
+use crate::state::tab;
 
 /// Address of a server, and its state while the daemon reads it.
 #[component]
 pub fn EngineCard() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, client, .. } = expect_context();
-    let (url, is_of_plan) = (RwSignal::new(USUAL.to_owned()), RwSignal::new(false));
+    let form = RwSignal::new(EngineForm::of(tab::kept(KEPT).as_deref()));
     let refused = RwSignal::new(String::new());
     let read = move || {
-        let found = session.inputs.with_untracked(|inputs| {
-            url.with_untracked(|url| order(inputs, url, is_of_plan.get_untracked()))
-        });
+        let found =
+            session.inputs.with_untracked(|inputs| form.with_untracked(|form| order(inputs, form)));
         match found {
             Ok(order) => {
                 refused.set(String::new());
@@ -33,8 +36,7 @@ pub fn EngineCard() -> impl IntoView {
         event.prevent_default();
         read();
     };
-    let on_model = move |event| {
-        is_of_plan.set(event_target_checked(&event));
+    let on_model = move |()| {
         if client.with_untracked(|client| client.engine.is_on) {
             read();
         }
@@ -55,18 +57,12 @@ pub fn EngineCard() -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     maxlength="100"
-                    prop:value=text(move || url.get())
-                    on:input=on(move |event| typed(client, url, refused, event_target_value(&event)))
+                    prop:value=text(move || form.with(|form| form.url.clone()))
+                    on:input=on(move |event| typed(client, form, refused, event_target_value(&event)))
                 />
             </div>
-            <label class="switch">
-                <input
-                    type="checkbox"
-                    prop:checked=flag(move || is_of_plan.get())
-                    on:change=on(on_model)
-                />
-                " compare with the model of Plan, not the one that the server names"
-            </label>
+            <Context form=form/>
+            <ModelTick form=form on_change=Callback::new(on_model)/>
             <EngineButtons/>
             <p class="message" role="alert">{said}</p>
             <p class="brief" role="status" hidden=waits>"Two readings, 2 s apart, give the first rate."</p>
@@ -75,11 +71,72 @@ pub fn EngineCard() -> impl IntoView {
     }
 }
 
+/// Field for the context length of the requests.
+#[component]
+fn Context(
+    /// The form of the card.
+    form: RwSignal<EngineForm>,
+) -> impl IntoView {
+    let typed = text(move || form.with(|form| form.context.clone()));
+    let fault = maybe(move || form.with(EngineForm::context_fault));
+    let on_type = move |text: String| change(form, |form| form.context = text);
+    view! {
+        <NumberField
+            id="engine-context"
+            name="Context of each request"
+            unit="tokens; empty: as the server tells"
+            keyboard="numeric"
+            typed=typed
+            fault=fault
+            on_type=Callback::new(on_type)
+        />
+    }
+}
+
+/// Choice of the model that the server is compared with, and its precision.
+#[component]
+fn ModelTick(
+    form: RwSignal<EngineForm>,
+    /// Called after a change.
+    on_change: Callback<()>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let precision = text(move || {
+        session.inputs.with(|inputs| compared_in(inputs, form.with(|form| form.is_of_plan)))
+    });
+    let on_tick = move |event| {
+        change(form, |form| form.is_of_plan = event_target_checked(&event));
+        on_change.run(());
+    };
+    view! {
+        <label class="switch">
+            <input
+                type="checkbox"
+                prop:checked=flag(move || form.with(|form| form.is_of_plan))
+                on:change=on(on_tick)
+            />
+            " compare with the model of Plan, not the one that the server names"
+        </label>
+        <p class="brief" hidden=flag(move || precision.with(String::is_empty))>{precision}</p>
+    }
+}
+
 /// Takes the typed address; messages about another one go.
-fn typed(client: RwSignal<Client>, url: RwSignal<String>, refused: RwSignal<String>, text: String) {
-    url.set(text);
+fn typed(
+    client: RwSignal<Client>,
+    form: RwSignal<EngineForm>,
+    refused: RwSignal<String>,
+    text: String,
+) {
+    change(form, |form| form.url = text);
     refused.set(String::new());
     client.update(|client| client.engine.why.clear());
+}
+
+/// Changes the form, which the tab keeps over a reload.
+fn change(form: RwSignal<EngineForm>, change: impl FnOnce(&mut EngineForm)) {
+    form.update(change);
+    tab::keep(KEPT, &form.with_untracked(EngineForm::text));
 }
 
 /// The latest state of the server: live, or the last one of a server that is not read any more.

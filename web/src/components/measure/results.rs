@@ -66,6 +66,12 @@ fn NoRoofs() -> impl IntoView {
         });
         machine::whole_job(shown.or_else(|| measured.get()).as_ref())
     });
+    let untimed = text(move || {
+        let has_job = job.with(|(job, _)| job.is_some());
+        let why = measured.with(|device| machine::untimed(device.as_ref()));
+        if has_job { String::new() } else { why }
+    });
+    let is_off = flag(move || busy.get() || !untimed.with(String::is_empty));
     let start = on(move |_| {
         if let (Some(job), _) = job.get_untracked() {
             daemon.with_value(|daemon: &DaemonLink| daemon.start(job));
@@ -75,11 +81,11 @@ fn NoRoofs() -> impl IntoView {
         <div class="no-roofs">
             <p>{reason}</p>
             <p>
-                <button type="button" class="tool" disabled=busy aria-describedby="why-roofs" on:click=start>
+                <button type="button" class="tool" disabled=is_off aria-describedby="why-roofs" on:click=start>
                     {text(move || job.with(|(_, label)| label.clone()))}
                 </button>
                 " "
-                <span class="brief" id="why-roofs">{why_not}</span>
+                <span class="brief" id="why-roofs">{why_not} " " {untimed}</span>
             </p>
         </div>
     }

@@ -6,7 +6,7 @@ use protocol::job::JobId;
 use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, memo, on, text};
 use crate::link::daemon_link::DaemonLink;
-use crate::link::jobs::Job;
+use crate::link::jobs::{Job, JobProgress};
 use crate::state::measure::job_words;
 
 /// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job, and a button that measures
@@ -18,7 +18,7 @@ pub fn Running() -> impl IntoView {
     let of_job = move |say: fn(&Job) -> String| {
         text(move || client.with(|client| client.running().map(say).unwrap_or_default()))
     };
-    let counted = move |which: fn(&(u32, u32, String)) -> u32| {
+    let counted = move |which: fn(&JobProgress) -> u64| {
         maybe(move || {
             client.with(|client| {
                 let job = client.running()?;
@@ -32,7 +32,7 @@ pub fn Running() -> impl IntoView {
         view! {
             <div class="running">
                 <p>{of_job(job_words::progress)}</p>
-                <progress aria-label="Progress" value=counted(|it| it.0) max=counted(|it| it.1)></progress>
+                <progress aria-label="Progress" value=counted(|it| it.done) max=counted(|it| it.total)></progress>
                 <button type="button" class="tool" on:click=on(move |_| cancel(job))>"Cancel"</button>
             </div>
         }

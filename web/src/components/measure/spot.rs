@@ -10,8 +10,9 @@ use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
 use crate::components::fetched::Folded;
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::form::{MeasuredDevice, MeasuredFormat};
-use crate::state::measure::spot::{SpotKind, kinds, product_words};
+use crate::state::measure::form::{MeasuredDevice, MeasuredFormat, side_fault};
+use crate::state::measure::machine;
+use crate::state::measure::spot::{SpotKind, kinds, later_kernels, product_words};
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
@@ -22,7 +23,8 @@ pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
     let refused = RwSignal::new(String::new());
-    let busy = flag(move || !why_not.with(String::is_empty));
+    let untimed = text(move || measured.with(|device| machine::untimed(device.as_ref())));
+    let busy = flag(move || !(why_not.with(String::is_empty) && untimed.with(String::is_empty)));
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // The button is off while no device is connected.
@@ -45,7 +47,7 @@ pub fn Spot() -> impl IntoView {
             {fields}
             <Precision/>
             <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Measure"</button>
-            <p class="brief" id="why-measure">{why_not}</p>
+            <p class="brief" id="why-measure">{why_not} " " {untimed}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
         <div hidden=flag(move || !is_product.get())>
@@ -91,6 +93,7 @@ fn Kind(
         view! { <option value=each.key() selected=each == kind.get_untracked()>{each.name()}</option> }
     };
     let options = block(move || all.get().into_iter().map(option).collect_view().into_any());
+    let later = text(move || measured.with(|device| later_kernels(device.as_ref())));
     let choose = move |key: String| {
         if let Some(wanted) = SpotKind::of_key(&key) {
             spot.update(|spot| spot.wanted = wanted);
@@ -103,6 +106,7 @@ fn Kind(
                 {options}
             </select>
         </div>
+        <p class="brief" hidden=flag(move || later.with(String::is_empty))>{later}</p>
     }
 }
 
@@ -217,7 +221,12 @@ fn Number(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let typed = text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()));
-    let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(Op::Gemm, field)));
+    let MeasureContext { measured, .. } = expect_context();
+    let fault = maybe(move || {
+        session
+            .inputs
+            .with(|inputs| measured.with(|device| side_fault(inputs, device.as_ref(), field)))
+    });
     let on_type =
         move |text: String| session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
     let unit = if field == Field::M { "tokens at once" } else { field.meaning() };

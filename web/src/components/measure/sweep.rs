@@ -6,6 +6,7 @@ use super::{MeasureContext, start};
 use crate::components::erased::{flag, on, text};
 use crate::link::daemon_link::DaemonLink;
 use crate::state::measure::form::{self, SWEEP};
+use crate::state::measure::machine;
 
 /// List of shapes that are measured one after the other.
 #[component]
@@ -13,7 +14,8 @@ pub fn Sweep() -> impl IntoView {
     let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
     let lines = RwSignal::new(SWEEP.to_owned());
     let refused = RwSignal::new(String::new());
-    let busy = flag(move || !why_not.with(String::is_empty));
+    let untimed = text(move || measured.with(|device| machine::untimed(device.as_ref())));
+    let busy = flag(move || !(why_not.with(String::is_empty) && untimed.with(String::is_empty)));
     // A refusal is about what was chosen then.
     Effect::new(move |_| {
         measured.track();

@@ -6,7 +6,7 @@ use super::PlanContext;
 use super::scheme_field::SchemeField;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::block;
-use crate::components::focus::focus_first;
+use crate::components::focus::{enter_first, focus_first};
 use crate::components::goal_fields::GoalFields;
 use crate::components::model::drafter::Drafter;
 use crate::components::model::editor::Editor;
@@ -24,6 +24,8 @@ use crate::state::model::roles::Role;
 use crate::state::model::stages;
 use crate::state::scenario::ScenarioPart;
 
+const FIRST: &str = "#part-fields :is(input, select)";
+
 /// The fields of the open part, the first of which gets the focus.
 #[component]
 pub fn PartFields() -> impl IntoView {
@@ -31,7 +33,11 @@ pub fn PartFields() -> impl IntoView {
     let open = expect_context::<PlanContext>().open;
     block(move || {
         let Some(part) = open.get() else { return ().into_any() };
-        request_animation_frame(|| focus_first("#part-fields :is(input, select)"));
+        request_animation_frame(match part {
+            ScenarioPart::Device => || enter_first(FIRST),
+            // A list would cover fields that are asked for as often, such as a model of one's own.
+            _ => || focus_first(FIRST),
+        });
         fields(part)
     })
 }

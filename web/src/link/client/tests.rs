@@ -1,5 +1,6 @@
 //! Tests the requests to a simulated daemon: repeated after a lost connection, answered once.
 
+use protocol::ability::Abilities;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{CalibrateSpec, JobEvent, LaterSpec, NumberedEvent, ToldSpec};
@@ -23,7 +24,8 @@ fn list(jobs: Vec<JobSummary>) -> ServerMessage {
 #[test]
 fn a_long_history_is_asked_for_in_pages() {
     let mut client = up();
-    let list = |limit, before| Action::Send(ClientMessage::ListJobs { limit, before });
+    let list =
+        |limit, before| Action::Send(ClientMessage::ListJobs { limit, before, later: false });
     let later = || ToldSpec::Later(LaterSpec { kind: "quantize".into() });
     let jobs = vec![named(9, later()), named(8, spec().into())];
     let asked = client.receive(None, ServerMessage::Jobs { jobs, more: true, passed_over: 2 });
@@ -35,6 +37,21 @@ fn a_long_history_is_asked_for_in_pages() {
     assert_eq!(client.jobs.all().len(), 3);
     assert_eq!(client.shown, Some(JobId(9)), "one of a later version is listed, too");
     assert_eq!(client.start_rest(REQUEST, JobId(9)), [], "and cannot be continued here");
+}
+
+/// Older daemons refuse a message with a field that they do not know.
+#[test]
+fn jobs_of_later_versions_are_asked_for_where_the_daemon_knows_the_word() {
+    for (can, expected) in [(None, false), (Some(false), false), (Some(true), true)] {
+        let mut client = up();
+        if let State::Connected(session) = &mut client.connection.state {
+            session.can =
+                can.map(|lists_later| Abilities { lists_later, ..Abilities::default() }.into());
+        }
+        let asked = client.resumed(vec![Action::Resume]);
+        let list = ClientMessage::ListJobs { limit: HISTORY, before: None, later: expected };
+        assert!(asked.contains(&Action::Send(list)), "{can:?}: {asked:?}");
+    }
 }
 
 #[test]
@@ -142,6 +159,31 @@ fn a_cut_sweep_is_continued_once_and_shown() {
 }
 
 #[test]
+fn the_job_that_runs_stays_in_view_until_the_next_one_of_this_page_begins() {
+    let mut client = up();
+    let accept = |client: &mut Client, job: u8| {
+        let asked = client.start(Hex([job; 16]), spec());
+        let (id, _) = said(client, asked)[0];
+        client.receive(
+            Some(id),
+            ServerMessage::Accepted(Accepted { job: JobId(job.into()), fresh: true }),
+        );
+    };
+    accept(&mut client, 4);
+    accept(&mut client, 5);
+    assert_eq!(client.shown, Some(JobId(4)), "the first one is still open");
+    let of = |job, seq, event| {
+        ServerMessage::Event(NumberedEvent { job: JobId(job), seq, at_ms: 0, event })
+    };
+    let started = || JobEvent::Started { predicted_s: None, device: None };
+    client.receive(None, of(4, 1, started()));
+    client.receive(None, of(4, 2, JobEvent::Ended { state: JobState::Done, fault: None }));
+    assert_eq!(client.shown, Some(JobId(4)), "its results stay until others come");
+    client.receive(None, of(5, 1, started()));
+    assert_eq!(client.shown, Some(JobId(5)));
+}
+
+#[test]
 fn a_refused_job_is_not_asked_again() {
     let mut client = up();
     let actions = client.start(REQUEST, spec());
@@ -221,4 +263,78 @@ fn nothing_is_heard_before_both_sides_proved_themselves() {
     client.connection.state = State::Opening;
     client.receive(None, ServerMessage::Telemetry(Telemetry { at_ms: 1, readings: Vec::new() }));
     assert_eq!(client.telemetry, None);
+}
+
+fn ended_job(job: u64, state: JobState, last_seq: u64) -> JobSummary {
+    JobSummary { state, last_seq, ..named(job, spec().into()) }
+}
+
+fn result_of(job: u64, seq: u64, event: JobEvent) -> ServerMessage {
+    ServerMessage::Event(NumberedEvent { job: JobId(job), seq, at_ms: 0, event })
+}
+
+#[test]
+fn a_job_without_points_that_a_killed_daemon_left_is_not_the_latest_result() {
+    let cut = || JobEvent::Ended { state: JobState::Interrupted, fault: None };
+    let jobs = || vec![ended_job(9, JobState::Interrupted, 2), ended_job(8, JobState::Done, 3)];
+    let mut client = up();
+    client.receive(None, list(jobs()));
+    assert_eq!(client.shown, Some(JobId(9)), "its events are not known yet");
+    client.receive(None, result_of(9, 1, JobEvent::Queued));
+    assert_eq!(client.shown, Some(JobId(9)));
+    let asked = client.receive(None, result_of(9, 2, cut()));
+    assert_eq!(client.shown, Some(JobId(8)));
+    let follow = ClientMessage::SubscribeJob { job: JobId(8), after: 0 };
+    assert!(asked.contains(&Action::Send(follow)), "{asked:?}");
+    // The reader may look at it all the same, and a history of such jobs shows its latest.
+    client.show(JobId(9));
+    assert_eq!(client.shown, Some(JobId(9)));
+    let mut client = up();
+    client.receive(None, list(vec![ended_job(9, JobState::Interrupted, 2)]));
+    client.receive(None, result_of(9, 1, JobEvent::Queued));
+    client.receive(None, result_of(9, 2, cut()));
+    assert_eq!(client.shown, Some(JobId(9)));
+    // A job that ended while it was looked at stays.
+    let mut client = up();
+    let open = JobSummary { state: JobState::Running, ..ended_job(9, JobState::Running, 1) };
+    client.receive(None, list(vec![open, ended_job(8, JobState::Done, 3)]));
+    client.receive(None, result_of(9, 1, JobEvent::Queued));
+    client.receive(None, result_of(9, 2, cut()));
+    assert_eq!(client.shown, Some(JobId(9)));
+}
+
+#[test]
+fn a_forgotten_key_is_revoked_and_an_older_daemon_leaves_a_command() {
+    let key = Hex([7; 8]);
+    let start = || {
+        let mut client = up();
+        let State::Connected(session) = &mut client.connection.state else { panic!("up") };
+        session.key = Some(key);
+        let actions = client.forget();
+        let sent = said(&mut client, actions);
+        assert_eq!(sent[0].1, ClientMessage::RevokeKey {});
+        (client, Some(sent[0].0))
+    };
+    let dropped = [Action::Close, Action::DropKey(Hex([1; 16]))];
+    let fault = |code| ServerMessage::Fault(Fault::new(code, "the keys cannot be written"));
+    for (code, part) in [
+        (FaultCode::Malformed, "older than this page"),
+        (FaultCode::Storage, "the keys cannot be written"),
+    ] {
+        let (mut client, id) = start();
+        assert_eq!(client.receive(id, fault(code)), dropped);
+        assert!(client.refusal.contains(part), "{}", client.refusal);
+        assert!(client.refusal.contains(&format!("ridgepoint keys revoke {key}")));
+        assert_eq!(client.connection.state, State::Idle);
+    }
+    let (mut client, id) = start();
+    assert_eq!(client.receive(id, ServerMessage::Ok), dropped);
+    assert_eq!(client.refusal, "");
+    // The end of the session may come before the answer.
+    for (code, is_revoked) in [(close::FORBIDDEN, true), (1006, false)] {
+        let (mut client, _) = start();
+        assert_eq!(client.on(Event::Closed { code, denied: false }), dropped);
+        assert_eq!(client.refusal.is_empty(), is_revoked, "{}", client.refusal);
+    }
+    assert_eq!(Client::default().forget(), []);
 }

@@ -1,8 +1,9 @@
 //! Tests the connection against a simulated daemon.
 
+use protocol::ability::Abilities;
 use protocol::fault::{Fault, FaultCode};
 use protocol::limits::Limits;
-use protocol::server::Versions;
+use protocol::server::{Identified, Paired, Versions};
 
 use super::*;
 
@@ -170,6 +171,34 @@ fn each_end_says_why() {
 }
 
 #[test]
+fn a_used_link_opens_the_session_of_a_key_that_is_kept_and_else_says_why() {
+    let refused = || {
+        let mut connection = connect("SECRET");
+        connection.on(hello(1));
+        connection.on(signed(None));
+        connection.on(Event::Received(ServerMessage::Bye(Fault::new(FaultCode::Internal, "used"))));
+        let again = connection.on(closed(close::UNAUTHENTICATED));
+        assert_eq!(again, [Action::Open("127.0.0.1:8000".into())]);
+        connection.on(opened());
+        let asked = connection.on(hello(1));
+        assert!(matches!(&asked[..], [Action::Sign { code, .. }] if code.is_empty()), "{asked:?}");
+        connection
+    };
+    let mut kept = refused();
+    kept.on(signed(Some(KEY)));
+    kept.on(identified());
+    assert_eq!(kept.on(signed(Some(KEY))), [Action::Resume]);
+    let mut none = refused();
+    assert_eq!(none.on(Event::Signed(None)), [Action::Close]);
+    assert_eq!(none.state, State::Unpaired("used".into()));
+    // A key that is refused, too, is not tried again.
+    let mut revoked = refused();
+    revoked.on(signed(Some(KEY)));
+    assert_eq!(revoked.on(closed(close::UNAUTHENTICATED)), []);
+    assert!(matches!(revoked.state, State::Unpaired(_)));
+}
+
+#[test]
 fn what_was_up_comes_back_by_itself_and_later_each_time() {
     let mut connection = up();
     let mut waits = Vec::new();
@@ -205,4 +234,26 @@ fn changed_scopes_are_a_reason_to_connect_again() {
     let mut connection = up();
     assert_eq!(connection.on(closed(close::SCOPES)), [Action::RetryAfter(500)]);
     assert_eq!(connection.on(Event::Retry), [Action::Open("127.0.0.1:8000".into())]);
+}
+
+#[test]
+fn an_address_that_the_policy_forbids_is_not_taken_for_an_absent_daemon() {
+    let mut connection = connect("");
+    assert_eq!(connection.on(Event::Forbidden("'self'".into())), []);
+    assert_eq!(connection.state, State::Forbidden("'self'".into()));
+    assert_eq!(connection.on(closed(1006)), []);
+    assert_eq!(connection.state, State::Forbidden("'self'".into()));
+}
+
+#[test]
+fn a_state_folder_of_its_own_is_known_before_the_browser_is_paired() {
+    for own_state in [false, true] {
+        let mut connection = connect("");
+        let Event::Received(ServerMessage::Hello(mut hello)) = hello(1) else { panic!("a hello") };
+        hello.can = Some(Box::new(Abilities { own_state, ..Abilities::default() }));
+        connection.on(Event::Received(ServerMessage::Hello(hello)));
+        connection.on(Event::Signed(None));
+        assert!(matches!(connection.state, State::Unpaired(_)));
+        assert_eq!(connection.has_own_state, own_state);
+    }
 }

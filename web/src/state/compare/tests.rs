@@ -207,3 +207,23 @@ fn a_host_is_named_as_what_is_waited_for() {
     let row = shown.rows.iter().find(|row| row.name == "Decode waits for").expect("a row");
     assert_eq!(row.cells[0].text, "the host of the card");
 }
+
+#[test]
+fn a_device_with_disturbed_roofs_is_named_above_the_comparison() {
+    let file = |disturbed: &str| {
+        format!(
+            r#"{{"key": "here", "name": "A chip", "class": "cpu", "memory_gib": 64, "bandwidth_gb_s": 50,
+                "measured_bandwidth_gb_s": 50, "dense_peaks_tflops": {{"fp32": 1}}{disturbed}}}"#
+        )
+    };
+    let said = |disturbed: &str| {
+        let device = report::input::device_file::parse(&file(disturbed)).expect("a device");
+        let mut inputs = Inputs::default();
+        inputs.set_device(std::borrow::Cow::Owned(device));
+        next(None, &inputs).warnings
+    };
+    assert_eq!(said(""), [""; 0]);
+    let said = said(r#", "disturbed_roofs": ["bandwidth"]"#);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("A chip: 1 of 1 measured roof (bandwidth) was "), "{said:?}");
+}

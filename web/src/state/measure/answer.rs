@@ -6,7 +6,7 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec, Seconds};
 use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
-use protocol::bench::{BenchKind, BenchRecord, Shape};
+use protocol::bench::{BenchRecord, Shape};
 use report::number_text::{self, time, time_range};
 use report::output::lesson;
 use report::output::verdict::explain::Explanation;
@@ -14,7 +14,7 @@ use report::output::words::bench_sizes;
 
 use super::errors::{Errors, roof_sentence};
 use super::grade::{Grade, grade, warnings};
-use super::job_words;
+use super::job_words::{PACKED, kernel_name};
 use super::machine::{self, MeasuredMachine};
 use super::predict::{self, ExpectedTime};
 use crate::state::derived::Cell;
@@ -121,8 +121,10 @@ pub fn answer(
             Ok(_) if took_part(record, place) => fitted += 1,
             Ok(found) => {
                 let kind = if found.factors.is_some() { &mut errors } else { &mut roofs };
-                kind.push(found.error(record));
-                before.extend(predict::before(record, place).map(|found| found.error(record)));
+                kind.push(predict::error(found, record));
+                before.extend(
+                    predict::before(record, place).map(|found| predict::error(&found, record)),
+                );
             }
             Err(_) => {}
         }
@@ -165,21 +167,6 @@ fn name_of(record: &BenchRecord) -> String {
     }
 }
 
-/// Name of a kernel.
-fn kernel_name(key: &str) -> &str {
-    match key {
-        "read" => "Reading",
-        "copy" => "Copying",
-        "triad" => "Triad",
-        "fma_fp32" => "FP32 multiply-adds",
-        "dot_int8" => "INT8 dot products",
-        other => {
-            let known = BenchKind::ALL.into_iter().find(|kind| kind.key() == other);
-            known.map_or(other, |kind| job_words::kernel(kind))
-        }
-    }
-}
-
 /// A hollow point with a line to its expectation; `None` if the kernel computed or moved nothing.
 fn point(index: usize, record: &BenchRecord, found: Option<&ExpectedTime>) -> Option<PointInput> {
     let usable = |value: &f64| *value > 0.0 && value.is_finite();
@@ -212,8 +199,8 @@ fn row(index: usize, record: &BenchRecord, found: Result<ExpectedTime, String>) 
         measured,
         interval,
         rates: rates(record),
-        origin: known.map(ExpectedTime::badge).unwrap_or_default(),
-        error: text_of(&|it| signed(it.error(record))),
+        origin: known.map(predict::basis).unwrap_or_default(),
+        error: text_of(&|it| signed(predict::error(it, record))),
         ideal: text_of(&|it| time(it.ideal)),
         grade,
         reasons,
@@ -259,9 +246,6 @@ fn work(record: &BenchRecord) -> String {
     let sizes = if sizes.is_empty() { sizes } else { format!("{sizes}, ") };
     format!("{}{}", shape.unwrap_or(sizes), record.cache)
 }
-
-/// The kernel of products of several tokens with packed weights, in records.
-const PACKED: &str = "gemm_packed";
 
 #[cfg(test)]
 pub(super) mod tests;

@@ -11,7 +11,7 @@ pub fn json(records: &[BenchRecord]) -> String {
 /// CSV, one row per record; values that the machine cannot report are empty.
 pub fn csv(records: &[BenchRecord]) -> String {
     let mut text = String::from(
-        "kernel,route,backend,device,m,n,k,sizes,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",
+        "kernel,route,backend,index,device,m,n,k,sizes,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",
     );
     for it in records {
         let size = |of: fn(&protocol::bench::Shape) -> u64| {
@@ -21,6 +21,7 @@ pub fn csv(records: &[BenchRecord]) -> String {
             csv_cell(&it.kernel),
             csv_cell(&it.route),
             csv_cell(&it.backend),
+            it.index.to_string(),
             csv_cell(&it.device),
             size(|shape| shape.m),
             size(|shape| shape.n),
@@ -75,7 +76,12 @@ mod tests {
         assert_eq!(back, records);
         let csv = csv(&records);
         let widths: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(widths, [22, 22, 22]);
+        assert_eq!(widths, [23, 23, 23]);
+        let second = BenchRecord { index: 1, ..records[0].clone() };
+        let [first, second] =
+            [&records[0], &second].map(|it| super::csv(core::slice::from_ref(it)));
+        assert_ne!(first, second, "two devices of one backend");
+        assert!(second.contains(",cpu,1,"), "{second}");
         assert!(csv.contains(",0.001,0.0009,0.0012,3,") && csv.ends_with(",true,contended\n"));
         let sizes = "batch=1 context=4096 head_dim=128 heads=32 kv_heads=8 new=1";
         assert!(csv.contains(&format!(",,,,{sizes},fp16,fp32,")), "{csv}");

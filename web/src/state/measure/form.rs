@@ -6,11 +6,13 @@ use calc_core::catalog;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::device;
-use protocol::limits::Limits;
+use protocol::limits::{LIMITS, Limits};
 use report::input::number_input;
 use report::number_text;
 
 use crate::link::session::DaemonSession;
+use crate::state::inputs::Inputs;
+use crate::state::operator::{Field, Op};
 
 /// Default shapes of a sweep: a vector against the matrices of Llama-3.1-8B, then larger products.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
@@ -27,6 +29,8 @@ pub struct MeasuredFormat {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredDevice {
     pub can: DeviceAbility,
+    /// Kinds of jobs that its daemon starts.
+    pub jobs: Vec<String>,
     /// Name to choose it by: as it reports, else backend and index.
     pub name: String,
     /// Name of the device in orders; `None` for the first one, which is measured where an order names none.
@@ -38,12 +42,13 @@ impl MeasuredDevice {
     /// The devices of a daemon; those of the first daemons, which tell none, are assumed.
     pub fn all(session: &DaemonSession) -> Vec<Self> {
         let can = session.can.clone().unwrap_or_else(|| Arc::new(Abilities::untold()));
-        let devices = can.devices.iter().enumerate().map(|(at, can)| {
-            let id = device::id(&can.backend, can.index);
+        let devices = can.devices.iter().enumerate().map(|(at, one)| {
+            let id = device::id(&one.backend, one.index);
             let named = session.devices.iter().find(|named| named.id() == id);
             let name = named.map(|named| named.name.clone()).filter(|name| !name.is_empty());
             Self {
-                can: can.clone(),
+                can: one.clone(),
+                jobs: can.jobs.clone(),
                 name: name.unwrap_or_else(|| id.clone()),
                 backend: (at > 0).then_some(id),
                 limits: session.limits.clone(),
@@ -57,6 +62,11 @@ impl MeasuredDevice {
         let mut all = Self::all(session);
         let at = all.iter().position(|device| device.backend.as_deref() == Some(wanted));
         (!all.is_empty()).then(|| all.swap_remove(at.unwrap_or(0)))
+    }
+
+    /// Whether its daemon starts jobs of a kind.
+    pub fn starts(&self, kind: &str) -> bool {
+        self.jobs.iter().any(|known| known == kind)
     }
 
     /// Whether it has a kernel.
@@ -192,6 +202,22 @@ pub fn jobs(
     Ok(jobs)
 }
 
+/// Why a side of a product cannot be measured, as a sentence: it is no number of the page, or larger than the daemon takes.
+pub fn side_fault(
+    inputs: &Inputs,
+    device: Option<&MeasuredDevice>,
+    field: Field,
+) -> Option<String> {
+    let most = device.map_or(LIMITS.dimension, |device| device.limits.dimension);
+    inputs.typed.fault(Op::Gemm, field).or_else(|| {
+        let is_larger = inputs.typed.number(field).is_some_and(|side| side > most);
+        is_larger.then(|| {
+            let most = number_text::count(most);
+            format!("{} must be at most {most} where it is measured.", field.name())
+        })
+    })
+}
+
 /// A number of tokens in words.
 pub fn tokens(count: u64) -> String {
     if count == 1 {
@@ -203,8 +229,6 @@ pub fn tokens(count: u64) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use protocol::limits::LIMITS;
-
     use super::*;
 
     fn session() -> DaemonSession {
@@ -260,6 +284,27 @@ pub(super) mod tests {
         }
         session.can = Some(Arc::default());
         assert_eq!(MeasuredDevice::of(&session, ""), None);
+    }
+
+    #[test]
+    fn a_side_is_no_larger_than_the_daemon_takes() {
+        let mut small = untold();
+        small.limits.dimension = 1024;
+        let mut inputs = Inputs::default();
+        for (n, fault) in [
+            ("1024", None),
+            ("1025", Some("N must be at most 1\u{202f}024 where it is measured.")),
+            ("12x", Some("N must be")),
+        ] {
+            inputs.typed.set(Field::N, n.to_owned());
+            let found = side_fault(&inputs, Some(&small), Field::N);
+            assert_eq!(found.is_some(), fault.is_some(), "{n}");
+            let said = found.unwrap_or_default();
+            assert!(said.starts_with(fault.unwrap_or_default()), "{said}");
+        }
+        inputs.typed.set(Field::N, "65537".to_owned());
+        assert!(side_fault(&inputs, None, Field::N).is_some(), "the limit of this version");
+        assert_eq!(inputs.typed.fault(Op::Gemm, Field::N), None, "a side that can be calculated");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Grade of a measurement, and the warnings of a whole table.
 
+use calc_core::device::Roof;
 use protocol::bench::BenchRecord;
 use report::number_text;
 use report::output::verdict;
+use report::output::words::roofs;
 
 use super::predict::ExpectedTime;
 
@@ -34,7 +36,9 @@ impl Grade {
             Self::Noisy => {
                 "Something disturbed this measurement; measure it again before you rely on a few percent."
             }
-            Self::Unusable => "This time does not belong to a right result of this work.",
+            Self::Unusable => {
+                "The result was wrong, or the time is shorter than the roof allows. If the roof was measured while other programs ran, measure it again first."
+            }
         }
     }
 }
@@ -43,9 +47,10 @@ impl Grade {
 pub fn grade(record: &BenchRecord, expected: Option<&ExpectedTime>) -> (Grade, Vec<String>) {
     let flagged = record.flags.iter().map(|flag| of_flag(flag));
     let wrong = is_wrong(record).then(|| (Grade::Unusable, wrong_by(record)));
-    let above = above_roof(record, expected).map(|times| {
-        let text = format!("{} the roof, which no kernel can be.", number_text::ratio(times));
-        (Grade::Unusable, text)
+    let above = above_roof(record, expected).map(|(times, disturbed)| match disturbed {
+        // The roof is what cannot be trusted.
+        Some(roof) => (Grade::Good, roofs::above_disturbed(times, roof)),
+        None => (Grade::Unusable, impossible(times)),
     });
     let all: Vec<(Grade, String)> = wrong.into_iter().chain(above).chain(flagged).collect();
     let worst = all.iter().map(|(grade, _)| *grade).max().unwrap_or(Grade::Good);
@@ -57,19 +62,30 @@ pub fn warnings<'a>(
     rows: impl Iterator<Item = (&'a BenchRecord, Option<&'a ExpectedTime>, &'a str)>,
 ) -> Vec<String> {
     let (mut wrong, mut above, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
+    let (mut too_low, mut farthest) = (Vec::new(), None::<(f64, Roof)>);
     for (record, expected, name) in rows {
         if is_wrong(record) {
             wrong.push(name);
         }
-        if let Some(times) = above_roof(record, expected) {
-            above.push(name);
-            most = most.max(times);
+        match above_roof(record, expected) {
+            None => {}
+            Some((times, None)) => {
+                above.push(name);
+                most = most.max(times);
+            }
+            Some((times, Some(roof))) => {
+                too_low.push(name);
+                farthest = farthest.filter(|(most, _)| *most >= times).or(Some((times, roof)));
+            }
         }
     }
     let wrong = (!wrong.is_empty())
         .then(|| format!("The result is wrong in {}: do not use the time.", listed(&mut wrong)));
     let above = verdict::above_roof(most).map(|text| format!("{}: {text}", listed(&mut above)));
-    wrong.into_iter().chain(above).collect()
+    let too_low = farthest.map(|(times, roof)| {
+        format!("{}: up to {}", listed(&mut too_low), roofs::above_disturbed(times, roof))
+    });
+    wrong.into_iter().chain(above).chain(too_low).collect()
 }
 
 /// Number of rows, and the distinct names of the first few.
@@ -88,6 +104,10 @@ fn listed(names: &mut Vec<&str>) -> String {
     format!("{} {noun} ({names}{more})", number_text::count(rows as u64))
 }
 
+fn impossible(times: f64) -> String {
+    format!("{} the roof, which no kernel can be.", number_text::ratio(times))
+}
+
 const fn is_wrong(record: &BenchRecord) -> bool {
     !record.check.passed
 }
@@ -99,12 +119,20 @@ fn wrong_by(record: &BenchRecord) -> String {
     format!("The result is wrong by {error}, and {allowed} is allowed.")
 }
 
-/// Rate over the roof's, where it exceeds it. Measured roofs may exceed those of a datasheet, so kernels without a shape, which are
+/// Rate over the roof's, where it exceeds it, and the roof if something disturbed it while it was measured. Measured roofs may exceed those of a datasheet, so kernels without a shape, which are
 /// roofs themselves, are never above one.
-fn above_roof(record: &BenchRecord, expected: Option<&ExpectedTime>) -> Option<f64> {
+fn above_roof(
+    record: &BenchRecord,
+    expected: Option<&ExpectedTime>,
+) -> Option<(f64, Option<Roof>)> {
     let product = expected.filter(|it| it.factors.is_some())?;
     let times = product.ideal.get() / record.time_s.median;
-    verdict::above_roof(times).map(|_sentence| times)
+    verdict::above_roof(times).map(|_sentence| (times, product.disturbed))
+}
+
+/// Whether a flag says that something disturbed a record.
+pub fn is_disturbed(record: &BenchRecord) -> bool {
+    record.flags.iter().any(|flag| of_flag(flag).0 > Grade::Good)
 }
 
 /// A flag of the daemon in words.
@@ -113,11 +141,15 @@ fn of_flag(flag: &str) -> (Grade, String) {
         "time_limit" => "The time limit came before the interval was narrow enough.",
         "unsteady" => "The time was not steady after the warm-up.",
         "drift" => "The time drifted while it was measured.",
-        "throttled" => "The processor lowered its clock.",
+        "throttled" => "The device lowered its clock.",
         "bimodal" => "The samples have two levels.",
         "contended" => "Other programs used the machine.",
         "autocorrelated" => {
             let text = "Samples depend on earlier ones; the interval accounts for it.";
+            return (Grade::Good, text.to_owned());
+        }
+        "meters_apart" => {
+            let text = "Two meters of the card disagree, so that its energy is doubtful.";
             return (Grade::Good, text.to_owned());
         }
         other => return (Grade::Noisy, format!("Flagged: {}.", other.replace('_', " "))),
@@ -128,6 +160,8 @@ fn of_flag(flag: &str) -> (Grade, String) {
 #[cfg(test)]
 mod tests {
     use calc_core::catalog;
+    use calc_core::device::RoofSet;
+    use calc_core::provenance::Provenance;
     use protocol::bench::Check;
 
     use super::*;
@@ -150,6 +184,7 @@ mod tests {
         for (record, expected, sentences) in [
             (flagged(&[]), Grade::Good, 0),
             (flagged(&["autocorrelated"]), Grade::Good, 1),
+            (flagged(&["meters_apart"]), Grade::Good, 1),
             (flagged(&["throttled", "time_limit", "autocorrelated"]), Grade::Noisy, 3),
             (flagged(&["of_a_later_version"]), Grade::Noisy, 1),
             (wrong(), Grade::Unusable, 2),
@@ -166,6 +201,25 @@ mod tests {
         let known = expected(&fast, place).expect("it runs");
         let (grade, reasons) = grade(&fast, Some(&known));
         assert!(grade == Grade::Unusable && reasons[0].contains("the roof"), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_time_above_a_disturbed_roof_blames_the_roof() {
+        let mut device = catalog::device("epyc_9654").expect("catalog key").clone();
+        device.bandwidth.provenance = Provenance::Measured;
+        device.measured.disturbed = RoofSet::NONE.with(Roof::Bandwidth);
+        let fast = record("int8", 1e-6);
+        let known = expected(&fast, Place::of(&device)).expect("it runs");
+        let (grade, reasons) = grade(&fast, Some(&known));
+        assert_eq!(grade, Grade::Good, "the point is not struck out");
+        assert!(reasons[0].contains("roof is too low"), "{reasons:?}");
+        let said = warnings([(&fast, Some(&known), "INT8")].into_iter());
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("1 row (INT8): up to "), "{said:?}");
+        assert!(
+            said[0].contains("the bandwidth was measured while other programs ran"),
+            "{said:?}"
+        );
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Kernels and jobs in words: what a job measures, its state, its progress and its end.
 
+use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
-use protocol::job::{JobSpec, JobState, LaterSpec, ToldSpec};
+use protocol::job::{JobSpec, JobState, LaterSpec, ProgressUnit as Unit, ToldSpec};
 use report::number_text;
 use report::output::words::bench_sizes;
+use report::output::words::progress::{ProgressUnit, done_of, time_left};
 
-use crate::link::jobs::Job;
+use crate::link::jobs::{Job, JobProgress};
 use crate::link::session::DaemonSession;
 
 /// A job in a line: `GEMV, 3 shapes, all precisions`.
@@ -48,10 +50,54 @@ pub const fn kernel(kind: BenchKind) -> &'static str {
     }
 }
 
+/// The kernel of products of several tokens with packed weights, in records.
+pub const PACKED: &str = "gemm_packed";
+
+/// Name of a kernel by its key in records; the key itself where the page does not know it.
+pub fn kernel_name(key: &str) -> &str {
+    match key {
+        "read" => "Reading",
+        "copy" => "Copying",
+        "triad" => "Triad",
+        "fma_fp32" => "FP32 multiply-adds",
+        "dot_int8" => "INT8 dot products",
+        PACKED => PRODUCT_PACKED,
+        // A product of matrices in an element type, which the format beside it names.
+        other if other.starts_with("gemm_") => kernel(BenchKind::Gemm),
+        other => {
+            let known = BenchKind::ALL.into_iter().find(|kind| kind.key() == other);
+            known.map_or(other, |kind| kernel(kind))
+        }
+    }
+}
+
+const PRODUCT_PACKED: &str = "Product, packed weights";
+
+/// Name of a format by its key; the key itself where the catalog does not have it.
+fn format_name(key: &str) -> &str {
+    catalog::format(key).map_or(key, |format| format.short_name)
+}
+
+/// A point of a job in the page's names. The daemon names it by keys: `fma_fp32`, `4096 × 4096 in int8`, `gate, 1 × 512 in fp16`.
+fn point(note: &str) -> String {
+    let (work, format) =
+        note.rsplit_once(" in ").map_or((note, None), |(work, format)| (work, Some(format)));
+    let (kernel, sizes) =
+        work.split_once(", ").map_or((work, None), |(kernel, sizes)| (kernel, Some(sizes)));
+    let mut text = kernel_name(kernel).to_owned();
+    if let Some(sizes) = sizes {
+        text += &format!(", {sizes}");
+    }
+    if let Some(format) = format {
+        text += &format!(" in {}", format_name(format));
+    }
+    text
+}
+
 fn bench_line(bench: &BenchSpec) -> String {
     let kernel = match &bench.shapes[..] {
         shapes if bench.what == BenchKind::Gemv && shapes.iter().any(|shape| shape.m > 1) => {
-            "Product, packed weights"
+            PRODUCT_PACKED
         }
         _ => kernel(bench.what),
     };
@@ -67,10 +113,7 @@ fn bench_line(bench: &BenchSpec) -> String {
     };
     let formats = match &bench.formats[..] {
         [] => String::new(),
-        [key] => match calc_core::catalog::format(key) {
-            Ok(format) => format!(", {}", format.short_name),
-            Err(_) => format!(", {key}"),
-        },
+        [key] => format!(", {}", format_name(key)),
         many => format!(", {} precisions", many.len()),
     };
     format!("{kernel}{problems}{formats}")
@@ -95,15 +138,30 @@ pub fn progress(job: &Job) -> String {
     if job.summary.state == JobState::Queued {
         return format!("{what} waits for its turn.");
     }
-    let done = job.progress.as_ref().map_or(String::new(), |(done, total, note)| {
-        let note = if note.is_empty() { String::new() } else { format!(": {note}") };
-        format!(", {done} of {total}{note}")
+    let done = job.progress.as_ref().map_or(String::new(), |progress| {
+        let JobProgress { done, total, unit, note } = progress;
+        // It waits, and nobody knows its points yet.
+        if *total == 0 {
+            return format!(" {note}");
+        }
+        let note = match unit {
+            _ if note.is_empty() => String::new(),
+            Unit::Points => format!(": {}", point(note)),
+            Unit::Bytes | Unit::Tokens | Unit::Unknown => format!(": {note}"),
+        };
+        format!(", {}{note}", done_of(*done, *total, unit_of(*unit)))
     });
-    let left = job.seconds_left().map_or(String::new(), |left| {
-        let seconds = number_text::short(left.max(1.0), if left < 100.0 { 2 } else { 3 });
-        format!("; about {seconds} s left")
-    });
+    let left = job.seconds_left().map_or(String::new(), |left| format!("; {}", time_left(left)));
     format!("{what}{done}{left}.")
+}
+
+const fn unit_of(unit: Unit) -> ProgressUnit {
+    match unit {
+        Unit::Points => ProgressUnit::Points,
+        Unit::Bytes => ProgressUnit::Bytes,
+        Unit::Tokens => ProgressUnit::Tokens,
+        Unit::Unknown => ProgressUnit::Unknown,
+    }
 }
 
 /// How a job ended, with the reason; empty while it is queued or running.
@@ -113,7 +171,12 @@ pub fn end(job: &Job) -> String {
     }
     let fault = job.fault.as_ref().map_or(String::new(), |fault| format!(": {}", fault.message));
     let cut = if job.is_cut { " Its older results are not kept any more." } else { "" };
-    format!("{} {}{fault}.{cut}", job_name(job), state(job.summary.state))
+    let later = match job.later {
+        0 => String::new(),
+        1 => " One of its events is of a later version and is not shown.".to_owned(),
+        count => format!(" {count} of its events are of a later version and are not shown."),
+    };
+    format!("{} {}{fault}.{cut}{later}", job_name(job), state(job.summary.state))
 }
 
 fn job_name(job: &Job) -> String {
@@ -131,7 +194,11 @@ pub fn passed_over(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use protocol::hex::Hex;
+    use protocol::job::{CalibrateSpec, JobEvent, JobId, JobSummary, NumberedEvent};
+
     use super::*;
+    use crate::link::jobs::JobList;
 
     #[test]
     fn a_job_is_named_by_what_it_measures() {
@@ -157,6 +224,109 @@ mod tests {
             (r#"{"kind":7}"#, "job of a later version"),
         ] {
             assert_eq!(named(text), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn events_of_a_later_version_are_counted_at_the_end() {
+        let ended = || JobEvent::Ended { state: JobState::Done, fault: None };
+        for (count, said) in [
+            (0, "Job 7, calibration, done."),
+            (
+                1,
+                "Job 7, calibration, done. One of its events is of a later version and is not shown.",
+            ),
+            (
+                2,
+                "Job 7, calibration, done. 2 of its events are of a later version and are not shown.",
+            ),
+        ] {
+            let mut jobs = JobList::default();
+            jobs.snapshot(summary(), 0);
+            let later = (0..count).map(|_| JobEvent::Unknown);
+            for (seq, event) in (1..).zip(later.chain([ended()])) {
+                jobs.event(NumberedEvent { job: JobId(7), seq, at_ms: 0, event });
+            }
+            assert_eq!(end(jobs.job(JobId(7)).expect("it was told")), said);
+        }
+    }
+
+    #[test]
+    fn progress_has_its_unit_and_the_time_that_is_left() {
+        let of = |done, total, unit, note: &str| JobEvent::Progress {
+            done,
+            total,
+            unit,
+            note: note.to_owned(),
+        };
+        for (event, expected) in [
+            (
+                of(3, 9, Unit::Points, "fma_fp32"),
+                "calibration, 3 of 9 points: FP32 multiply-adds; about 12 s left.",
+            ),
+            (
+                of(4_000_000_000, 16_000_000_000, Unit::Bytes, "a.gguf"),
+                "calibration, 4.00 GB of 16.0 GB: a.gguf; about 18 s left.",
+            ),
+            (
+                of(1024, 4096, Unit::Tokens, ""),
+                "calibration, 1 024 of 4 096 tokens; about 18 s left.",
+            ),
+            (of(1, 2, Unit::Unknown, ""), "calibration, 1 of 2; about 6 s left."),
+            (of(0, 0, Unit::Points, "waits until"), "calibration waits until; about 84 s left."),
+        ] {
+            let mut jobs = JobList::default();
+            jobs.snapshot(summary(), 0);
+            let numbered = |seq, at_ms, event| NumberedEvent { job: JobId(7), seq, at_ms, event };
+            jobs.event(numbered(
+                1,
+                1000,
+                JobEvent::Started { predicted_s: Some(90.0), device: None },
+            ));
+            jobs.event(numbered(2, 7000, event));
+            let said = progress(jobs.job(JobId(7)).expect("it was told"));
+            assert_eq!(said.replace(['\u{202f}', '\u{a0}'], " "), expected);
+        }
+    }
+
+    fn summary() -> JobSummary {
+        JobSummary {
+            job: JobId(7),
+            request: Hex([3; 16]),
+            spec: JobSpec::Calibrate(CalibrateSpec { backend: None }).into(),
+            state: JobState::Running,
+            created_ms: 0,
+            last_seq: 0,
+        }
+    }
+
+    #[test]
+    fn a_point_in_progress_has_the_names_of_the_page() {
+        for (note, named) in [
+            ("fma_fp32", "FP32 multiply-adds"),
+            ("read", "Reading"),
+            ("gemm_packed", "Product, packed weights"),
+            ("gemm_fp8_e4m3", "GEMM"),
+            ("8 × 4096 × 4096 in int4_g128", "8 × 4096 × 4096 in INT4 g128"),
+            (
+                "attention, 32/8 heads of 128, context 4096 in fp16",
+                "Attention, 32/8 heads of 128, context 4096 in FP16",
+            ),
+            ("norm, 1 × 4096 in bf16", "Norm (add + RMSNorm), 1 × 4096 in BF16"),
+            ("rope, 1 × 40 × 128 in fp32", "Rotary positions (RoPE), 1 × 40 × 128 in FP32"),
+            ("gate, 1 × 512 in fp16", "Gate (SiLU × up), 1 × 512 in FP16"),
+            ("embedding, 1 × 512 of 1000 rows in fp16", "Embedding, 1 × 512 of 1000 rows in FP16"),
+            ("step 3", "step 3"),
+            ("fireworks, 7 in color", "fireworks, 7 in color"),
+        ] {
+            assert_eq!(point(note), named, "{note}");
+        }
+    }
+
+    #[test]
+    fn every_kernel_of_the_protocol_has_a_name() {
+        for kind in BenchKind::ALL {
+            assert_ne!(kernel_name(kind.key()), kind.key());
         }
     }
 

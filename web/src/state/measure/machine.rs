@@ -14,6 +14,8 @@ use crate::link::jobs::Job;
 use crate::link::session::DaemonSession;
 use crate::state::inputs::Inputs;
 use crate::state::measure::form::MeasuredDevice;
+use crate::state::measure::grade::is_disturbed;
+use crate::state::place::disturbed_roofs;
 use crate::state::this_machine::ThisMachine;
 
 /// The device that was measured, or is measured next.
@@ -99,6 +101,19 @@ pub fn job_result(job: &Job) -> Option<JobResult> {
     job.roofs.clone().filter(|_| is_done).map(JobResult::Roofs)
 }
 
+/// Warning about roofs and factors of which other programs disturbed more than half of the points; empty for all others.
+pub fn disturbed(job: &Job) -> String {
+    let flagged = job.records.iter().filter(|record| is_disturbed(record)).count();
+    let all = job.records.len();
+    if flagged * 2 <= all {
+        return String::new();
+    }
+    format!(
+        "{flagged} of the {all} points of job {} were disturbed, by other programs or a changing clock: the roofs and factors that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before.",
+        job.summary.job.0
+    )
+}
+
 /// The sentence about a finished job whose daemon made no device file of the roofs; empty for all others.
 pub fn without_file(job: &Job) -> String {
     if job.lacks_file() {
@@ -110,13 +125,14 @@ pub fn without_file(job: &Job) -> String {
     String::new()
 }
 
-/// The job that measures everything that the page needs of a device, and the label of its button.
+/// The job that measures everything that the page needs of a device, unless its daemon starts none, and the label of its button.
 pub fn whole_job(device: Option<&MeasuredDevice>) -> (Option<JobSpec>, String) {
     match device {
-        Some(device) if !device.has(BenchKind::Gemv) => {
-            (Some(roofs_job(device)), roofs_label(Some(device)))
+        Some(device) if !uncalibrated(Some(device)).is_empty() => {
+            let job = untimed(Some(device)).is_empty().then(|| roofs_job(device));
+            (job, roofs_label(Some(device)))
         }
-        device => (device.map(calibration_job), "Measure and calibrate (2.5 min)".to_owned()),
+        device => (device.map(calibration_job), "Measure and calibrate (4 min)".to_owned()),
     }
 }
 
@@ -213,9 +229,20 @@ fn whose(device: Option<&MeasuredDevice>) -> String {
     }
 }
 
+/// Reason why no kernel of a device can be timed; empty if one can, and while none is connected.
+pub fn untimed(device: Option<&MeasuredDevice>) -> String {
+    let lacks = device.is_some_and(|device| !device.starts(JobSpec::BENCH));
+    let why = "The connected ridgepoint starts no measurements; another version of it does.";
+    if lacks { why.to_owned() } else { String::new() }
+}
+
 /// Reason why a device cannot be calibrated; empty if it can, and while none is connected.
 pub fn uncalibrated(device: Option<&MeasuredDevice>) -> String {
     match device {
+        Some(device) if !device.starts(JobSpec::CALIBRATE) => {
+            "The connected ridgepoint starts no calibrations; another version of it does."
+                .to_owned()
+        }
         Some(device) if !device.has(BenchKind::Gemv) => format!(
             "{} runs no product with packed weights, and a calibration compares these with its bandwidth.",
             device.name
@@ -236,15 +263,21 @@ pub fn about(inputs: &Inputs) -> String {
     let device = &inputs.device;
     if let Some(own) = &inputs.own {
         return format!(
-            "Measured factors of {} count now: {}.",
+            "Measured factors of {} count now: {}. {}",
             device.name,
-            own.about.trim_end_matches('.')
-        );
+            own.about.trim_end_matches('.'),
+            disturbed_roofs(device)
+        )
+        .trim_end()
+        .to_owned();
     }
     if device.bandwidth.provenance == Provenance::Measured {
-        return "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, two to three minutes, measures those, too.".to_owned();
+        let disturbed = disturbed_roofs(device);
+        let disturbed = if disturbed.is_empty() { disturbed } else { format!(" {disturbed}") };
+        let of = "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, four minutes, measures those, too.";
+        return format!("{of}{disturbed}");
     }
-    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
+    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, four minutes, also its factors.".to_owned()
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ const NAMES: &[(&str, &str)] = &[
     ("gpu_memory_used_byte", "GPU memory in use"),
     ("gpu_memory_total_byte", "GPU memory"),
     ("gpu_power_watt", "GPU power"),
+    ("gpu_power_average_watt", "GPU power, average"),
     ("gpu_power_cap_watt", "GPU power cap"),
     ("gpu_energy_joule", "GPU energy"),
     ("gpu_temperature_celsius", "GPU temperature"),
@@ -36,6 +37,7 @@ const NAMES: &[(&str, &str)] = &[
     ("gpu_clock_limit_hz", "GPU clock limit"),
     ("gpu_memory_clock_hz", "GPU memory clock"),
     ("gpu_throttle_reasons", "Reasons to throttle now"),
+    ("gpu_last_xid", "Last Xid error"),
     ("rail_power_watt", "Power"),
 ];
 

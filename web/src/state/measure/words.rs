@@ -83,6 +83,11 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
             "Blocked by the browser",
             "The browser was told to keep this page from programs on this machine. Open the settings of this site, at the left of the address, and allow access to apps on this device or to the local network; then connect again.",
         ),
+        State::Forbidden(allowed) => ConnectionText {
+            title: "Not allowed",
+            text: format!("This page may not ask {address}: its policy allows {} only. If a daemon runs there, open its own page, http://{address}/. If a server of llama.cpp, vLLM or SGLang runs there, this command reads it, and so does the card \u{201c}A running server\u{201d} of a connected page:", allowed_hosts(allowed, own)),
+            commands: vec![format!("ridgepoint attach http://{address}")],
+        },
         State::Lost(tries) => {
             let tries = number_text::count((*tries).into());
             let text = format!("The connection to {address} broke; the page goes on trying by itself, {tries} so far. If the daemon still runs, so do its jobs; nothing that they found is lost.");
@@ -91,6 +96,32 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Connection
         State::Refused(why) => plain("Refused", why),
     }
 }
+
+/// The hosts that a policy allows to ask for a daemon, as words; `own` is the page's host.
+fn allowed_hosts(policy: &str, own: &str) -> String {
+    let mut hosts: Vec<&str> = Vec::new();
+    for part in policy.split_whitespace() {
+        let host = if part == "'self'" { Some(own) } else { part.strip_prefix("ws://") };
+        hosts.extend(host.filter(|host| !host.is_empty() && !hosts.contains(host)));
+    }
+    if hosts.is_empty() { "its own daemon".to_owned() } else { hosts.join(" and ") }
+}
+
+/// Commands on the keys of a daemon whose state is not in the usual folder, and a remark on them; a path is never sent to a page.
+pub fn of_own_state(commands: Vec<String>) -> (Vec<String>, &'static str) {
+    let is_about_keys =
+        |line: &str| line.starts_with("ridgepoint pair") || line.starts_with("ridgepoint keys");
+    if !commands.iter().any(|line| is_about_keys(line)) {
+        return (commands, "");
+    }
+    let named = |line: String| {
+        if is_about_keys(&line) { format!("{line} --state FOLDER") } else { line }
+    };
+    (commands.into_iter().map(named).collect(), OWN_STATE)
+}
+
+/// The remark on `--state`.
+const OWN_STATE: &str = "FOLDER is the folder after --state with which the daemon was started; it keeps its keys there, not in the usual place.";
 
 fn on_machine(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("{name}, at ") }
@@ -216,7 +247,7 @@ mod tests {
             let can = Some(Arc::new(Abilities { off, ..Abilities::default() }));
             State::Connected(DaemonSession { can, ..session })
         };
-        let cases: [(State, &str, &str); 12] = [
+        let cases: [(State, &str, &str); 13] = [
             (read_only(), "Connected", "without `--read-only`"),
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
@@ -232,6 +263,11 @@ mod tests {
             (State::OtherVersion("0.9".into()), "Another version", "0.9"),
             (State::Unreachable, "Not running", "--allow-origin https://pages.test"),
             (State::Blocked, "Blocked by the browser", "settings of this site"),
+            (
+                State::Forbidden("'self' ws://localhost:8000 https://huggingface.co".into()),
+                "Not allowed",
+                "allows pages.test and localhost:8000 only",
+            ),
             (State::Lost(3), "Connection lost", "3 so far"),
         ];
         for (state, title, part) in cases {
@@ -243,6 +279,35 @@ mod tests {
         assert_eq!(own.commands, ["ridgepoint serve"], "its own daemon needs no permission");
         let served = said(&State::Idle, "", "localhost:8000", "http://localhost:8000");
         assert_eq!(served.commands, ["ridgepoint pair"], "a daemon serves this page already");
+    }
+
+    #[test]
+    fn a_forbidden_address_has_a_command_and_the_hosts_of_the_policy_once() {
+        let own = "127.0.0.1:8000";
+        let state = State::Forbidden("'self' ws://127.0.0.1:8000 https://*.hf.co".into());
+        let words = said(&state, "127.0.0.1:8080", own, "http://127.0.0.1:8000");
+        assert!(
+            words
+                .text
+                .contains("may not ask 127.0.0.1:8080: its policy allows 127.0.0.1:8000 only"),
+            "{}",
+            words.text
+        );
+        assert_eq!(words.commands, ["ridgepoint attach http://127.0.0.1:8080"]);
+        assert_eq!(allowed_hosts("https://a.test", own), "its own daemon");
+    }
+
+    #[test]
+    fn commands_on_keys_name_the_folder_of_a_daemon_that_has_its_own() {
+        let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
+        let (commands, remark) =
+            of_own_state(owned(&["ridgepoint keys grant 01 --scope bench", "ridgepoint serve"]));
+        assert_eq!(
+            commands,
+            ["ridgepoint keys grant 01 --scope bench --state FOLDER", "ridgepoint serve"]
+        );
+        assert_eq!(remark, OWN_STATE);
+        assert_eq!(of_own_state(owned(&["ridgepoint serve"])).1, "");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
                 Text::Borrowed(key) => Some(key),
                 Text::Owned(_) => None,
             },
+            disturbed: device.measured.disturbed,
         },
         shared_memory_per_sm: same(
             device.shared_memory_per_sm,

@@ -6,7 +6,7 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::units::{FlopsPerSec, Watts};
 use serde_json::Value;
 
-use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device};
+use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, disturbed};
 
 const MIB: f64 = 1_048_576.0;
 const GIB: f64 = 1024.0 * MIB;
@@ -62,6 +62,7 @@ impl DeviceFile {
             measured_peaks_tflops: Some(peaks(device, |fact| {
                 fact.provenance == Provenance::Measured
             })),
+            disturbed_roofs: disturbed::names(device),
             vendor: device.vendor.to_string(),
             architecture: device.architecture.to_string(),
             compute_capability: device.compute_capability.as_deref().map(str::to_owned),

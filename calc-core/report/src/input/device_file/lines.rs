@@ -20,6 +20,7 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     out.peaks("dense_peaks_tflops", file.dense_peaks_tflops);
     out.real("measured_bandwidth_gb_s", file.measured_bandwidth_gb_s);
     out.peaks("measured_peaks_tflops", file.measured_peaks_tflops.unwrap_or_default());
+    out.text("disturbed_roofs", &file.disturbed_roofs.join(" "));
     out.text("vendor", &file.vendor);
     out.text("architecture", &file.architecture);
     out.text("compute_capability", file.compute_capability.as_deref().unwrap_or_default());
@@ -117,6 +118,7 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         dense_peaks_tflops: fields.peaks("dense_peaks_tflops"),
         measured_bandwidth_gb_s: fields.real("measured_bandwidth_gb_s"),
         measured_peaks_tflops: Some(fields.peaks("measured_peaks_tflops")),
+        disturbed_roofs: fields.words("disturbed_roofs"),
         vendor: fields.text("vendor").unwrap_or_default(),
         architecture: fields.text("architecture").unwrap_or_default(),
         compute_capability: fields.text("compute_capability"),
@@ -143,6 +145,10 @@ impl<'a> Lines<'a> {
 
     fn text(&self, path: &str) -> Option<String> {
         self.get(path).map(Into::into)
+    }
+
+    fn words(&self, path: &str) -> Vec<String> {
+        self.get(path).unwrap_or_default().split_whitespace().map(Into::into).collect()
     }
 
     fn real(&self, path: &str) -> Option<f64> {

@@ -17,6 +17,7 @@ enum Kind {
     Class,
     Peaks,
     Modes,
+    Roofs,
 }
 
 /// Requirement of a key.
@@ -28,12 +29,12 @@ enum Need {
     Absent,
 }
 
-use Kind::{Class, Flag, Modes, Peaks, Real, Text, Whole};
+use Kind::{Class, Flag, Modes, Peaks, Real, Roofs, Text, Whole};
 use Need::{Absent, Optional, Required};
 
 type Key = (&'static str, Kind, Need);
 
-const DEVICE: [Key; 24] = [
+const DEVICE: [Key; 25] = [
     ("$schema", Text, Optional),
     ("key", Text, Required),
     ("name", Text, Optional),
@@ -44,6 +45,7 @@ const DEVICE: [Key; 24] = [
     ("dense_peaks_tflops", Peaks, Required),
     ("measured_bandwidth_gb_s", Real, Optional),
     ("measured_peaks_tflops", Peaks, Optional),
+    ("disturbed_roofs", Roofs, Absent),
     ("vendor", Text, Absent),
     ("architecture", Text, Absent),
     ("compute_capability", Text, Optional),
@@ -121,6 +123,7 @@ fn check(path: &str, value: &Value, kind: Kind) -> Result<(), DeviceFileError> {
         (Whole, Value::Number(number)) => return whole(path, number),
         (Peaks, Value::Object(peaks)) => return object(&format!("{path}."), peaks, &PEAKS),
         (Modes, Value::Array(modes)) => return each_mode(path, modes),
+        (Roofs, Value::Array(names)) if names.iter().all(Value::is_string) => return Ok(()),
         (Text, _) => "a text in quotes",
         (Real, _) => "a number, without quotes",
         (Whole, _) => "a whole number, without quotes",
@@ -128,6 +131,7 @@ fn check(path: &str, value: &Value, kind: Kind) -> Result<(), DeviceFileError> {
         (Class, _) => "one of discrete_gpu, unified_gpu, cpu",
         (Peaks, _) => "an object of numbers, such as {\"fp16\": 50}",
         (Modes, _) => "a list of objects, each with a name",
+        (Roofs, _) => "a list of names of roofs, such as [\"bandwidth\", \"fp16\"]",
     };
     Err(wrong(format!("{path} must be {expected}; got {}", found(value))))
 }

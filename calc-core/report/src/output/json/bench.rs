@@ -48,6 +48,8 @@ pub struct BenchJson {
     pub flop_per_s: Option<f64>,
     /// Energy of one call, where the machine has a meter.
     pub energy_j: Option<f64>,
+    /// Time that the model expects; `None` where it expects none, with the reason in the conditions' `missing`.
+    pub expected: Option<BenchExpectedJson>,
     /// Comparison of the result with the reference.
     pub check: BenchCheckJson,
     /// Keys of warnings about the measurement.
@@ -114,6 +116,29 @@ impl BenchTimeJson {
     }
 }
 
+/// Expected time of one call beside the measured one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BenchExpectedJson {
+    /// Key of the device that is expected to run it.
+    pub hardware: String,
+    /// Time at the roof.
+    pub ideal_s: f64,
+    pub time_s: f64,
+    /// Lower end of the interval; `None` for a roof.
+    pub low_s: Option<f64>,
+    /// Upper end of the interval.
+    pub high_s: Option<f64>,
+    /// Key of the provenance of the factors, or `roof`.
+    pub basis: &'static str,
+    /// Expected over measured time, less 1.
+    pub error: f64,
+    /// True if the measured time is shorter than the roof allows by more than the error of measurement.
+    pub above_roof: bool,
+    /// Key of the roof behind `ideal_s`, if something disturbed it while it was measured; absent for all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed_roof: Option<&'static str>,
+}
+
 /// Comparison with the reference, before and after timing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BenchCheckJson {
@@ -156,36 +181,50 @@ pub struct ConditionsJson {
     pub pinned: bool,
     /// Sum over all last-level caches.
     pub last_level_cache_bytes: Option<f64>,
-    /// Clock of the cores, measured before the first sample.
+    /// Clock of the cores, measured before the first sample; of a card that has no way to measure it, as its driver tells it then.
     pub clock_before_hz: Option<f64>,
-    /// Clock of the cores, measured after the last sample.
+    /// Clock of the cores after the last sample, likewise.
     pub clock_after_hz: Option<f64>,
     /// Clock governor of the operating system.
     pub governor: Option<String>,
     /// Driver that sets the clocks.
     pub clock_driver: Option<String>,
-    /// Power mode of the firmware, else the energy preference of the cores.
+    /// Power mode of the firmware, else the energy preference of the cores, which is none of a card.
     pub power_mode: Option<String>,
-    /// Limit of the mean power of all processor packages.
+    /// Limit of the mean power: of the card that computed, else of all processor packages.
     pub power_cap_w: Option<f64>,
     /// Times that heat slowed the processor down while sampling.
     pub throttle_events: Option<f64>,
+    /// Reasons for which the card that computed was slowed down at the begin or the end of the samples, or "none"; absent for a
+    /// processor, and where the reason is in `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_throttle_reasons: Option<String>,
     /// Load average of the minute before.
     pub load_before: Option<f64>,
     /// Share of the machine's processor time that other programs used during the measurement.
     pub others_share: Option<f64>,
     /// Share of the machine's processor time that the hypervisor took during the measurement (steal).
     pub steal_share: Option<f64>,
-    /// Temperature of the processor, else of the warmest sensor, before the measurement.
+    /// Number of other processes that use the card which computed; absent for a processor, and where the reason is in `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_other_processes: Option<f64>,
+    /// Memory that they have on the card; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_other_memory_byte: Option<f64>,
+    /// Temperature of the processor, else of the warmest sensor, before the measurement; of a card when sampling begins.
     pub temperature_before_c: Option<f64>,
-    /// Temperature after the measurement, of the same sensor [°C].
+    /// Temperature after the measurement, of the same sensor [°C]; of a card when sampling ends.
     pub temperature_after_c: Option<f64>,
     /// Chip or zone of the sensor.
     pub temperature_source: Option<String>,
-    /// Mean power while sampling.
+    /// Mean power while sampling, of the card that computed, else of the processor or the machine.
     pub power_w: Option<f64>,
     /// Parts covered by the power meter.
     pub power_source: Option<String>,
+    /// Integral of a card's instant power over its counter of energy, less one, over at least 5 s that ended with the samples; absent for a
+    /// processor, and where the reason is in `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meters_difference: Option<f64>,
     /// Duration of warming up.
     pub warm_up_s: f64,
     /// Seed of data and order.

@@ -4,6 +4,7 @@ use calc_core::calibration::Engine;
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
 use calc_core::precision::{Precision, PrecisionChoice};
+use calc_core::provenance::Provenance;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     DeviceChoice, Dropped, End, Largest, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
@@ -16,7 +17,7 @@ use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA, host};
 use crate::input::request::{RecommendInputs, RequestError, Subject};
 use crate::output::words::apply::{self, Deployment};
 use crate::output::words::{
-    advice, context_note, memory, model_request_notes, split_notes, towers, weights,
+    advice, context_note, memory, model_request_notes, roofs, split_notes, towers, weights,
 };
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
@@ -263,12 +264,33 @@ fn loss_basis(inputs: &RecommendInputs, answer: &Recommendation) -> Option<Strin
     })
 }
 
+/// A note where the first scheme was not calibrated and another one was: factors of other devices say little about this one's kernels.
+fn unmeasured_first(inputs: &RecommendInputs, answer: &Recommendation) -> Option<String> {
+    let calibration = match &inputs.subject {
+        Subject::Model(model) => model.calibration.as_ref(),
+        Subject::Shape { calibration, .. } => calibration.as_ref(),
+    };
+    calibration.filter(|own| !own.rows.is_empty())?;
+    let is_measured = |row: &&Ranked| {
+        let basis = row.outcome.token.expected.provenance;
+        matches!(basis, Provenance::Measured | Provenance::Mixed)
+    };
+    let first = answer.ranked.first().filter(|row| !is_measured(row))?;
+    let measured = answer.ranked.iter().find(is_measured)?;
+    let [first, measured] = [first, measured].map(|row| advice::scheme_name(row.scheme));
+    Some(format!(
+        "{first} was not calibrated here: its expected time comes from other devices and may be much too short; the first scheme with factors measured on this device is {measured}"
+    ))
+}
+
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     if inputs.lacks_link() {
         notes.push(advice::WITHOUT_LINK.trim_end_matches('.').to_owned());
     }
+    notes.extend(unmeasured_first(inputs, answer));
+    notes.extend(roofs::disturbed(&inputs.device));
     notes.extend(memory::notes(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
     notes.extend(loss_basis(inputs, answer));

@@ -55,6 +55,7 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
     out.line(format!("expected    {}", expected(&answer.expected)));
     let provenance = answer.expected.provenance;
     out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
+    super::measured_how(&mut out, inputs.calibration.as_deref());
     out.table(parts(answer));
     out.notes(words::request_notes(inputs, answer));
     out

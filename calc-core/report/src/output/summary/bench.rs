@@ -3,6 +3,8 @@
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
+use serde_json::Value;
+
 use super::Document;
 use crate::number_text as n;
 use crate::output::json::bench::BenchJson;
@@ -15,10 +17,19 @@ pub fn bench(rows: &[BenchJson]) -> Document {
     let Some(first) = rows.first() else { return out };
     let conditions = &first.conditions;
     out.heading(format!("Measured on {}", first.device));
+    // A GPU is measured by all its multiprocessors.
+    let (one, many) = match &*first.backend {
+        "cuda" => ("multiprocessor", "multiprocessors"),
+        _ => ("thread", "threads"),
+    };
     out.line(format!(
-        "{} threads{}, version {}, kernels {} for {}.",
-        conditions.threads,
-        if conditions.pinned { " kept on their cores" } else { "" },
+        "{}{}, version {}, kernels {} for {}.",
+        n::counted(conditions.threads as u64, one, many),
+        match (conditions.pinned, conditions.threads) {
+            (false, _) => "",
+            (true, 1) => " kept on its core",
+            (true, _) => " kept on their cores",
+        },
         conditions.version,
         conditions.kernel_hash,
         conditions.build
@@ -35,14 +46,61 @@ pub fn bench(rows: &[BenchJson]) -> Document {
         ("samples", Align::Right),
         ("bandwidth", Align::Right),
         ("rate", Align::Right),
+        ("expected", Align::Right),
         ("check", Align::Left),
     ]);
     for row in rows {
         table.push(cells(row));
     }
     out.table(table);
-    out.notes(remarks(rows));
+    let notes = remarks(rows).into_iter().chain(above_roof(rows)).chain(expectations(rows));
+    out.notes(notes.collect());
     out
+}
+
+/// Notes on points that are faster than their roof: those whose roof was disturbed, and all others.
+fn above_roof(rows: &[BenchJson]) -> Vec<String> {
+    let of = |is_disturbed: bool| {
+        let above = rows.iter().filter_map(|row| {
+            let expected = row.expected.as_ref().filter(|expected| expected.above_roof)?;
+            let is_one = expected.disturbed_roof.is_some() == is_disturbed;
+            is_one.then(|| (row, expected, expected.ideal_s / row.time_s.median))
+        });
+        let above: Vec<_> = above.collect();
+        let (_, first, _) = above.first()?;
+        let mut names: Vec<String> = Vec::new();
+        for (row, ..) in &above {
+            if !names.contains(&name(row)) {
+                names.push(name(row));
+            }
+        }
+        let points = if names.len() > MOST_NAMES {
+            format!("{} of {}", above.len(), rows.len())
+        } else {
+            names.join(", ")
+        };
+        let most = above.iter().fold(0.0, |most: f64, (.., times)| most.max(*times));
+        Some(words::roofs::bench_above(&points, most, &first.hardware, is_disturbed))
+    };
+    [false, true].into_iter().filter_map(of).collect()
+}
+
+/// The device of the expected times, and each reason why there is none.
+fn expectations(rows: &[BenchJson]) -> Vec<String> {
+    let mut said = Vec::new();
+    for row in rows {
+        let line = match (&row.expected, row.conditions.missing.get("expected")) {
+            (Some(expected), _) => {
+                format!("expected times are those of {}", expected.hardware)
+            }
+            (None, Some(Value::String(why))) => format!("no expected time: {why}"),
+            (None, _) => continue,
+        };
+        if !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    said
 }
 
 fn cells(row: &BenchJson) -> Vec<String> {
@@ -65,6 +123,7 @@ fn cells(row: &BenchJson) -> Vec<String> {
         n::count(row.time_s.n as u64),
         row.byte_per_s.map_or(String::new(), |rate| n::bandwidth(BytesPerSec::new(rate))),
         row.flop_per_s.map_or(String::new(), |rate| n::rate(FlopsPerSec::new(rate), class)),
+        row.expected.as_ref().map_or(String::new(), |it| n::time(Seconds::new(it.time_s))),
         if row.check.passed { "right" } else { "WRONG" }.into(),
     ]
 }
@@ -115,12 +174,12 @@ fn name(row: &BenchJson) -> String {
 pub struct Difference {
     /// Time of the second over time of the first.
     pub ratio: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 99 % interval, which decides.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// True when the difference is significant at 99 %.
-    pub differs: bool,
+    /// Ends of the 95 % interval, for programs.
+    pub usual: [f64; 2],
     /// Smallest difference, as a share of the time, that such samples show at least four times of five. `None` if one side has too few.
     pub detectable: Option<f64>,
     /// Position of the speed relative to the least that is allowed, where the user named one.
@@ -168,14 +227,46 @@ impl Judged {
 }
 
 impl Difference {
+    /// True when the interval leaves out 1.
+    pub fn differs(&self) -> bool {
+        !(self.low..=self.high).contains(&1.0)
+    }
+
+    /// True when such samples show a difference as large as the least speed allows.
+    pub fn could_find(&self, least_speed: f64) -> bool {
+        self.detectable.is_some_and(|size| size <= slowdown(least_speed))
+    }
+
     /// The difference as a word.
-    pub const fn verdict(&self) -> &'static str {
-        match (self.differs, self.ratio > 1.0) {
+    pub fn verdict(&self) -> &'static str {
+        match (self.differs(), self.ratio > 1.0) {
             (false, _) => "no difference found",
             (true, true) => "slower",
             (true, false) => "faster",
         }
     }
+}
+
+/// Distance of a least speed from equal speeds, as a share of the time; on a logarithmic scale a gain counts as a loss.
+fn slowdown(least_speed: f64) -> f64 {
+    least_speed.max(1.0 / least_speed) - 1.0
+}
+
+/// Whether the samples could find a difference of the threshold, and what follows for the points that are not decided.
+fn reach(rows: &[(String, Difference)], least_speed: f64) -> String {
+    let hidden: Vec<&Difference> =
+        rows.iter().map(|(_, row)| row).filter(|row| !row.could_find(least_speed)).collect();
+    let sizes =
+        if hidden.is_empty() { rows.iter().map(|(_, row)| row).collect() } else { hidden.clone() };
+    // A point with too few samples has no size, and none would be large enough.
+    let size = sizes.iter().map(|row| row.detectable).reduce(|a, b| Some(a?.max(b?))).flatten();
+    words::threshold_reach(&words::ThresholdReach {
+        threshold: uncertainty(slowdown(least_speed)),
+        size: size.map_or_else(|| n::NO_NUMBER.to_owned(), uncertainty),
+        hidden: hidden.len(),
+        all: rows.len(),
+        open: hidden.iter().filter(|row| row.judged == Some(Judged::Open)).count(),
+    })
 }
 
 /// Document of pairs of points of two files; `least_speed` is the threshold, if there is one, and `alone` lists points that only one
@@ -193,7 +284,7 @@ pub fn bench_difference(
     let mut heads = vec![
         ("point", Align::Left),
         ("time ratio", Align::Right),
-        ("95 % interval", Align::Left),
+        ("99 % interval", Align::Left),
         ("could find", Align::Right),
         ("verdict", Align::Left),
     ];
@@ -214,7 +305,8 @@ pub fn bench_difference(
     out.table(table);
     let few = rows.iter().any(|(_, row)| row.detectable.is_none());
     let few = few.then(|| words::too_few_samples().to_owned());
-    let notes = few.into_iter().chain([words::could_find().into(), words::two_runs().into()]);
-    out.notes(alone.into_iter().chain(notes).collect());
+    let reach = least_speed.map(|least| reach(rows, least));
+    let usual = [words::could_find().into(), words::two_runs().into()];
+    out.notes(reach.into_iter().chain(alone).chain(few).chain(usual).collect());
     out
 }

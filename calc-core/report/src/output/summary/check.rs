@@ -28,7 +28,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("implied", Align::Right),
-        ("datasheet", Align::Right),
+        (words::check::roofs_head(answer), Align::Right),
         ("sustained", Align::Right),
         ("basis", Align::Left),
     ]);

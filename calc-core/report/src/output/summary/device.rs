@@ -10,7 +10,7 @@ use crate::input::request::link;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::verdict::class_name;
-use crate::output::words::catalog as words;
+use crate::output::words::{catalog as words, roofs};
 
 const UNKNOWN: &str = "unknown";
 
@@ -31,8 +31,11 @@ pub fn device(device: &Device) -> Document {
     out.line("");
     out.line(labeled("source", &device.source));
     let own = (!device.notes.is_empty()).then(|| device.notes.to_string());
+    let disturbed = roofs::disturbed(device);
     let others = other_figures(&device.key).map(words::other_figure_text);
-    out.notes(own.into_iter().chain(others).map(|note| folded_note(&note)).collect());
+    out.notes(
+        own.into_iter().chain(disturbed).chain(others).map(|note| folded_note(&note)).collect(),
+    );
     out
 }
 

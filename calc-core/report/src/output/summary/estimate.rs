@@ -58,7 +58,7 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let bound = words::limit(&answer.middle.totals);
+    let bound = words::limit(&answer.middle);
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!("{fits} Decode {bound}: {}.", words::without_link(answer));
@@ -272,6 +272,7 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     out.line(format!("TPOT        {}{at}{how}", expected(&answer.tpot)));
     let provenance = answer.tpot.provenance;
     out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
+    super::measured_how(out, inputs.calibration.as_deref());
     if w.new_tokens > 1 {
         generation(out, w, answer);
     } else {

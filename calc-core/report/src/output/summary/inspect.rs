@@ -19,9 +19,8 @@ pub fn inspect(inspected: &Inspected<'_>) -> Document {
     let all = sum(&groups, |_| true);
     let mut out = Document::default();
     out.heading(inspected.path);
-    let files = weights.files.len();
-    let plural = if files == 1 { "file" } else { "files" };
-    out.line(format!("format        {}, {files} {plural}", inspected.container()));
+    let files = n::counted(weights.files.len() as u64, "file", "files");
+    out.line(format!("format        {}, {files}", inspected.container()));
     if let Some(architecture) = inspected.architecture() {
         out.line(format!("architecture  {architecture}"));
     }

@@ -37,13 +37,14 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         Limit::Memory => "DRAM limits decode",
         Limit::Compute => "arithmetic limits decode",
     };
+    let other = words::other_limit(&answer.middle);
     if answer.link_unknown {
-        return format!("{fits}, and {limit}: {}.", words::without_link(answer));
+        return format!("{fits}, and {limit}{other}: {}.", words::without_link(answer));
     }
     let all = if workload.batch > 1 { " in all" } else { "" };
     let over = words::mean_over(workload);
     format!(
-        "{fits}, and {limit}: {} expected{all}{over}{}.",
+        "{fits}, and {limit}{other}: {} expected{all}{over}{}.",
         text::token_rate(answer.mean.throughput()),
         words::rate_at_context(workload, answer)
     )

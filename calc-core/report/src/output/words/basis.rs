@@ -7,6 +7,7 @@ use calc_core::order::sort_short;
 use calc_core::provenance::Provenance;
 
 use super::apply::engine_name;
+use crate::number_text;
 
 /// Number of devices that a sentence names; the others are counted.
 const NAMED: usize = 3;
@@ -108,8 +109,7 @@ fn total(rows: &[&MeasuredRows]) -> usize {
 }
 
 fn published(count: usize) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} published measurement{plural}")
+    number_text::counted(count as u64, "published measurement", "published measurements")
 }
 
 /// Names of the devices, those with most rows first.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::number_text::counted;
+
 /// Flag of a record as a sentence with advice.
 pub const fn bench_flag(key: &str) -> &'static str {
     match key.as_bytes() {
@@ -23,6 +25,9 @@ pub const fn bench_flag(key: &str) -> &'static str {
         }
         b"contended" => {
             "other programs or the hypervisor used the cores; measure again on an idle machine"
+        }
+        b"meters_apart" => {
+            "the card's counter of energy and its power over time differ by more than 3 %; its energy is doubtful, its times are not"
         }
         _ => "flagged for a reason that this version does not know",
     }
@@ -68,6 +73,44 @@ pub const fn could_find() -> &'static str {
     "\"Could find\" is the smallest difference that samples like these show at least four times of five; a smaller one may be there unseen."
 }
 
+/// A threshold beside the differences that samples could have found; sizes are shares of the time.
+#[derive(Debug)]
+pub struct ThresholdReach {
+    /// Distance of the threshold from equal speeds.
+    pub threshold: String,
+    /// Largest of the differences that the points could find: of the hidden ones, or of all where none is hidden.
+    pub size: String,
+    /// Points that could not find a difference as small as the threshold.
+    pub hidden: usize,
+    pub all: usize,
+    /// Hidden points whose interval contains the threshold.
+    pub open: usize,
+}
+
+/// How small a difference the samples could have found, and what that means for a threshold.
+pub fn threshold_reach(reach: &ThresholdReach) -> String {
+    let ThresholdReach { threshold, size, hidden, all, open } = reach;
+    if *hidden == 0 {
+        return format!(
+            "The threshold is {threshold} of the time, and every point could have found a difference of {size} or less: the noise hides none of this size."
+        );
+    }
+    let follows = match open {
+        0 => {
+            "Their intervals decide all the same, because the difference is larger than the noise."
+                .to_owned()
+        }
+        _ => format!(
+            "At {} the noise is too large to judge by this threshold: a regression of this size may be there unseen. Take more samples, or measure on an idle machine.",
+            counted(*open as u64, "point", "points")
+        ),
+    };
+    format!(
+        "The threshold is {threshold} of the time, below what {hidden} of {} could have found: differences from {size} on. {follows}",
+        counted(*all as u64, "point", "points")
+    )
+}
+
 /// Samples without an interval.
 pub const fn too_few_samples() -> &'static str {
     "A point with fewer than 8 samples on either side has no interval that could tell a difference with 99 % confidence."
@@ -105,6 +148,20 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_is_above_or_below_what_could_be_found() {
+        let said = |hidden, open| {
+            let (threshold, size) = ("5.26 %".into(), "27.7 %".into());
+            threshold_reach(&ThresholdReach { threshold, size, hidden, all: 3, open })
+        };
+        assert!(said(0, 0).contains("every point could have found a difference of 27.7 % or less"));
+        let below = "below what 2 of 3 points could have found: differences from 27.7 % on";
+        assert!(said(2, 0).contains(below) && said(2, 0).contains("decide all the same"));
+        assert!(
+            said(2, 1).contains(below) && said(2, 1).contains("At 1 point the noise is too large")
+        );
+    }
+
+    #[test]
     fn every_flag_has_words_of_its_own() {
         let unknown = bench_flag("?");
         for key in [
@@ -115,6 +172,7 @@ mod tests {
             "bimodal",
             "autocorrelated",
             "contended",
+            "meters_apart",
         ] {
             assert_ne!(bench_flag(key), unknown, "{key}");
         }

@@ -169,3 +169,14 @@ fn order(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
         "{option} is for {names} in this order{head}; compare it with the list {listed_by}"
     ))
 }
+
+/// Notes on cards whose roofs were disturbed while they were measured, once for each of equal ones.
+pub fn disturbed_roofs(inputs: &EstimateInputs) -> Vec<String> {
+    let mut notes = Vec::new();
+    for card in &inputs.listed {
+        let note = super::roofs::disturbed(&card.device);
+        let note = note.map(|note| format!("{}: {note}", card.name));
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes
+}

@@ -1,7 +1,8 @@
 //! Sentences about a claim: the verdict, the rates behind it, and possible explanations.
 
-use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, HostBandwidth, Pace};
+use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, HostBandwidth, Pace, RoofOrigin};
 use calc_core::plan::Span;
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
 use super::{advice, context_note};
@@ -25,8 +26,11 @@ pub fn sentence(answer: &Check) -> String {
     let share = answer.share;
     let judged = match answer.verdict {
         ClaimVerdict::AboveTheRoof => {
-            let roof =
-                if answer.host.is_some() { "card and host allow" } else { "the datasheet allows" };
+            let roof = match (&answer.host, answer.limiting_origin()) {
+                (Some(_), _) => "card and host allow".to_owned(),
+                (None, origin) if is_of_datasheet(origin) => "the datasheet allows".to_owned(),
+                (None, origin) => format!("{} allows", roof_of(origin)),
+            };
             format!("{} times as fast as {roof}.", n::short(share.of_datasheet, 3))
         }
         ClaimVerdict::NearTheRoof | ClaimVerdict::Possible => format!(
@@ -35,7 +39,7 @@ pub fn sentence(answer: &Check) -> String {
             if answer.host.is_some() {
                 "the roof of card and host"
             } else {
-                "the datasheet's roof"
+                roof_of(answer.limiting_origin())
             },
             n::percent(share.of_sustained)
         ),
@@ -59,6 +63,39 @@ pub fn sentence(answer: &Check) -> String {
             format!("Not possible: does not fit, {rest} By the roofs alone {judged}")
         }
         Some(_) | None => advice::capital(&judged),
+    }
+}
+
+/// Whether a roof is stated by a datasheet, or follows from one.
+const fn is_of_datasheet(origin: Provenance) -> bool {
+    match origin {
+        Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => true,
+        Provenance::Reported | Provenance::Fitted | Provenance::Measured | Provenance::Assumed => {
+            false
+        }
+    }
+}
+
+/// A roof by where it comes from.
+const fn roof_of(origin: Provenance) -> &'static str {
+    match origin {
+        Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => {
+            "the datasheet's roof"
+        }
+        Provenance::Measured => "the roof measured on this device",
+        Provenance::Reported => "the roof that others measured",
+        Provenance::Fitted => "the roof fitted on measurements",
+        Provenance::Assumed => "the assumed roof",
+    }
+}
+
+/// Head of the column of the roofs beside [`rates`].
+pub const fn roofs_head(answer: &Check) -> &'static str {
+    let RoofOrigin { bandwidth, peak } = answer.origin;
+    match (bandwidth, peak) {
+        (Provenance::Measured, Provenance::Measured) => "measured roof",
+        _ if is_of_datasheet(bandwidth) && is_of_datasheet(peak) => "datasheet",
+        _ => "roof",
     }
 }
 
@@ -123,9 +160,12 @@ fn not_computed(answer: &Check) -> Option<String> {
     }
 }
 
-/// Notes to the judgment of a model.
+/// Notes to a judgment.
 pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
-    let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
+    let disturbed = super::roofs::disturbed(inputs.device());
+    let (Done::Token(model) | Done::Answer(model)) = &inputs.done else {
+        return disturbed.into_iter().collect();
+    };
     let usable = answer.memory.map(|memory| memory.usable);
     let installed = usable.map(|usable| super::memory::notes(&model.device, usable));
     let request = super::model_request_notes(model);
@@ -139,6 +179,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     });
     request
         .into_iter()
+        .chain(disturbed)
         .chain(first)
         .chain(context_note(model))
         .chain(installed.unwrap_or_default())
@@ -263,4 +304,57 @@ fn drafts(shortest: &Drafts, easiest: Option<&Drafts>) -> String {
     };
     let or = easiest.map_or(String::new(), |drafts| format!(", or {}", accepted(drafts)));
     format!("Speculative decoding: {}{or}.", accepted(shortest))
+}
+
+#[cfg(test)]
+mod tests {
+    use calc_core::analysis::{AnalyzeRequest, Operator};
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::check::{CheckRequest, Claim, Work, check};
+    use calc_core::cost::gemm::GemmShape;
+    use calc_core::device::Device;
+    use calc_core::precision::PrecisionChoice;
+    use calc_core::units::Seconds;
+
+    use super::*;
+
+    /// A product of `m` tokens in FP16 in a time [s].
+    fn judged(device: &Device, m: u64, time: f64) -> Check {
+        let fp16 = catalog::format("fp16").expect("catalog key");
+        let work = Work::Operator(AnalyzeRequest {
+            device,
+            mode: None,
+            operator: Operator::Gemm(GemmShape { m, n: 4096, k: 4096 }),
+            precision: PrecisionChoice::weights(fp16),
+            engine: None,
+            calibration: &Calibration::FITTED,
+        });
+        check(&CheckRequest { work, claim: Claim::Time(Seconds::new(time)) }).expect("a judgment")
+    }
+
+    #[test]
+    fn the_sentence_says_where_the_limiting_roof_comes_from() {
+        let t4 = catalog::device("t4").expect("catalog key");
+        let mut measured = t4.clone();
+        measured.bandwidth.provenance = Provenance::Measured;
+        for (device, m, time, said, head) in [
+            (t4, 1, 1.0, "of the datasheet's roof, and ", "datasheet"),
+            (t4, 1, 1e-9, "times as fast as the datasheet allows.", "datasheet"),
+            (&measured, 1, 1.0, "of the roof measured on this device, and ", "roof"),
+            (
+                &measured,
+                1,
+                1e-9,
+                "times as fast as the roof measured on this device allows.",
+                "roof",
+            ),
+            // The peak is still that of the datasheet, and it limits a long prompt.
+            (&measured, 4096, 1.0, "of the datasheet's roof, and ", "roof"),
+        ] {
+            let answer = judged(device, m, time);
+            assert!(sentence(&answer).contains(said), "{m} {time}: {}", sentence(&answer));
+            assert_eq!(roofs_head(&answer), head);
+        }
+    }
 }

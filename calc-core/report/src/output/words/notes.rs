@@ -29,6 +29,7 @@ use crate::output::verdict::badge;
 /// Notes to an analysis.
 pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(super::roofs::disturbed(&inputs.device));
     notes.extend(fallback("the product", answer.path));
     if let Operator::Gemm(shape) = inputs.operator {
         notes.extend(padding(answer.precision.weights, shape.k));
@@ -87,6 +88,11 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
 /// Notes to an estimate.
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let mut notes = request::notes(inputs);
+    if inputs.listed.is_empty() {
+        notes.extend(super::roofs::disturbed(&inputs.device));
+    } else {
+        notes.extend(super::cards::disturbed_roofs(inputs));
+    }
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));

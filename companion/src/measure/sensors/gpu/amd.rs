@@ -10,6 +10,23 @@ const MOST_METRICS: u64 = 4096;
 const REASONS: [&str; 4] = ["power", "current", "temperature", "other"];
 
 impl Gpu {
+    /// Whether it has its own memory: cards have tables of metrics of version 1, and processors with graphics those of 2 and 3. Without a
+    /// table, cards sleep, have a cap of power or tell the name of a product.
+    pub(super) fn amd_is_card(&self, sensors: &Sensors) -> bool {
+        let Some(device) = &self.device else { return false };
+        if sensors.sleeps(device) {
+            return true;
+        }
+        let metrics = sensors.bytes(&format!("{device}/gpu_metrics"), MOST_METRICS);
+        if let Ok([_, _, format, ..]) = metrics.as_deref() {
+            return *format == 1;
+        }
+        let cap = self.chip.as_ref().map(|chip| format!("{chip}/power1_cap"));
+        let product = sensors.text(&format!("{device}/product_name"));
+        cap.is_some_and(|cap| sensors.number(&cap).is_ok())
+            || product.is_ok_and(|name| !name.is_empty())
+    }
+
     /// Readings of amdgpu; clocks only if hwmon has none.
     pub(super) fn amd_readings(&self, sensors: &Sensors, known: &[GpuReading]) -> Vec<GpuReading> {
         let Some(device) = &self.device else { return Vec::new() };
@@ -49,13 +66,10 @@ impl Gpu {
         }
         let path = format!("{device}/gpu_metrics");
         let found = sensors.bytes(&path, MOST_METRICS).and_then(|bytes| throttled(&bytes));
-        let (named, value) = match found {
-            Ok(reasons) if reasons.is_empty() => (": none".to_owned(), Ok(0.0)),
-            Ok(reasons) => (format!(": {}", reasons.join(", ")), Ok(reasons.len() as f64)),
-            Err(why) => (String::new(), Err(why)),
-        };
-        let source = format!("/{path}{named}");
-        all.push(GpuReading::new(GpuQuantity::ThrottleReasons, None, source, value));
+        let found = found.map(|reasons| {
+            (reasons.len() as f64, reasons.into_iter().map(str::to_owned).collect())
+        });
+        all.push(GpuReading::of_reasons(None, &format!("/{path}"), found));
         all
     }
 }

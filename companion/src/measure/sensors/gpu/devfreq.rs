@@ -5,8 +5,11 @@ use super::{AS_IT_IS, Gpu, GpuDriver, GpuQuantity, GpuReading, OF_PERCENT, OF_TH
 
 const DEVICES: &str = "sys/class/devfreq";
 const ZONES: &str = "sys/class/thermal";
-/// Ends of the names of graphics processors in device trees: `gpu` of most, `mali` of older boards, and the chips of Jetson.
-const ENDS: [&str; 7] = ["gpu", "mali", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b"];
+/// Ends of the names of graphics processors in device trees: `gpu` of most, `mali` of older boards, the chips of Jetson, and Qualcomm's.
+const ENDS: [&str; 8] =
+    ["gpu", "mali", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b", "qcom,kgsl-3d0"];
+/// Node of Adreno with Qualcomm's own driver.
+const KGSL: &str = "kgsl-3d0";
 
 impl Sensors {
     /// Address and folder of each graphics processor in devfreq; memory controllers and buses stand there, too.
@@ -26,6 +29,7 @@ impl Sensors {
         Gpu {
             name: format!("{driver}@{address}"),
             model: format!("{driver} {address}"),
+            nodes: if address.ends_with(KGSL) { vec![format!("/dev/{KGSL}")] } else { Vec::new() },
             address,
             node: None,
             uuid: None,
@@ -61,6 +65,10 @@ pub(super) fn readings(sensors: &Sensors, folder: &str, known: &[GpuReading]) ->
     } else if let Ok(text) = sensors.text(&board) {
         let value = load(&text).ok_or_else(|| format!("/{board} holds `{text}`"));
         all.push(GpuReading::new(GpuQuantity::Utilization, None, format!("/{board}"), value));
+    } else if let Ok(text) = sensors.text(&format!("{folder}/device/kgsl/{KGSL}/gpubusy")) {
+        let file = format!("/{folder}/device/kgsl/{KGSL}/gpubusy");
+        let value = share(&text).ok_or_else(|| format!("{file} holds `{text}`"));
+        all.push(GpuReading::new(GpuQuantity::Utilization, None, file, value));
     }
     if lacks(GpuQuantity::Temperature) {
         all.extend(temperatures(sensors));
@@ -73,6 +81,14 @@ fn load(text: &str) -> Option<f64> {
     let percent = text.split_once('@').map_or(text, |(percent, _)| percent);
     let percent: f64 = percent.trim_end_matches('%').parse().ok()?;
     (0.0..=100.0).contains(&percent).then(|| OF_PERCENT(percent))
+}
+
+/// The utilization, 0 to 1, from the busy and the whole time of a window; both are zero if it rested.
+fn share(text: &str) -> Option<f64> {
+    let (busy, all) = text.split_once(char::is_whitespace)?;
+    let (busy, all): (f64, f64) = (busy.parse().ok()?, all.trim().parse().ok()?);
+    let is_share = 0.0 <= busy && busy <= all && all.is_finite();
+    is_share.then(|| if all > 0.0 { busy / all } else { 0.0 })
 }
 
 /// Thermal zones that are named after the graphics processor.
@@ -103,6 +119,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(load(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn busy_and_whole_time_of_adreno_are_a_share() {
+        for (text, expected) in [
+            ("250   1000", Some(0.25)),
+            ("0 0", Some(0.0)),
+            ("7 3", None),
+            ("7", None),
+            ("x 3", None),
+            ("1 inf", None),
+        ] {
+            assert_eq!(share(text), expected, "{text}");
         }
     }
 }

@@ -87,11 +87,11 @@ fn part_readings(sensors: &Sensors, parts: &[GraphicsPart]) -> Vec<GpuReading> {
         // Only these files are read: others of the folder may be large, or wake up the card.
         let named = files.iter().filter(|file| **file != part.any && file.starts_with(part.each));
         let reasons = named.filter(|file| is(file) == Ok(1.0));
-        let reasons: Vec<&str> = reasons.filter_map(|file| file.strip_prefix(part.each)).collect();
-        let named = if reasons.is_empty() { "none".to_owned() } else { reasons.join(", ") };
-        let value = is(part.any).map(|any| any.max(reasons.len() as f64));
-        let source = format!("/{}/{}*: {named}", part.reasons, part.each);
-        all.push(GpuReading::new(GpuQuantity::ThrottleReasons, rail, source, value));
+        let reasons = reasons.filter_map(|file| file.strip_prefix(part.each));
+        let reasons: Vec<String> = reasons.map(str::to_owned).collect();
+        let found = is(part.any).map(|any| (any.max(reasons.len() as f64), reasons));
+        let files = format!("/{}/{}*", part.reasons, part.each);
+        all.push(GpuReading::of_reasons(rail, &files, found));
     }
     all
 }

@@ -1,15 +1,14 @@
-//! Cards of NVIDIA's driver, as it tells them without its library: that a card is there, its model, and the version of the driver.
+//! Cards of NVIDIA's driver, as it tells them without its library: that a card is there, its model and its node.
 
 use super::super::Sensors;
 use super::{Gpu, GpuDriver};
 
 const DRIVER: &str = "proc/driver/nvidia";
+const PCI: &str = "sys/bus/pci/devices";
 
 impl Sensors {
     /// The cards of NVIDIA's own driver.
     pub(super) fn nvidia_gpus(&self) -> Vec<Gpu> {
-        let version = self.text(&format!("{DRIVER}/version")).unwrap_or_default();
-        let version = version_of(&version).unwrap_or("of an unknown version").to_owned();
         let gpu = |address: String| {
             let text = self.text(&format!("{DRIVER}/gpus/{address}/information"));
             let text = text.unwrap_or_default();
@@ -18,15 +17,18 @@ impl Sensors {
                 let (_, value) = lines.find(|(known, _)| known.trim() == key)?;
                 Some(value.trim().to_owned()).filter(|value| !value.is_empty())
             };
+            let node = of("Device Minor").map(|minor| format!("nvidia{minor}"));
             Gpu {
                 name: format!("nvidia@{address}"),
-                node: of("Device Minor").map(|minor| format!("nvidia{minor}")),
+                nodes: node.iter().map(|node| format!("/dev/{node}")).collect(),
+                node,
                 model: of("Model").unwrap_or_else(|| "NVIDIA card".into()),
                 // Question marks stand where the driver has not asked the card yet.
                 uuid: of("GPU UUID").filter(|uuid| !uuid.contains('?')),
-                driver: GpuDriver::Nvidia(version.clone()),
+                driver: GpuDriver::Nvidia,
                 card: None,
-                device: None,
+                // Only its state of sleep is read there.
+                device: Some(format!("{PCI}/{address}")),
                 chip: None,
                 frequencies: None,
                 address,
@@ -34,12 +36,4 @@ impl Sensors {
         };
         self.folder(&format!("{DRIVER}/gpus")).into_iter().map(gpu).collect()
     }
-}
-
-/// The first word that is a number with dots, of a line such as `NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  …`.
-fn version_of(text: &str) -> Option<&str> {
-    let is_version = |word: &&str| {
-        word.contains('.') && word.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit())
-    };
-    text.lines().next()?.split_whitespace().find(is_version)
 }

@@ -142,6 +142,24 @@ fn graphics_processors_of_boards_are_in_devfreq() {
 }
 
 #[test]
+fn adreno_with_the_driver_of_qualcomm_tells_its_busy_time() {
+    use GpuQuantity::{Clock, ClockLimit, MemoryUsed, Power, Temperature, Utilization};
+    let adreno = "kgsl-3d@3d00000.qcom,kgsl-3d0";
+    let machine = fixtures::adreno_board("adreno");
+    compare(
+        &machine,
+        &[
+            (adreno, Utilization, "", Ok(0.25)),
+            (adreno, MemoryUsed, "", Err("no memory")),
+            (adreno, Power, "", Err("no power")),
+            (adreno, Temperature, "", Err("no temperature")),
+            (adreno, Clock, "", Ok(443e6)),
+            (adreno, ClockLimit, "", Ok(680e6)),
+        ],
+    );
+}
+
+#[test]
 fn without_its_library_a_card_of_nvidia_has_a_name_and_reasons() {
     let machine = fixtures::nvidia_card("nvidia");
     let gpus = machine.sensors().gpus();
@@ -153,8 +171,7 @@ fn without_its_library_a_card_of_nvidia_has_a_name_and_reasons() {
     assert_eq!(readings.len(), ROWS.len());
     for reading in readings {
         let why = reading.value.unwrap_err();
-        let words = "driver 580.65.06 of the NVIDIA GeForce RTX 4090 tells its";
-        assert!(why.starts_with(words) && why.contains("NVML"), "{why}");
+        assert!(why.starts_with("NVML is not opened"), "{why}");
     }
 }
 

@@ -25,6 +25,7 @@ fn device(id: Option<&str>, kernels: &[BenchKind]) -> MeasuredDevice {
             index: 0,
             kernels: kernels.iter().map(kernel).collect(),
         },
+        jobs: JobSpec::KINDS.map(str::to_owned).into(),
         name: "A card".into(),
         backend: id.map(str::to_owned),
         limits: protocol::limits::LIMITS,
@@ -194,4 +195,46 @@ fn buttons_are_about_the_device_that_is_measured() {
     assert_eq!(uncalibrated(Some(&processor)), "");
     assert!(matches!(whole_job(Some(&processor)).0, Some(JobSpec::Calibrate(_))));
     assert_eq!(whole_job(None).0, None);
+}
+
+#[test]
+fn what_the_daemon_does_not_start_is_said() {
+    let whole = device(None, &[BenchKind::Roofs, BenchKind::Gemv]);
+    for (jobs, is_timed, is_calibrated) in [
+        (&["bench", "calibrate"][..], true, true),
+        (&["bench", "quantize"], true, false),
+        (&["calibrate"], false, true),
+        (&[], false, false),
+    ] {
+        let jobs: Vec<String> = jobs.iter().map(|&kind| kind.to_owned()).collect();
+        let device = MeasuredDevice { jobs, ..whole.clone() };
+        let said = untimed(Some(&device));
+        assert_eq!(said.contains("starts no measurements"), !is_timed, "{said}");
+        assert_eq!(said.is_empty(), is_timed);
+        let said = uncalibrated(Some(&device));
+        assert_eq!(said.contains("starts no calibrations"), !is_calibrated, "{said}");
+        assert_eq!(said.is_empty(), is_calibrated);
+        let is_whole = matches!(whole_job(Some(&device)).0, Some(JobSpec::Calibrate(_)));
+        assert_eq!(is_whole, is_calibrated, "without it the roofs are measured");
+    }
+    assert_eq!((untimed(None), uncalibrated(None)), Default::default());
+    // The first daemons tell nothing, and start both.
+    let session = DaemonSession::simulated(Vec::new(), "", "");
+    let untold = MeasuredDevice::of(&session, "").expect("a device");
+    assert_eq!((untimed(Some(&untold)), uncalibrated(Some(&untold))), Default::default());
+}
+
+#[test]
+fn a_calibration_of_which_most_points_were_disturbed_says_so() {
+    let record = |flag: Option<&str>| {
+        let flags = flag.into_iter().map(str::to_owned).collect();
+        BenchRecord { flags, ..bare("gemv", 1.0, 1.0, 1.0) }
+    };
+    let of = |flagged: usize| {
+        let records = (0..4).map(|i| record((i < flagged).then_some("contended"))).collect();
+        disturbed(&job(calibration_job(&device(None, &[BenchKind::Gemv])), records))
+    };
+    assert_eq!([of(0), of(2)], ["", ""]);
+    assert!(of(3).starts_with("3 of the 4 points of job 1 were disturbed"), "{}", of(3));
+    assert_eq!(disturbed(&job(roofs_job(&device(None, &[])), Vec::new())), "");
 }

@@ -1,19 +1,19 @@
 //! Memory of a measurement: cold calls rotate over several sets of buffers, so that none is in the caches when its call begins.
 
-use super::task::{DISTINCT, DISTINCT_HEADS, PAGE};
 use crate::backend::{Cache, Kernel};
+use crate::distinct::{DISTINCT, DISTINCT_HEADS};
 
 /// Last-level cache that is assumed where the system does not report it [B]: larger than most.
 const ASSUMED_CACHE: u64 = 128 << 20;
 /// Cold buffers cover this many times the last-level cache.
 const COVER: u64 = 4;
-/// Fewest sets of cold buffers, so that the end of one call is not the start of the next.
-const MIN_SETS: u64 = 2;
+/// Size of a page [B]: arrays of streams are whole pages.
+pub(crate) const PAGE: u64 = 4096;
 /// Smallest array of a cold stream [B].
 const MIN_COLD_ARRAY: u64 = 64 << 20;
 
 /// Smallest operand that is measured cold [B]: calls would rotate over millions of smaller ones.
-pub(super) const MIN_COLD: u64 = 1024;
+pub(crate) const MIN_COLD: u64 = 1024;
 
 /// The last-level cache that buffers are sized for [B].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,28 +41,29 @@ impl LastLevelCache {
         self.0 / 4
     }
 
-    /// Sets of buffers of `bytes` each that calls rotate over.
-    pub fn sets(self, cache: Cache, bytes: u64) -> u64 {
+    /// Sets of buffers of `bytes` each that calls rotate over; at least `least` of cold ones, so that the end of one call is not the
+    /// start of the next.
+    pub fn sets(self, cache: Cache, bytes: u64, least: u64) -> u64 {
         match cache {
             Cache::Hot => 1,
-            Cache::Cold => (COVER * self.0).div_ceil(bytes.max(1)).max(MIN_SETS),
+            Cache::Cold => (COVER * self.0).div_ceil(bytes.max(1)).max(least),
         }
     }
 
     /// Bytes that a measurement of this kernel allocates: all sets, and the buffers that are not rotated.
-    pub fn needed(self, kernel: &Kernel, cache: Cache) -> u64 {
+    pub fn needed(self, kernel: &Kernel, cache: Cache, least: u64) -> u64 {
         let rotated = rotated(kernel);
-        rotated.saturating_mul(self.sets(cache, rotated)).saturating_add(fixed(kernel))
+        rotated.saturating_mul(self.sets(cache, rotated, least)).saturating_add(fixed(kernel))
     }
 }
 
 /// Bytes of one set of buffers: the arrays of a stream, the weights of a product, a cache, a table.
-pub(super) fn rotated(kernel: &Kernel) -> u64 {
+pub(crate) fn rotated(kernel: &Kernel) -> u64 {
     match kernel {
         Kernel::Read { bytes } => whole_pages(*bytes),
         Kernel::Copy { bytes } => whole_pages(*bytes).saturating_mul(2),
         Kernel::Triad { bytes } => whole_pages(*bytes).saturating_mul(3),
-        Kernel::Fma | Kernel::Dot => 0,
+        Kernel::Fma | Kernel::Dot | Kernel::TensorCores(_) => 0,
         Kernel::Gemv(product) => {
             let stored = product.layout.format().stored_bytes(product.n, product.k).get();
             #[expect(
@@ -91,14 +92,15 @@ fn whole_pages(bytes: u64) -> u64 {
 
 /// Bytes of inputs and outputs, at most 4 per element; of a GEMV also the reference's f64 values and the distinct rows
 /// before they are packed.
-fn fixed(kernel: &Kernel) -> u64 {
+pub(crate) fn fixed(kernel: &Kernel) -> u64 {
     let sides = |m: u64, n: u64, k: u64| n.saturating_add(k).saturating_mul(m).saturating_mul(4);
     match kernel {
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma
-        | Kernel::Dot => 0,
+        | Kernel::Dot
+        | Kernel::TensorCores(_) => 0,
         Kernel::Gemv(product) => {
             let rows = product.n.min(DISTINCT as u64);
             let outputs = product.n.saturating_mul(product.m).saturating_mul(32);

@@ -6,11 +6,35 @@ use std::path::Path;
 
 use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
+use calc_core::units::Bytes;
 use protocol::server::MachineHere;
 use report::output::words;
 
+use super::gpus;
+use super::sensors::{Gpu, Sensors};
+
 /// Least and largest ratio of the memory that the system has to what the row of a board has: systems keep a part for themselves.
 const MEMORY: (f64, f64) = (0.75, 1.01);
+
+/// Such ratios for a card: its driver and ECC keep a part, and some rows have gigabytes where cards have gibibytes.
+const CARD_MEMORY: (f64, f64) = (0.87, 1.1);
+
+/// The catalog's card with this name and about this much memory [B]; without a size in the name, the version with that memory.
+pub(crate) fn card(name: &str, memory: Option<f64>) -> Option<&'static Device> {
+    let fits = |device: &&Device| memory.is_none_or(|found| has(device, found, CARD_MEMORY));
+    let named = |name: &str| {
+        let found = catalog::device(name).ok().filter(|it| it.class == DeviceClass::DiscreteGpu);
+        found.filter(fits)
+    };
+    let sized = || named(&format!("{name} {:.0}GB", memory? / f64::from(1 << 30)));
+    named(name).or_else(sized)
+}
+
+/// Whether the row of a device has about so much memory [B].
+fn has(device: &Device, found: f64, (least, most): (f64, f64)) -> bool {
+    let installed = device.memory.value.get();
+    (installed * least..=installed * most).contains(&found)
+}
 
 /// Name of the device of the machine whose file systems lie under `root`, as the catalog knows it.
 ///
@@ -18,7 +42,11 @@ const MEMORY: (f64, f64) = (0.75, 1.01);
 /// A machine that shows no name, several unlike cards, and a device that the catalog does not have.
 pub(crate) fn device_name(root: &Path) -> Result<String, String> {
     let board = board(root);
+    let sensors = Sensors::at(root);
+    let others: Vec<Gpu> = sensors.gpus().into_iter().filter(|gpu| gpu.is_card(&sensors)).collect();
     let mut cards = cards(root);
+    cards.extend(others.iter().map(|gpu| gpu.model.clone()));
+    cards.sort();
     cards.dedup();
     if let Some(board) = &board
         && let Ok(device) = catalog::device(board)
@@ -27,7 +55,12 @@ pub(crate) fn device_name(root: &Path) -> Result<String, String> {
     }
     match cards.as_slice() {
         [] => {}
-        [card] => return known(card),
+        [card] => {
+            return match others.first() {
+                Some(gpu) => other_card(root, &sensors, gpu),
+                None => by_nvidia(card, by_cuda(root, card)),
+            };
+        }
         several => {
             return Err(format!(
                 "this machine has unlike cards: {}; name one of them",
@@ -62,25 +95,56 @@ fn known(name: &str) -> Result<String, String> {
     match catalog::device(name) {
         Ok(_) => Ok(name.to_owned()),
         Err(_) => Err(format!(
-            "this machine is \"{name}\", and the catalog has no such device; `ridgepoint calibrate` measures it and writes a device \
-             file, which --hardware takes"
+            "this machine is \"{name}\", and the catalog has no such device; `ridgepoint calibrate --export-device FILE` measures it and \
+             writes a device file, which --hardware takes"
         )),
     }
 }
 
+/// Memory of a card that CUDA's driver lists on this machine [B].
+fn by_cuda(root: &Path, name: &str) -> Option<f64> {
+    // A copy of another machine's files has no driver.
+    let listed = if root == Path::new("/") { gpus::listed() } else { Vec::new() };
+    listed.into_iter().find(|gpu| gpu.name == name)?.memory.map(Bytes::get)
+}
+
+/// The name of a card of NVIDIA, if the catalog has it with about as much memory; without CUDA its memory is not known.
+fn by_nvidia(name: &str, memory: Option<f64>) -> Result<String, String> {
+    match (card(name, memory), memory) {
+        (Some(device), Some(_)) => Ok(device.key.to_string()),
+        (None, Some(found)) if catalog::device(name).is_ok() => Err(format!(
+            "this machine has the card \"{name}\" with {:.1} GB of memory, and the catalog has it with another size; name the device",
+            found / 1e9
+        )),
+        _ => known(name),
+    }
+}
+
+/// The name of a card that is not by NVIDIA, if the catalog has it with about as much memory.
+fn other_card(root: &Path, sensors: &Sensors, gpu: &Gpu) -> Result<String, String> {
+    let memory = gpu.own_memory(sensors);
+    if let Some(device) = card(&gpu.model, memory) {
+        return Ok(device.key.to_string());
+    }
+    let processor = processor(root).unwrap_or_else(|| "no name".to_owned());
+    let size = memory.map_or_else(String::new, |it| format!(" with {:.1} GB of memory", it / 1e9));
+    Err(format!(
+        "this machine has the card \"{}\" ({}){size}, and the catalog has no such device; the card was left out, and the processor \
+         \"{processor}\" does not stand for it, so name the device",
+        gpu.model, gpu.name
+    ))
+}
+
 /// The name of a board, if its row has about as much memory as there is.
 fn fitting(root: &Path, board: &str, device: &Device) -> Result<String, String> {
-    let installed = device.memory.value.get();
     let found = memory(root).filter(|_| device.class == DeviceClass::UnifiedGpu);
     match found {
-        Some(found) if !(installed * MEMORY.0..=installed * MEMORY.1).contains(&found) => {
-            Err(format!(
-                "this board is \"{board}\" with {:.1} GB of memory, and {} has {:.1} GB; name the device",
-                found / 1e9,
-                device.name,
-                installed / 1e9
-            ))
-        }
+        Some(found) if !has(device, found, MEMORY) => Err(format!(
+            "this board is \"{board}\" with {:.1} GB of memory, and {} has {:.1} GB; name the device",
+            found / 1e9,
+            device.name,
+            device.memory.value.get() / 1e9
+        )),
         _ => Ok(board.to_owned()),
     }
 }
@@ -126,6 +190,8 @@ fn memory(root: &Path) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sensors::fixtures;
+    use super::super::sensors::tests::Machine;
     use super::*;
     use std::env;
     use std::path::PathBuf;
@@ -192,6 +258,45 @@ mod tests {
         }
     }
 
+    /// The device of a machine with a processor and these files.
+    fn beside_ryzen(machine: Machine) -> Result<String, String> {
+        let ryzen = b"model name\t: AMD Ryzen 9 7950X 16-Core Processor\n";
+        let machine = machine.with_bytes(PROCESSOR, ryzen);
+        device_name(machine.root())
+    }
+
+    #[test]
+    fn a_card_of_another_maker_is_the_machine_or_is_said_to_be_left_out() {
+        let first = "sys/devices/pci0000:00/0000:03:00.0";
+        let second = "sys/devices/pci0000:00/0000:0c:00.0";
+        // The first card of the fixture becomes a processor's graphics part.
+        let one = |name: &str| {
+            fixtures::two_amd_cards(name)
+                .with_bytes(&format!("{first}/gpu_metrics"), &[120, 0, 2, 2])
+        };
+        assert_eq!(beside_ryzen(one("here-known")).as_deref(), Ok("mi100"));
+        let small = one("here-small")
+            .with_bytes(&format!("{second}/mem_info_vram_total"), b"17179869184\n");
+        let unnamed =
+            one("here-unnamed").with_bytes(&format!("{second}/product_name"), b"Instinct\n");
+        let arc = fixtures::arc_card("here-arc");
+        let two = fixtures::two_amd_cards("here-two");
+        for (machine, words) in [
+            (small, "\"Instinct MI100\" (amdgpu@0000:0c:00.0) with 17.2 GB of memory"),
+            (unnamed, "\"Instinct\" (amdgpu@0000:0c:00.0) with 34.4 GB"),
+            (arc, "the card \"xe 8086:E20B\" (xe@0000:0a:00.0), and the catalog has no such"),
+            (two, "unlike cards: Instinct MI100, amdgpu 1002:744C"),
+        ] {
+            let why = beside_ryzen(machine).expect_err(words);
+            assert!(why.contains(words), "{why}");
+            let is_several = words.starts_with("unlike");
+            assert!(is_several || why.contains("left out, and the processor \"AMD Ryzen"), "{why}");
+        }
+        // Graphics of a processor are no card.
+        let iris = fixtures::i915_card("here-iris");
+        assert_eq!(beside_ryzen(iris).as_deref(), Ok("AMD Ryzen 9 7950X 16-Core Processor"));
+    }
+
     #[test]
     fn the_daemon_tells_the_key_of_its_machine_or_why_it_has_none() {
         let told = |name: &str, model: &str| {
@@ -206,6 +311,18 @@ mod tests {
         let unknown = told("untold", "Model: NVIDIA GeForce RTX 2080 with Max-Q Design\n");
         assert_eq!(unknown.catalog_key, None);
         assert!(unknown.why_not.is_some_and(|why| why.contains("has no such device")));
+    }
+
+    #[test]
+    fn a_card_of_nvidia_is_the_row_with_its_memory() {
+        let name = "NVIDIA GeForce RTX 3060";
+        let twelve = by_nvidia(name, Some(12.6e9)).unwrap();
+        assert_eq!(catalog::device(&twelve).unwrap().memory.value, Bytes::from_gib(12.0));
+        let why = by_nvidia(name, Some(8.4e9)).unwrap_err();
+        assert!(why.contains("with 8.4 GB of memory"), "{why}");
+        assert_eq!(by_nvidia(name, None).unwrap(), name, "without CUDA its name stands for it");
+        let why = by_nvidia("NVIDIA T1000", Some(4.2e9)).unwrap_err();
+        assert!(why.contains("the catalog has no such device"), "{why}");
     }
 
     #[test]

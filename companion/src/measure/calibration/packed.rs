@@ -1,0 +1,143 @@
+//! Products of 2 to 16 tokens with packed weights: their points, and for each format the share of the peak that they reach.
+//!
+//! Few tokens are bound by memory, and the points that are tell nothing of the arithmetic. The others make a line through the tokens:
+//!
+//! ```text
+//! t = max(t_mem, 2·N·K · (M + extra) / (eta_compute · peak)) + floor
+//! ```
+//!
+//! A kernel that unpacks weights for four tokens at once makes steps and no line; the interval holds how far they are apart.
+
+use calc_core::calibration::{FactorRow, Interval, Tokens};
+use calc_core::math::{exp, ln};
+use calc_core::quant_format::ComputeClass;
+use calc_core::text::Text;
+use calc_core::units::Seconds;
+use kernels::backend::{Cache, GemvShape, Kernel};
+use kernels::pack::Layout;
+use protocol::bench::Shape;
+use report::input::calibration_file::OwnRow;
+use report::output::json::bench::BenchJson;
+use validation::own::{Fit, Point};
+use validation::predict::TimedPart;
+
+use super::{Calibrated, LAYOUTS, ONE, product, roofs, row, split, weights};
+
+/// M, N and K of the held-out point, which each third format has.
+const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);
+/// Least time over the memory's at which a point counts as bound by arithmetic.
+const ABOVE_MEMORY: f64 = 1.1;
+/// Numbers of extra tokens that are tried: none, then from 0.1 on in steps of 10 %.
+const EXTRA_TOKENS: [f64; 76] = {
+    let mut all = [0.0; 76];
+    let (mut at, mut extra) = (1, 0.1);
+    while at < all.len() {
+        all[at] = extra;
+        extra *= 1.1;
+        at += 1;
+    }
+    all
+};
+
+/// The points to measure.
+pub(super) fn points() -> impl Iterator<Item = (Kernel, Cache)> {
+    LAYOUTS.into_iter().enumerate().flat_map(|(index, layout)| {
+        let judge = (index % 3 == 0).then_some(HELD_OUT);
+        Shape::FITTED_FEW
+            .into_iter()
+            .chain(judge)
+            .map(move |(m, n, k)| (Kernel::Gemv(GemvShape { layout, m, n, k }), Cache::Cold))
+    })
+}
+
+impl Calibrated {
+    /// Fits the share of the peak of a format, and writes it for each peak that a prediction may use for it.
+    pub(super) fn add_packed(&mut self, layout: Layout, records: &[BenchJson]) {
+        let own = if layout.quantizes_input() { ComputeClass::Int8 } else { ComputeClass::Fp32 };
+        let Some(peak) = roofs::peak(records, own) else { return };
+        let (slower, floor) = self.memory_of(layout);
+        let bandwidth = self.read;
+        let point = |it: &BenchJson| Point {
+            part: TimedPart {
+                memory: it.bytes / bandwidth,
+                compute: it.flops / peak,
+                floors: floor,
+                ..ONE
+            },
+            tokens: it.shape.map(|shape| shape.m as f64),
+            measured: it.time_s.median,
+        };
+        let is_of = |it: &BenchJson| weights(it) == Some(layout.key());
+        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| (s.m, s.n, s.k) == HELD_OUT);
+        let (judged, fitted) = split(records, "gemm_packed", &is_of, &is_judge, &point);
+        let fit = Fit { memory: Some(slower), ..arithmetic(&fitted, slower) };
+        self.held_out_packed.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
+        let points = [fitted, judged].concat();
+        // A prediction may count another peak: weights in 4 bits with 16-bit activations are multiplied in FP32 by its rules.
+        for class in [ComputeClass::Fp32, ComputeClass::Int8] {
+            let Some(counted) = roofs::peak(records, class) else { continue };
+            if class != own && !layout.quantizes_input() {
+                continue;
+            }
+            let times = counted / peak;
+            let fit = Fit { compute: fit.compute.map(|slower| (slower * times).max(1.0)), ..fit };
+            let points: Vec<Point> = points.iter().map(|it| it.with_compute(1.0 / times)).collect();
+            let about = FactorRow {
+                format: Some(Text::Borrowed(layout.format().key)),
+                compute: Some(class),
+                tokens: Some(Tokens::Few),
+                ..product()
+            };
+            let OwnRow { factors, points } = row(&fit, &points, about);
+            // Memory and floor are those of one token, which have their row.
+            let factors = FactorRow { eta_memory: None, floor: None, ..factors };
+            self.rows.push(OwnRow { factors, points });
+        }
+    }
+
+    /// Slowdown of memory and floor [s] of a format, as products of one token showed them.
+    fn memory_of(&self, layout: Layout) -> (f64, f64) {
+        let key = layout.format().key;
+        let is_own = |row: &&OwnRow| {
+            row.factors.tokens.is_none() && row.factors.format.as_deref() == Some(key)
+        };
+        let factors = self.rows.iter().find(is_own).map(|row| &row.factors);
+        let share = factors.and_then(|it| it.eta_memory).unwrap_or(1.0);
+        (1.0 / share, factors.and_then(|it| it.floor).map_or(0.0, Seconds::get))
+    }
+
+    /// Widens the intervals of few tokens by the errors of all held-out ones: most formats have none of their own.
+    pub(super) fn widen_packed(&mut self) {
+        let ratios = || self.held_out_packed.iter().map(|error| 1.0 / (1.0 + error));
+        let (least, most) = (ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max));
+        for row in self.rows.iter_mut().filter(|row| row.factors.tokens == Some(Tokens::Few)) {
+            row.factors.interval = row.factors.interval.map(|Interval { low, high }| Interval {
+                low: low.min(least).max(0.01),
+                high: high.max(most).min(100.0),
+            });
+        }
+    }
+}
+
+/// The slowdown of arithmetic and the extra tokens, from the points that memory does not bound; the peak itself where it bounds all.
+fn arithmetic(fitted: &[Point], memory: f64) -> Fit {
+    let bound: Vec<(f64, f64, f64)> = fitted
+        .iter()
+        .filter(|it| it.measured > ABOVE_MEMORY * (memory * it.part.memory + it.part.floors))
+        .filter_map(|it| Some((it.tokens?, it.part.compute, it.measured - it.part.floors)))
+        .collect();
+    // One point tells nothing of extra tokens.
+    let choices: &[f64] = if bound.len() > 1 { &EXTRA_TOKENS } else { &[0.0] };
+    let line = |extra: f64| {
+        let slower = |(tokens, compute, time): &(f64, f64, f64)| {
+            ln(time / (compute * (1.0 + extra / tokens)))
+        };
+        let mean = bound.iter().map(slower).sum::<f64>() / bound.len() as f64;
+        let spread: f64 = bound.iter().map(|it| (slower(it) - mean) * (slower(it) - mean)).sum();
+        (spread, exp(mean), extra)
+    };
+    let lines = choices.iter().map(|extra| line(*extra)).filter(|_| !bound.is_empty());
+    let best = lines.min_by(|a, b| a.0.total_cmp(&b.0));
+    let (slower, extra) = best.map_or((1.0, 0.0), |(_, slower, extra)| (slower.max(1.0), extra));
+    Fit { memory: None, compute: Some(slower), extra: Some(extra), floor: None }
+}

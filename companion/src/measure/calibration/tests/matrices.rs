@@ -1,0 +1,83 @@
+//! Products of matrices of a GPU: their own compute classes, and roofs that they show.
+
+use calc_core::quant_format::ComputeClass::{Bf16, Fp8, Fp16, Fp32, Int8, Tf32};
+use kernels::cuda::facts::Facts;
+
+use super::*;
+
+fn gpu() -> kernels::devices::Device {
+    let facts = Facts {
+        index: 0,
+        name: "a GPU".to_owned(),
+        capability: (9, 0),
+        processors: 132,
+        clock: 1_980_000_000,
+        cache: 50 << 20,
+        memory: 80 << 30,
+        address: None,
+        is_integrated: false,
+        has_products: true,
+    };
+    kernels::devices::gpu(facts)
+}
+
+/// Records of a GPU of 3 TB/s whose kernels in registers reach 500 TFLOP/s, and whose large products 800.
+fn measured() -> Vec<BenchJson> {
+    let of = |(kernel, _): (Kernel, Cache)| {
+        let mut record = match kernel {
+            Kernel::Read { bytes } => record(kernel, bytes as f64, 0.0, bytes as f64 / 3e12),
+            Kernel::Gemv(GemvShape { layout, m, n, k }) => {
+                let bytes = layout.format().stored_bytes(n, k).get();
+                let flops = 2.0 * (m * n * k) as f64;
+                record(kernel, bytes, flops, bytes / 2e12 + 5e-6)
+            }
+            Kernel::Gemm(GemmShape { m, n, k, .. }) => {
+                let flops = 2.0 * (m * n * k) as f64;
+                record(kernel, 1.0, flops, flops / 800e12 * (1.0 + 256.0 / m as f64))
+            }
+            _ => record(kernel, 0.0, 5e11, 1e-3),
+        };
+        record.backend = "cuda".into();
+        record
+    };
+    points(&gpu().support()).unwrap().into_iter().map(of).collect()
+}
+
+#[test]
+fn a_product_that_shows_a_peak_has_a_size_that_follows_from_the_device() {
+    let sides: Vec<(u64, u64, u64)> = points(&gpu().support())
+        .unwrap()
+        .iter()
+        .filter_map(|(kernel, _)| match kernel {
+            Kernel::Gemm(it) if it.m == it.n && it.n == it.k => Some((it.m, it.n, it.k)),
+            _ => None,
+        })
+        .collect();
+    // 2 · 8192³ FLOP take a millisecond at 4096 FLOP per cycle of 132 multiprocessors at 1.98 GHz.
+    assert_eq!(sides, [(8192, 8192, 8192); 6]);
+}
+
+#[test]
+fn roofs_of_a_gpu_are_those_of_its_products_and_each_class_has_its_share() {
+    let records = measured();
+    let calibrated = Calibrated::new(&records).unwrap();
+    let share = |class| {
+        let row = calibrated.rows.iter().find(|row| {
+            row.factors.tokens == Some(Tokens::Several) && row.factors.compute == Some(class)
+        });
+        let factors = &row.unwrap_or_else(|| panic!("no row of {class:?}")).factors;
+        assert_eq!(factors.format, None, "weights of any format on {class:?}");
+        factors.eta_compute.unwrap()
+    };
+    for class in [Fp32, Tf32, Fp16, Bf16, Fp8, Int8] {
+        assert!(share(class) > 0.9, "{class:?}: {}", share(class));
+    }
+    let measured = MeasuredRoofs::calibrated(&calibrated, &records).unwrap();
+    let file = device::file(&measured, &gpu(), None).unwrap();
+    for class in ["fp32", "tf32", "fp16", "bf16", "fp8", "int8"] {
+        let peak = file["measured_peaks_tflops"][class].as_f64().unwrap();
+        assert!((700.0..800.0).contains(&peak), "{class}: {peak}");
+    }
+    // A product that is faster than a kernel in registers disturbs nothing here.
+    assert_eq!(file["disturbed_roofs"], json!(null));
+}

@@ -1,0 +1,38 @@
+//! Cards of NVIDIA's driver on a system other than Linux: their library is not asked there.
+
+use super::super::{PowerMeter, Reading, Sensors};
+use super::{Computing, Gpu, GpuReading};
+
+const WHY: &str = "NVML is read on Linux alone";
+
+/// Opens nothing.
+pub(super) const fn open() {}
+
+/// No reading.
+pub(super) fn readings(_: &Gpu, _: &Sensors) -> (Vec<GpuReading>, String) {
+    (Vec::new(), WHY.into())
+}
+
+/// No meter.
+///
+/// # Errors
+/// Always.
+pub(super) fn meters(_: &Gpu) -> Reading<Vec<PowerMeter>> {
+    Err(WHY.into())
+}
+
+/// Neither meter.
+///
+/// # Errors
+/// Always.
+pub(super) fn both_meters(_: &Gpu) -> Reading<(f64, f64)> {
+    Err(WHY.into())
+}
+
+/// No process.
+///
+/// # Errors
+/// Always.
+pub(super) fn used(_: &Gpu, _: impl Fn(u32) -> bool) -> Reading<Computing> {
+    Err(WHY.into())
+}

@@ -1,0 +1,112 @@
+//! Energy per generated token of a server on this machine: power of its only graphics card over the rate of tokens. Of several cards it is
+//! not known which ones the server uses.
+
+use std::time::Instant;
+
+use crate::measure::sensors::{Gpu, GpuQuantity, GpuReading, PatientSensors, Reading};
+
+/// A meter of the card at one reading.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CardMeter {
+    source: String,
+    /// Whether it counts energy, not power.
+    counts: bool,
+    /// [J] or [W].
+    value: f64,
+    at: Instant,
+}
+
+/// The card between two readings.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CardPower {
+    /// Mean power of the whole card [W].
+    pub(super) watts: f64,
+    pub(super) source: String,
+}
+
+impl CardMeter {
+    /// The meter of the only card, its counter of energy first; `None` without a card that is alone and metered.
+    pub(super) fn now(sensors: &PatientSensors) -> Option<Self> {
+        sensors.open_libraries();
+        let gpus = sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus())).ok()?;
+        let [gpu]: [Gpu; 1] = gpus.try_into().ok()?;
+        let name = gpu.name.clone();
+        let readings = sensors.ask(&name, move |sensors| Ok(gpu.readings(sensors))).ok()?;
+        let of = |quantity| {
+            let mut all = readings.iter().filter(|reading| reading.quantity == quantity);
+            all.find_map(|reading| Self::of(reading, quantity))
+        };
+        of(GpuQuantity::Energy).or_else(|| of(GpuQuantity::Power))
+    }
+
+    fn of(reading: &GpuReading, quantity: GpuQuantity) -> Option<Self> {
+        Some(Self {
+            source: reading.source.clone(),
+            counts: quantity == GpuQuantity::Energy,
+            value: reading.value.clone().ok()?,
+            at: reading.at,
+        })
+    }
+
+    /// Mean power since an earlier reading.
+    ///
+    /// # Errors
+    /// A counter that does not advance, and another meter than before.
+    pub(super) fn since(&self, before: &Self) -> Reading<CardPower> {
+        if self.source != before.source {
+            return Err("another meter of the card answered".into());
+        }
+        let seconds = self.at.saturating_duration_since(before.at).as_secs_f64();
+        let watts = if self.counts {
+            (self.value - before.value) / seconds
+        } else {
+            f64::midpoint(self.value, before.value)
+        };
+        if watts > 0.0 && watts.is_finite() {
+            Ok(CardPower { watts, source: self.source.clone() })
+        } else {
+            Err(format!("{} does not advance", self.source))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::measure::sensors::fixtures;
+
+    #[test]
+    fn a_counter_gives_the_mean_and_a_power_that_of_both_readings() {
+        let begin = Instant::now();
+        let meter = |counts, value, seconds| CardMeter {
+            source: "m".into(),
+            counts,
+            value,
+            at: begin + Duration::from_secs(seconds),
+        };
+        let watts = |then: CardMeter, now: CardMeter| now.since(&then).map(|found| found.watts);
+        assert_eq!(watts(meter(true, 50.0, 0), meter(true, 450.0, 2)), Ok(200.0));
+        assert_eq!(watts(meter(false, 100.0, 0), meter(false, 300.0, 2)), Ok(200.0));
+        for (then, now, words) in [
+            (meter(true, 50.0, 0), meter(true, 50.0, 2), "does not advance"),
+            (meter(true, 50.0, 0), meter(true, 20.0, 2), "does not advance"),
+            (meter(true, 50.0, 0), meter(true, 60.0, 0), "does not advance"),
+            (meter(false, 0.0, 0), meter(false, 0.0, 2), "does not advance"),
+        ] {
+            assert!(watts(then, now).unwrap_err().contains(words));
+        }
+        let other = CardMeter { source: "n".into(), ..meter(true, 0.0, 0) };
+        assert!(watts(other, meter(true, 9.0, 1)).unwrap_err().contains("another meter"));
+    }
+
+    #[test]
+    fn only_a_card_that_is_alone_stands_for_the_server() {
+        let one = CardMeter::now(&fixtures::arc_card("attach-arc").patient()).expect("a counter");
+        assert!(one.counts && one.source.ends_with("energy1_input"), "{one:?}");
+        assert_eq!(CardMeter::now(&fixtures::two_amd_cards("attach-two").patient()), None);
+        assert_eq!(CardMeter::now(&fixtures::no_card("attach-none").patient()), None);
+        assert_eq!(CardMeter::now(&fixtures::nvidia_card("attach-unread").patient()), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! `bench diff`: two files of records compared by the ratio of their medians.
+
+use serde_json::Value;
+
+use crate::run::{Folder, answer, line};
+
+#[test]
+fn two_files_are_compared_point_by_point() {
+    let folder = Folder::new();
+    let record = |time: f64| {
+        let samples: Vec<f64> = (0..30).map(|i| time * (1.0 + 0.0001 * f64::from(i))).collect();
+        serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}])
+    };
+    let a = folder.file("a.json", record(1.0).to_string());
+    let b = folder.file("b.json", record(1.1).to_string());
+    let other = folder.file("c.json", record(1.0).to_string().replace("read", "copy"));
+    let rows: Vec<Value> =
+        serde_json::from_str(&answer(&format!("bench diff {a} {b} -o json"))).unwrap();
+    assert_eq!(rows[0]["verdict"], "slower");
+    assert!((rows[0]["time_ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
+    assert!(answer(&format!("bench diff {a} {a}")).contains("no difference found"));
+    // Points that only one of the files has are listed.
+    let records =
+        |path: &str| serde_json::from_str::<Vec<Value>>(&std::fs::read_to_string(path).unwrap());
+    let both = [records(&a).unwrap(), records(&other).unwrap()].concat();
+    let both = folder.file("d.json", serde_json::json!(both).to_string());
+    let said = answer(&format!("bench diff {both} {a}"));
+    assert!(said.contains(&format!("Only in {both}: copy 1 bytes cold.")), "{said}");
+    let ended = line(&format!("bench diff {a} {other}"));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("no point in common"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_regression_outside_its_interval_is_exit_code_4() {
+    let folder = Folder::new();
+    let file = |name: &str, time: f64, n: u32| {
+        let samples: Vec<f64> =
+            (0..n).map(|i| time * (1.0 + 0.001 * f64::from(i * 7 % 40))).collect();
+        let record = serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}]);
+        folder.file(name, record.to_string())
+    };
+    let (a, same, slow) =
+        (file("a.json", 1.0, 40), file("s.json", 1.001, 40), file("b.json", 1.1, 40));
+    for (b, threshold, code, judged) in [
+        (&same, "0.95", 0, "reached"),
+        (&same, "1", 0, "open"),
+        (&slow, "0.95", 4, "missed"),
+        (&slow, "0.89", 0, "reached"),
+        (&slow, "0.91", 0, "open"),
+        (&a, "1.05", 4, "missed"),
+    ] {
+        let ended = line(&format!("bench diff {a} {b} --threshold {threshold} -o json"));
+        assert_eq!(ended.code, Some(code), "{b} {threshold}: {}", ended.stderr);
+        let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("the answer is printed");
+        assert_eq!(rows[0]["judged"], judged, "{b} {threshold}: {}", rows[0]);
+        let size = rows[0]["detectable"].as_f64().expect("enough samples");
+        assert!((0.001..0.05).contains(&size), "{size}");
+        let said = ended.stderr.contains("read 1 bytes cold reaches 0.");
+        assert_eq!(said || b == &a, code == 4, "{}", ended.stderr);
+    }
+    let table = line(&format!("bench diff {a} {slow} --threshold 0.95")).stdout;
+    assert!(
+        table.contains("99 % interval") && table.contains("hides none of this size"),
+        "{table}"
+    );
+    assert!(table.contains("MISSED") && table.contains("four times of five"), "{table}");
+    let few = file("few.json", 1.0, 7);
+    let rows: Vec<Value> =
+        serde_json::from_str(&answer(&format!("bench diff {a} {few} -o json"))).expect("JSON");
+    assert!(rows[0]["detectable"].is_null(), "seven samples could find nothing for sure");
+    assert!(answer(&format!("bench diff {a} {few}")).contains("fewer than 8 samples"));
+    for (words, expected) in [
+        (format!("{a} {few} --threshold 0.95"), "no interval to judge by from 7 samples"),
+        (format!("{a} {slow} --threshold 0"), "threshold must be a number from 0.1 to 10; got 0"),
+        (format!("{a} {slow} --threshold NaN"), "got NaN"),
+        (format!("{a} {slow} --threshold=-1"), "got -1"),
+        (format!("{a} {slow} --threshold 95%"), "got 95%"),
+    ] {
+        let ended = line(&format!("bench diff {words}"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn noise_that_hides_the_threshold_is_said() {
+    let folder = Folder::new();
+    let file = |name: &str, seed: u32| {
+        // A spread of 40 %, in another order for each file.
+        let samples: Vec<f64> =
+            (0..40).map(|i| 1.0 + 0.01 * f64::from((i * 7 + seed) % 40)).collect();
+        let record = serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}]);
+        folder.file(name, record.to_string())
+    };
+    let (a, b) = (file("a.json", 0), file("b.json", 13));
+    let ended = line(&format!("bench diff {a} {b} --threshold 0.97"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for part in ["below what 1 of 1 point could have found: differences from", "too large to judge"]
+    {
+        assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+    }
+    let rows = answer(&format!("bench diff {a} {b} --threshold 0.97 -o json"));
+    let rows: Vec<Value> = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!(
+        (&rows[0]["threshold_detectable"], &rows[0]["judged"]),
+        (&false.into(), &"open".into())
+    );
+    assert!(rows[0]["low_99"].as_f64() <= rows[0]["low"].as_f64(), "{}", rows[0]);
+}

@@ -1,0 +1,248 @@
+// NVIDIA's management library for tests: a library libnvidia-ml.so.1 of one card, which answers and fails as it is told.
+//
+// All values are assumed; none was read of a card. FAKE_NVML, or the file fake_nvml beside the library, because few variables reach a
+// worker, has words with commas. They are read anew at every call, so that a test can change them while a program runs:
+//
+//   none            no device                       orin        supports nothing but its name
+//   mismatch        driver and kernel module differ thor        supports utilization alone
+//   unloaded        the driver is not loaded        gb10        supports neither memory nor limit nor energy
+//   denied          no right to any question        mig, vgpu   a divided card, a share of a card
+//   fails_at=N      the Nth question fails, and no other one
+//   lost_at=N       at the Nth question the card falls off the bus, and every later one fails
+//   hangs_at=N      the Nth question is never answered
+//   watts=N         power of now (200)              counter=N   percent of the power that the counter of energy counts (100)
+//   reasons=N       bits of reasons for low clocks (0)
+//   others=N        other processes that compute, each with 1 GB: the parent of this one, process 1, and more by numbers of no process (0)
+//   own             this process computes, too
+//   xid=N           one event with this error
+//   no_instant      instant power is not told apart
+//
+// Built with OLD_DRIVER, the library lacks the functions of drivers since 510. A function that is missing is a missing symbol.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NVML __attribute__((visibility("default"))) int
+
+enum { SUCCESS = 0, INVALID = 2, UNSUPPORTED = 3, DENIED = 4, NOT_FOUND = 6, TOO_SMALL = 7, UNLOADED = 9, TIMED_OUT = 10, LOST = 15, MISMATCH = 18, UNKNOWN = 999 };
+
+typedef unsigned long long u64;
+typedef struct { unsigned field, scope; long long at, latency; int type, result; union { double real; unsigned small; u64 large; } value; } Field;
+typedef struct { unsigned version; u64 total, reserved, free, used; } Memory;
+typedef struct { unsigned id; u64 bytes; unsigned instance, compute_instance; } Process;
+typedef struct { void *device; u64 type, data; unsigned instance, compute_instance; } Event;
+
+static int card; // Its address is the handle.
+static int questions, is_lost, xids_told;
+
+static void told(char *words, size_t size) {
+    const char *variable = getenv("FAKE_NVML");
+    Dl_info own;
+    words[0] = 0;
+    if (variable) {
+        snprintf(words, size, "%s", variable);
+    } else if (dladdr(&card, &own) && strrchr(own.dli_fname, '/')) {
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s/fake_nvml", (int)(strrchr(own.dli_fname, '/') - own.dli_fname), own.dli_fname);
+        FILE *file = fopen(path, "r");
+        if (file && !fgets(words, (int)size, file)) words[0] = 0;
+        if (file) fclose(file);
+    }
+    words[strcspn(words, "\n")] = 0;
+}
+
+// The value of a word, or `otherwise`.
+static long long word(const char *name, long long otherwise) {
+    char words[256];
+    told(words, sizeof words);
+    char *rest = words, *one;
+    while ((one = strsep(&rest, ","))) {
+        const size_t size = strlen(name);
+        if (strncmp(one, name, size) != 0) continue;
+        if (one[size] == 0) return 1;
+        if (one[size] == '=') return atoll(one + size + 1);
+    }
+    return otherwise;
+}
+
+static int is(const char *name) { return word(name, 0) != 0; }
+
+// The result of a question about the card, before its answer.
+static int asked(void) {
+    const int number = ++questions;
+    if (number == word("hangs_at", 0)) {
+        for (;;) pause();
+    }
+    if (is("denied")) return DENIED;
+    if (word("lost_at", 0) && number >= word("lost_at", 0)) is_lost = 1;
+    if (is_lost) return LOST;
+    return number == word("fails_at", 0) ? UNKNOWN : SUCCESS;
+}
+
+// The same for what boards do not support.
+static int asked_of(int on_thor, int on_gb10) {
+    const int result = asked();
+    if (result != SUCCESS) return result;
+    const int lacks = is("orin") || (is("thor") && !on_thor) || (is("gb10") && !on_gb10);
+    return lacks ? UNSUPPORTED : SUCCESS;
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+NVML nvmlInit_v2(void) {
+    if (is("mismatch")) return MISMATCH;
+    return is("unloaded") ? UNLOADED : SUCCESS;
+}
+
+NVML nvmlShutdown(void) { return SUCCESS; }
+
+NVML nvmlSystemGetDriverVersion(char *text, unsigned size) {
+    snprintf(text, size, "%s", "580.65.06");
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device) {
+    const int result = asked();
+    if (result != SUCCESS) return result;
+    if (is("none") || strlen(address) < 12) return NOT_FOUND;
+    *device = &card;
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later) {
+    (void)device;
+    *now = *later = (unsigned)is("mig");
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetVirtualizationMode(void *device, unsigned *mode) {
+    (void)device;
+    *mode = is("vgpu") ? 2 : 0;
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetFieldValues(void *device, int count, Field *fields) {
+    (void)device;
+    const int result = asked_of(0, 1);
+    if (result != SUCCESS && result != UNSUPPORTED) return result;
+    for (int at = 0; at < count; at++) {
+        Field *field = &fields[at];
+        field->type = 1;
+        field->result = result;
+        switch (field->field) {
+        case 185: field->value.small = (unsigned)word("watts", 200) * 1000 - 5000; break; // average power
+        case 186: field->value.small = (unsigned)word("watts", 200) * 1000; break;        // instant power
+        case 82: field->value.small = 71; if (is("gb10")) field->result = UNSUPPORTED; break; // temperature of the memory
+        default: field->result = UNSUPPORTED;
+        }
+        if (is("no_instant") && field->field != 82) field->result = UNSUPPORTED;
+    }
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) {
+    (void)device;
+    *milliwatts = (unsigned)word("watts", 200) * 1000 - 5000;
+    return asked_of(0, 1);
+}
+
+NVML nvmlDeviceGetTotalEnergyConsumption(void *device, u64 *millijoules) {
+    (void)device;
+    static double begin;
+    if (begin == 0) begin = seconds();
+    *millijoules = (u64)(5e6 + (seconds() - begin) * 10. * (double)word("watts", 200) * (double)word("counter", 100));
+    return asked_of(0, 0);
+}
+
+NVML nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts) {
+    (void)device;
+    *milliwatts = 700000;
+    return asked_of(0, 0);
+}
+
+NVML nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz) {
+    (void)device;
+    *megahertz = kind == 2 ? 2619 : 1755;
+    return asked_of(0, kind != 2);
+}
+
+NVML nvmlDeviceGetUtilizationRates(void *device, unsigned *percent) {
+    (void)device;
+    percent[0] = 97;
+    percent[1] = 40;
+    return asked_of(1, 1);
+}
+
+NVML nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
+    (void)device;
+    *celsius = 63;
+    return sensor == 0 ? asked_of(0, 1) : INVALID;
+}
+
+NVML nvmlDeviceGetCurrentClocksThrottleReasons(void *device, u64 *bits) {
+    (void)device;
+    *bits = (u64)word("reasons", 0);
+    return asked_of(0, 1);
+}
+
+NVML nvmlEventSetCreate(void **set) {
+    *set = &card;
+    return SUCCESS;
+}
+
+NVML nvmlEventSetFree(void *set) { return set == &card ? SUCCESS : INVALID; }
+
+NVML nvmlDeviceRegisterEvents(void *device, u64 types, void *set) {
+    (void)device, (void)set;
+    return types == 8 && !is("orin") && !is("thor") ? SUCCESS : UNSUPPORTED;
+}
+
+NVML nvmlEventSetWait_v2(void *set, Event *event, unsigned milliseconds) {
+    (void)set, (void)milliseconds;
+    if (xids_told || !word("xid", 0)) return TIMED_OUT;
+    xids_told = 1;
+    *event = (Event){ &card, 8, (u64)word("xid", 0), 0xffffffff, 0xffffffff };
+    return SUCCESS;
+}
+
+static unsigned other(unsigned at) {
+    return at == 0 ? (unsigned)getppid() : at == 1 ? 1 : 4000001 + at;
+}
+
+static int processes(unsigned *count, Process *list) {
+    const unsigned others = (unsigned)word("others", 0), own = (unsigned)is("own"), room = *count;
+    const int result = asked_of(0, 1);
+    if (result != SUCCESS) return result;
+    *count = others + own;
+    if (room < *count) return TOO_SMALL;
+    for (unsigned at = 0; at < *count; at++) {
+        list[at] = (Process){ at < others ? other(at) : (unsigned)getpid(), 1000000000, 0xffffffff, 0xffffffff };
+    }
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count, Process *list) {
+    (void)device;
+    return processes(count, list);
+}
+
+#ifndef OLD_DRIVER
+NVML nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, Process *list) {
+    (void)device;
+    return processes(count, list);
+}
+
+NVML nvmlDeviceGetMemoryInfo_v2(void *device, Memory *memory) {
+    (void)device;
+    memory->total = 80000000000, memory->used = 3000000000, memory->free = 76500000000, memory->reserved = 500000000;
+    return asked_of(0, 0);
+}
+#endif

@@ -1,0 +1,214 @@
+// Stored numbers. Of packed weights: how a thread reads a piece of a row and what numbers it holds. The layouts are those of kernels/src/pack.
+//
+// A piece is what a thread loads at once: 16 bytes of codes, or one block of GGUF. K is a multiple of the elements of a piece and of the
+// block that shares a scale. Each format has
+//   PIECE   elements of a piece
+//   Raw     its registers
+//   load    reads piece `p` of a row
+//   decode  its numbers in FP32, exact but for one rounding of a product with the scale
+#pragma once
+#include "device.cuh"
+
+// The planes of one row, and the numbers of the whole tensor.
+struct Row {
+    const u8 *codes;
+    const u8 *scales;
+    const u8 *zeros;
+    // The sixteen numbers of NF4.
+    const float *table;
+};
+
+// A matrix of N rows. Strides are bytes from row to row of a plane.
+struct Matrix {
+    const u8 *codes, *scales, *zeros;
+    const float *table;
+    u64 code_stride, scale_stride, zero_stride;
+
+    __device__ __forceinline__ Row row(u64 r) const {
+        return Row{codes + r * code_stride, scales + r * scale_stride, zeros + r * zero_stride, table};
+    }
+};
+
+__device__ __forceinline__ u32 word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+__device__ __forceinline__ u16 half_at(const u8 *plane, int i) { return reinterpret_cast<const u16 *>(plane)[i]; }
+__device__ __forceinline__ int byte_of(u32 word, int i) { return int(word << (24 - 8 * i)) >> 24; }
+
+// E4M3 as FP16 with an exponent that is 8 too small: the value is 256 times as large.
+__device__ __forceinline__ u16 e4m3_as_half(u32 code) { return u16((code & 0x80u) << 8 | (code & 0x7fu) << 7); }
+__device__ __forceinline__ float of_e4m3(u32 code) { return of_half(e4m3_as_half(code)) * 256.0f; }
+// E2M1 as FP16 with an exponent that is 14 too small.
+__device__ __forceinline__ float of_e2m1(u32 code) { return of_half(u16((code & 8u) << 12 | (code & 7u) << 9)) * 16384.0f; }
+// E8M0: 2^(code - 127); the smallest one is subnormal.
+__device__ __forceinline__ float of_e8m0(u32 code) { return code == 0 ? of_bits(0x00400000u) : of_bits(code << 23); }
+
+// Numbers one by one, as caches, tables and arrays between operators store them.
+struct AsFp32 {
+    typedef float Stored;
+    static __device__ __forceinline__ float of(float value) { return value; }
+    static __device__ __forceinline__ float to(float value) { return value; }
+};
+struct AsFp16 {
+    typedef u16 Stored;
+    static __device__ __forceinline__ float of(u16 bits) { return of_half(bits); }
+    static __device__ __forceinline__ u16 to(float value) { return to_half(value); }
+};
+struct AsBf16 {
+    typedef u16 Stored;
+    static __device__ __forceinline__ float of(u16 bits) { return of_bf16(bits); }
+};
+struct AsFp8E4m3 {
+    typedef u8 Stored;
+    static __device__ __forceinline__ float of(u8 code) { return of_e4m3(code); }
+};
+
+struct Sixteen {
+    typedef uint4 Raw;
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return load_once(codes + 16ull * piece); }
+};
+
+struct Fp32 : Sixteen {
+    enum { PIECE = 4 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = of_bits(word_of(raw, i));
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+struct Fp16 : Sixteen {
+    enum { PIECE = 8 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = of_half(u16(word_of(raw, i / 2) >> (16 * (i % 2))));
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+struct Bf16 : Sixteen {
+    enum { PIECE = 8 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = of_bf16(u16(word_of(raw, i / 2) >> (16 * (i % 2))));
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+struct Fp8E4m3 : Sixteen {
+    enum { PIECE = 16 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = of_e4m3(word_of(raw, i / 4) >> (8 * (i % 4)) & 0xffu);
+    }
+    static __device__ __forceinline__ float factor(const Row &, float tensor) { return tensor; }
+};
+
+struct Int8 : Sixteen {
+    enum { PIECE = 16 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = float(byte_of(word_of(raw, i / 4), i % 4));
+    }
+    static __device__ __forceinline__ float factor(const Row &row, float) {
+        return *reinterpret_cast<const float *>(row.scales);
+    }
+};
+
+// A BF16 scale and a BF16 zero point per GROUP elements; w = (q - z)·s.
+template <int GROUP> struct Int4 : Sixteen {
+    enum { PIECE = 32 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &row, int piece, float (&w)[PIECE]) {
+        const int group = piece * PIECE / GROUP;
+        const float scale = of_bf16(half_at(row.scales, group)), zero = of_bf16(half_at(row.zeros, group));
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = (float(word_of(raw, i / 8) >> (4 * (i % 8)) & 15u) - zero) * scale;
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+// As Int4, with 8 for every zero point.
+template <int GROUP> struct Int4Sym : Sixteen {
+    enum { PIECE = 32 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &row, int piece, float (&w)[PIECE]) {
+        const float scale = of_bf16(half_at(row.scales, piece * PIECE / GROUP));
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = (float(word_of(raw, i / 8) >> (4 * (i % 8)) & 15u) - 8.0f) * scale;
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+// The high nibble of a byte is the first element; an FP32 maximum per 64.
+struct Nf4 : Sixteen {
+    enum { PIECE = 32 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &row, int piece, float (&w)[PIECE]) {
+        const float scale = reinterpret_cast<const float *>(row.scales)[piece / 2];
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = row.table[word_of(raw, i / 8) >> (4 * (i % 8 ^ 1)) & 15u] * scale;
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+struct Mxfp4 : Sixteen {
+    enum { PIECE = 32 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &row, int piece, float (&w)[PIECE]) {
+        const float scale = of_e8m0(row.scales[piece]);
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = of_e2m1(word_of(raw, i / 8) >> (4 * (i % 8)) & 15u) * scale;
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+// The scale of the tensor divides.
+struct Nvfp4 : Sixteen {
+    enum { PIECE = 32 };
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &row, int piece, float (&w)[PIECE]) {
+        const u32 codes = half_at(row.scales, piece);
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) {
+            const float scale = of_e4m3(i < 16 ? codes & 0xffu : codes >> 8);
+            w[i] = of_e2m1(word_of(raw, i / 8) >> (4 * (i % 8)) & 15u) * scale;
+        }
+    }
+    static __device__ __forceinline__ float factor(const Row &, float tensor) { return 1.0f / tensor; }
+};
+
+// A block of GGUF begins at an even address: it is read in steps of two bytes.
+template <int WORDS> struct Block {
+    u32 scale;
+    u32 words[WORDS];
+};
+
+template <int WORDS> __device__ __forceinline__ Block<WORDS> load_block(const u8 *codes, int block) {
+    const u16 *data = reinterpret_cast<const u16 *>(codes + (2 + 4 * WORDS) * u64(block));
+    Block<WORDS> raw;
+    raw.scale = data[0];
+#pragma unroll
+    for (int i = 0; i < WORDS; ++i) raw.words[i] = u32(data[1 + 2 * i]) | u32(data[2 + 2 * i]) << 16;
+    return raw;
+}
+
+struct GgufQ8_0 {
+    enum { PIECE = 32 };
+    typedef Block<8> Raw;
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return load_block<8>(codes, piece); }
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+        const float scale = of_half(u16(raw.scale));
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) w[i] = float(byte_of(raw.words[i / 4], i % 4)) * scale;
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+struct GgufQ4_0 {
+    enum { PIECE = 32 };
+    typedef Block<4> Raw;
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return load_block<4>(codes, piece); }
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int, float (&w)[PIECE]) {
+        const float scale = of_half(u16(raw.scale));
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) {
+            const u32 byte = raw.words[i % 16 / 4] >> (8 * (i % 4)) & 0xffu;
+            w[i] = (float(i < 16 ? byte & 15u : byte >> 4) - 8.0f) * scale;
+        }
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
