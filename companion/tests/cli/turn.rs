@@ -1,8 +1,8 @@
 //! The turn to measure: a second ridgepoint waits for the first.
 
 use std::fs::File;
-use std::thread;
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use crate::binary::TURN;
 use crate::run::{Ended, Folder, program};
@@ -15,22 +15,24 @@ fn a_measurement_waits_for_another_one_and_says_so() {
     let start = || {
         let mut command = program();
         command.args(words.split_whitespace()).env(TURN, &path);
-        thread::spawn(move || Ended::from(command.output().expect("the binary starts")))
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the binary starts")
     };
     let other = File::open(&path).expect("it was written");
     other.lock().expect("nobody else has it");
-    let waiting = start();
-    thread::sleep(Duration::from_millis(500));
-    assert!(!waiting.is_finished(), "it waits");
+    let mut waiting = start();
+    let mut said = BufReader::new(waiting.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it writes text");
+    assert!(
+        line.starts_with("another ridgepoint measures on this machine; this one waits"),
+        "{line}"
+    );
+    assert_eq!(waiting.try_wait().expect("a child"), None, "it waits");
     other.unlock().expect("it was locked");
-    let ended = waiting.join().expect("no panic");
+    let ended = Ended::from(waiting.wait_with_output().expect("it ends"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.contains("Measured on"), "{}", ended.stdout);
-    assert!(
-        ended.stderr.starts_with("another ridgepoint measures on this machine; this one waits"),
-        "{}",
-        ended.stderr
-    );
-    let alone = start().join().expect("no panic");
+    let alone = Ended::from(start().wait_with_output().expect("it ends"));
     assert_eq!((alone.code, &*alone.stderr), (Some(0), ""));
 }
