@@ -11,6 +11,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use kernels::backend::DeviceId;
+use kernels::devices::Device;
 use protocol::telemetry::{Reading, Telemetry};
 
 use crate::clock::{Clock, Millis};
@@ -42,6 +43,8 @@ pub(crate) struct SensorReader {
     busy: Rate<CoreTime>,
     energy: Rate<Energy>,
     cards: CardReader,
+    /// Devices that run kernels, by their place on a bus.
+    addresses: Vec<(String, DeviceId)>,
 }
 
 /// Parts of this machine, as they were found last.
@@ -66,6 +69,8 @@ pub(crate) struct Sensed {
     pub(crate) gpus: Vec<Gpu>,
     /// Name of this machine in a network.
     pub(crate) host: Option<String>,
+    /// Names of cards that run kernels, each with its device.
+    pub(crate) kernels: Vec<(String, DeviceId)>,
 }
 
 /// A sensor with what it shows.
@@ -175,13 +180,22 @@ impl Quantity {
 }
 
 impl Sensed {
+    /// Name of the device of a part, as orders and results have it where it runs kernels.
+    pub(crate) fn device(&self, part: &Part) -> Option<String> {
+        let owner = part.device.as_ref()?;
+        let is_it =
+            |(name, _): &&(String, DeviceId)| matches!(owner, Owner::Card(card) if card == name);
+        let id = self.kernels.iter().find(is_it).map(|(_, id)| id.to_string());
+        Some(id.unwrap_or_else(|| owner.to_string()))
+    }
+
     /// The readings as the daemon sends them.
     pub(crate) fn told(&self) -> Telemetry {
         let readings = self.sensors.iter().map(|sensor| Reading {
             name: sensor.name.into(),
             value: sensor.value.as_ref().ok().copied(),
             reason: sensor.value.as_ref().err().cloned(),
-            device: sensor.of.device.as_ref().map(ToString::to_string),
+            device: self.device(&sensor.of),
             rail: sensor.of.rail.as_ref().map(ToString::to_string),
             source: Some(sensor.source.clone()),
         });
@@ -202,7 +216,15 @@ impl SensorReader {
             busy: Rate::default(),
             energy: Rate::default(),
             cards: CardReader::default(),
+            addresses: Vec::new(),
         }
+    }
+
+    /// Names cards by the devices that they are, as orders do.
+    pub(crate) fn naming(mut self, devices: &[Device]) -> Self {
+        let placed = |device: &Device| Some((device.address.clone()?, device.id));
+        self.addresses = devices.iter().filter_map(placed).collect();
+        self
     }
 
     /// Opens the libraries of drivers first, for a program that reads once.
@@ -227,7 +249,12 @@ impl SensorReader {
             let (name, quantity) = Quantity::of_card(GpuQuantity::Utilization);
             sensors.push(sensor(name, quantity, Part::MACHINE, source, Err(why)));
         }
-        Sensed { at_ms: self.clock.now(), sensors, gpus: parts.gpus, host: parts.host }
+        let named = |(address, id): &(String, DeviceId)| {
+            Gpu::at(&parts.gpus, address).ok().map(|gpu| (gpu.name.clone(), *id))
+        };
+        let kernels = self.addresses.iter().filter_map(named).collect();
+        let Parts { gpus, host, .. } = parts;
+        Sensed { at_ms: self.clock.now(), sensors, gpus, host, kernels }
     }
 
     /// Cards and chips that were found at most [`LOOK_AGAIN`] ago.

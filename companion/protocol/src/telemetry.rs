@@ -26,7 +26,7 @@ pub struct Reading {
     /// The reason if the value is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Device that it belongs to: `cpu:0`, or by driver and address, such as `amdgpu@0000:03:00.0`, a card that is read and not measured;
+    /// Device that it belongs to, as in orders (`cpu:0`, `cuda:0`), or by driver and address, such as `amdgpu@0000:03:00.0`, a card that is read and not measured;
     /// absent for the whole machine, and for older daemons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,

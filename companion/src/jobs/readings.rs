@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::clock::Millis;
-use crate::telemetry::{Part, Quantity, SPAN, Sensed, Sensor, SharedSensors};
+use crate::telemetry::{Part, Quantity, SPAN, Sensed, SharedSensors};
 
 /// Time between two readings at first: 10 Hz.
 const SPACING: Duration = Duration::from_millis(100);
@@ -65,7 +65,7 @@ impl JobReadings {
                     break;
                 }
                 let sensed = read().await;
-                batch.add(sensed.at_ms, &sensed.sensors);
+                batch.add(&sensed);
                 if taken % AT_ONE_SPACING == 0 {
                     spacing *= 2;
                 }
@@ -115,11 +115,12 @@ struct Batch {
 
 impl Batch {
     /// Adds a reading; where the sensors are late, the last one is there already.
-    fn add(&mut self, at_ms: Millis, sensors: &[Sensor]) {
+    fn add(&mut self, sensed: &Sensed) {
+        let at_ms = sensed.at_ms;
         if self.at_ms.last() == Some(&at_ms) {
             return;
         }
-        for sensor in sensors.iter().filter(|sensor| varies(sensor.quantity)) {
+        for sensor in sensed.sensors.iter().filter(|sensor| varies(sensor.quantity)) {
             let Ok(value) = sensor.value else { continue };
             let is_same = |(of, series): &&mut (Part, SensorSeries)| {
                 *of == sensor.of && series.name == sensor.name
@@ -131,9 +132,9 @@ impl Batch {
             }
             let mut values = vec![None; self.at_ms.len()];
             values.push(value);
-            let Part { device, rail } = &sensor.of;
-            let device = device.as_ref().map(ToString::to_string);
-            let (name, rail) = (sensor.name.to_owned(), rail.as_ref().map(ToString::to_string));
+            let device = sensed.device(&sensor.of);
+            let rail = sensor.of.rail.as_ref().map(ToString::to_string);
+            let name = sensor.name.to_owned();
             self.sensors.push((sensor.of.clone(), SensorSeries { name, device, rail, values }));
         }
         self.at_ms.push(at_ms);
@@ -171,6 +172,7 @@ fn five_digits(value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::clock::Clock;
+    use crate::telemetry::Sensor;
 
     fn sensor(name: &'static str, quantity: Quantity, value: Result<f64, String>) -> Sensor {
         Sensor { name, quantity, of: Part::MACHINE, source: "a file".into(), value }
@@ -181,10 +183,11 @@ mod tests {
         let mut batch = Batch::default();
         let power = |value| sensor("cpu_power_watt", Quantity::Watts, value);
         let clock = |value| sensor("cpu_clock_hz", Quantity::Hertz, value);
+        let of = |at_ms, sensors| Sensed { at_ms, sensors, ..Sensed::clone(&sensed()) };
         let memory = sensor("memory_total_byte", Quantity::Bytes, Ok(1e9));
-        batch.add(100, &[power(Ok(14.123_456)), clock(Err("asleep".into())), memory]);
-        batch.add(200, &[power(Err("gone".into())), clock(Ok(3.2e9))]);
-        batch.add(200, &[power(Ok(99.0))]);
+        batch.add(&of(100, vec![power(Ok(14.123_456)), clock(Err("asleep".into())), memory]));
+        batch.add(&of(200, vec![power(Err("gone".into())), clock(Ok(3.2e9))]));
+        batch.add(&of(200, vec![power(Ok(99.0))]));
         let (told, mut events) = unbounded_channel();
         assert!(batch.send(&told));
         let Ok(JobEvent::Readings { at_ms, sensors }) = events.try_recv() else { panic!("none") };
@@ -195,14 +198,20 @@ mod tests {
         assert_eq!(found, expected);
         assert!(batch.send(&told) && events.try_recv().is_err(), "an empty one is not sent");
         drop(events);
-        batch.add(300, &[power(Ok(1.0))]);
+        batch.add(&of(300, vec![power(Ok(1.0))]));
         assert!(!batch.send(&told), "nobody listens");
     }
 
     /// Sensors with one value, read at this moment.
     fn sensed() -> Arc<Sensed> {
         let sensors = vec![sensor("cpu_power_watt", Quantity::Watts, Ok(1.0))];
-        Arc::new(Sensed { at_ms: Clock::default().now(), sensors, gpus: Vec::new(), host: None })
+        Arc::new(Sensed {
+            at_ms: Clock::default().now(),
+            sensors,
+            gpus: Vec::new(),
+            host: None,
+            kernels: Vec::new(),
+        })
     }
 
     #[tokio::test]

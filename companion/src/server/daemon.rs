@@ -145,7 +145,7 @@ impl Daemon {
         let devices = machine::devices_for_daemon(&hooks);
         let sensors = match &workers {
             Workers::Processes => {
-                let mut reader = SensorReader::new(clock.clone());
+                let mut reader = SensorReader::new(clock.clone()).naming(&devices);
                 SharedSensors::start(clock.clone(), move || reader.sensed())
             }
             #[cfg(all(test, debug_assertions))]

@@ -205,7 +205,11 @@ impl CardReader {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::thread;
+
+    use kernels::cuda::facts::Facts;
+    use kernels::devices::{self, Device};
 
     use super::super::{SPAN, Sensed};
     use super::*;
@@ -243,6 +247,32 @@ mod tests {
         let why = package.2.as_ref().unwrap_err();
         assert!(why.contains("does not advance"), "{why}");
         drop(machine);
+    }
+
+    #[test]
+    fn a_card_that_runs_kernels_has_the_name_that_orders_have() {
+        let machine = fixtures::nvidia_card("named-as-in-orders");
+        let facts = |index, address: &str| Facts {
+            index,
+            name: "a card".to_owned(),
+            capability: (9, 0),
+            processors: 1,
+            clock: 0,
+            cache: 0,
+            memory: 1,
+            address: Some(address.to_owned()),
+            is_integrated: false,
+            has_products: false,
+        };
+        let devices = [facts(1, "0000:01:00.0"), facts(0, "0000:99:00.0")].map(devices::gpu);
+        let named = |devices: &[Device]| {
+            let mut reader = SensorReader::of(machine.patient(), Clock::default()).naming(devices);
+            let told = reader.sensed().told();
+            let rows = told.readings.into_iter().filter(|row| row.name.starts_with("gpu_"));
+            rows.map(|row| row.device.unwrap_or_default()).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(named(&devices), BTreeSet::from(["cuda:1".to_owned()]));
+        assert_eq!(named(&[]), BTreeSet::from(["nvidia@0000:01:00.0".to_owned()]));
     }
 
     #[test]

@@ -66,7 +66,13 @@ impl SharedSensors {
     /// Sensors of a simulation: one reading without a value, at once and without a thread.
     #[cfg(all(test, debug_assertions))]
     pub(crate) fn played(clock: Clock) -> Self {
-        let sensed = Sensed { at_ms: 1, sensors: Vec::new(), gpus: Vec::new(), host: None };
+        let sensed = Sensed {
+            at_ms: 1,
+            sensors: Vec::new(),
+            gpus: Vec::new(),
+            host: None,
+            kernels: Vec::new(),
+        };
         let ((_, latest), (wake, _)) = (watch::channel(None), sync_channel(1));
         Self { latest, wake, asked: Arc::default(), clock, played: Some(Arc::new(sensed)) }
     }
@@ -110,7 +116,13 @@ impl SharedSensors {
             let (quantity, of) = (Quantity::Ratio, Part::MACHINE);
             let none = Sensor { name: "cpu_utilization_ratio", quantity, of, source, value };
             let at_ms = self.clock.now();
-            return Arc::new(Sensed { at_ms, sensors: vec![none], gpus: Vec::new(), host: None });
+            return Arc::new(Sensed {
+                at_ms,
+                sensors: vec![none],
+                gpus: Vec::new(),
+                host: None,
+                kernels: Vec::new(),
+            });
         };
         if waited < LATE {
             return sensed;
@@ -135,7 +147,13 @@ mod tests {
             source: "a meter".into(),
             value: Ok(value),
         };
-        Sensed { at_ms: 7, sensors: vec![sensor], gpus: Vec::new(), host: None }
+        Sensed {
+            at_ms: 7,
+            sensors: vec![sensor],
+            gpus: Vec::new(),
+            host: None,
+            kernels: Vec::new(),
+        }
     }
 
     /// Sensors that answer once for every message, with the number of answers so far.

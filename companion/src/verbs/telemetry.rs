@@ -191,6 +191,7 @@ mod tests {
             ],
             gpus: Vec::new(),
             host: None,
+            kernels: Vec::new(),
         }
     }
 
