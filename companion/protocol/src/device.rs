@@ -40,9 +40,14 @@ pub fn file_key(backend: &str, index: u32) -> String {
     }
 }
 
-/// Whether an order is for the processor, by name or because it names no device.
-pub fn is_processor(asked: Option<&str>) -> bool {
-    matches!(asked, None | Some("auto" | "cpu" | "cpu:0"))
+/// The device that an order asks for, such as `cpu:0`. An order without a name is for the processor; one without an index, for the first device
+/// of its backend.
+pub fn asked_id(asked: Option<&str>) -> String {
+    match asked.filter(|name| *name != "auto") {
+        None => id("cpu", 0),
+        Some(name) if name.contains(':') => String::from(name),
+        Some(backend) => id(backend, 0),
+    }
 }
 
 /// The name of a device in orders and readings: `cpu:0`.

@@ -1,7 +1,5 @@
 //! Device picker with the device's facts in a line.
 
-use std::borrow::Cow;
-
 use leptos::prelude::*;
 
 use super::edit_device::EditDevice;
@@ -15,7 +13,7 @@ use crate::state::inputs::View;
 use crate::state::model::beside::{with, without_host};
 use crate::state::picker::{PickerCatalog, split_count, split_host};
 use crate::state::session::{Session, Step};
-use crate::state::this_machine::{HERE, ThisMachine, all_devices, chosen_device};
+use crate::state::this_machine::{MachineDevice, all_devices, chosen_device};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
@@ -70,21 +68,23 @@ pub fn DeviceField() -> impl IntoView {
 fn choose(session: Session, key: &str) {
     let (key, host) = split_host(key);
     let (count, key) = split_count(key);
-    let chosen = if key == HERE {
-        session.here.get_untracked()
-    } else {
-        let Ok(device) = calc_core::catalog::device(key) else { return };
-        ThisMachine::Known(Box::new(Cow::Borrowed(device)), None)
+    let known = || calc_core::catalog::device(key).ok().map(MachineDevice::of_catalog).map(Some);
+    let Some(chosen) = session.here.with_untracked(|here| here.at(key)).or_else(known) else {
+        return;
     };
     session.edit(Step::Choice, |inputs| {
+        let Some(chosen) = &chosen else {
+            // The view that connects to the machine and measures it.
+            inputs.view = View::Measure;
+            return;
+        };
         chosen.choose(inputs);
-        let ThisMachine::Known(device, _) = &chosen else { return };
         if let Some(count) = count {
             inputs.model.set_devices(count);
         }
         if let Some(host) = host {
             let beside = without_host(inputs.model.beside.as_deref());
-            inputs.model.beside = with(beside.as_deref(), "host", host, device);
+            inputs.model.beside = with(beside.as_deref(), "host", host, &chosen.device);
         }
     });
 }

@@ -233,6 +233,9 @@ impl Client {
     fn listed(&mut self, jobs: Vec<JobSummary>, more: bool) -> Vec<Action> {
         let last = jobs.last().map(|job| job.job).filter(|_| more);
         self.jobs.listed(jobs);
+        if !self.has_jobs {
+            self.offer_measured();
+        }
         self.has_jobs = true;
         if !more {
             self.connection.is_sound();
@@ -248,6 +251,16 @@ impl Client {
             actions.push(self.list(left, Some(before)));
         }
         actions
+    }
+
+    /// Has the newest measurements of each device of the machine become a choice of device.
+    fn offer_measured(&mut self) {
+        let Some(session) = self.session() else { return };
+        let newest = |id: String| self.jobs.newest_roofs(&id);
+        let found: Vec<JobId> = session.device_ids().into_iter().filter_map(newest).collect();
+        for job in found {
+            self.jobs.awaits(job, ResultUse::Offered);
+        }
     }
 
     /// Shows the latest job that may have results, if the one that is shown was only the latest and has none, as one that a killed daemon
@@ -290,7 +303,8 @@ impl Client {
 
     /// Shows a job of this page, unless the one that is shown still runs: its points come before those of a job that waits.
     fn show_next(&mut self, job: JobId) {
-        let is_ours = self.jobs.job(job).is_some_and(|it| it.result_use != ResultUse::Shown);
+        let is_others = |it: &Job| matches!(it.result_use, ResultUse::Shown | ResultUse::Offered);
+        let is_ours = self.jobs.job(job).is_some_and(|it| !is_others(it));
         if is_ours && !self.shown().is_some_and(Job::is_open) {
             self.is_latest = false;
             self.shown = Some(job);
@@ -343,7 +357,7 @@ impl Client {
 
     /// Has the roofs of an earlier job applied when they arrive.
     pub fn await_roofs(&mut self, job: JobId) -> Vec<Action> {
-        self.jobs.awaits(job);
+        self.jobs.awaits(job, ResultUse::Awaited);
         self.roofs = Some(job);
         if self.is_connected() { self.follow() } else { Vec::new() }
     }

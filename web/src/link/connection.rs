@@ -162,7 +162,9 @@ impl Connection {
             Event::Retry if matches!(self.state, State::Lost(_)) => self.open(),
             Event::Retry => Vec::new(),
             Event::Disconnect => {
-                *self = Self { address: core::mem::take(&mut self.address), ..Self::default() };
+                let address = core::mem::take(&mut self.address);
+                // The commands that pair anew are about the same daemon.
+                *self = Self { address, has_own_state: self.has_own_state, ..Self::default() };
                 vec![Action::Close]
             }
         }

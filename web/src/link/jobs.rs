@@ -1,7 +1,7 @@
 //! The daemon's jobs as known to this page. Events have sequence numbers: duplicates are dropped, gaps are requested again.
 
 use protocol::bench::{BenchKind, BenchRecord};
-use protocol::device::is_processor;
+use protocol::device::asked_id;
 use protocol::fault::Fault;
 use protocol::job::{
     JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ProgressUnit, ToldSpec,
@@ -19,6 +19,8 @@ const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 pub enum ResultUse {
     /// It is only shown, because the job was not started here.
     Shown,
+    /// It becomes a choice of device on arrival, and changes nothing else: the newest result of a device when the page connects.
+    Offered,
     /// It is applied on arrival, because this page started the job, or because it has the roofs of a machine that was just
     /// connected.
     Awaited,
@@ -95,6 +97,11 @@ impl Job {
         }
     }
 
+    /// The device that it asks for, such as `cpu:0`.
+    pub fn device(&self) -> String {
+        asked_id(self.summary.spec.known().and_then(JobSpec::device))
+    }
+
     /// Whether it is queued or running.
     pub const fn is_open(&self) -> bool {
         !self.summary.state.is_final()
@@ -133,6 +140,10 @@ impl Job {
 
     fn take(&mut self, event: JobEvent, at_ms: u64) {
         self.last_ms = at_ms;
+        if self.summary.created_ms == 0 {
+            // The daemon's answer to an order has no time.
+            self.summary.created_ms = at_ms;
+        }
         match event {
             JobEvent::Started { predicted_s, .. } => {
                 self.summary.state = JobState::Running;
@@ -265,38 +276,49 @@ impl JobList {
         }
     }
 
-    /// The newest job that has the roofs of its machine's processor; `None` if there is none, or if its result was applied.
-    pub fn newest_roofs(&self) -> Option<JobId> {
+    /// The newest job that has the roofs of a device; `None` if there is none, or if its result was applied.
+    pub fn newest_roofs(&self, device: &str) -> Option<JobId> {
         let brings_roofs = |job: &&Job| match &job.summary.spec {
-            ToldSpec::Known(spec @ JobSpec::Bench(bench)) => {
-                bench.what == BenchKind::Roofs && is_processor(spec.device())
-            }
-            ToldSpec::Known(spec @ JobSpec::Calibrate(_)) => is_processor(spec.device()),
+            ToldSpec::Known(JobSpec::Bench(bench)) => bench.what == BenchKind::Roofs,
+            ToldSpec::Known(JobSpec::Calibrate(_)) => true,
             ToldSpec::Later(_) => false,
         };
         let done = |job: &&Job| job.summary.state == JobState::Done && !job.lacks_file();
-        let found = self.jobs.iter().filter(done).find(brings_roofs)?;
-        (found.result_use == ResultUse::Shown).then_some(found.summary.job)
+        let mut jobs = self.jobs.iter().filter(|job| job.device() == device);
+        let found = jobs.find(|job| done(job) && brings_roofs(job))?;
+        let is_unused = matches!(found.result_use, ResultUse::Shown | ResultUse::Offered);
+        is_unused.then_some(found.summary.job)
     }
 
-    /// Has the result of a job applied when it arrives.
-    pub fn awaits(&mut self, id: JobId) {
+    /// Has the result of a job used when it arrives.
+    pub fn awaits(&mut self, id: JobId, result_use: ResultUse) {
         if let Some(job) = self.at(id) {
-            job.result_use = ResultUse::Awaited;
+            job.result_use = result_use;
         }
     }
 
-    /// Marks the result of a job as applied; results of older jobs are then outdated.
+    /// Marks the result of a job as a choice of device that it has become.
+    pub fn offered(&mut self, id: JobId) {
+        if let Some(job) = self.at(id).filter(|job| job.result_use == ResultUse::Offered) {
+            job.result_use = ResultUse::Shown;
+        }
+    }
+
+    /// Marks the result of a job as applied; results of older jobs of its device are then outdated.
     pub fn taken(&mut self, id: JobId) {
+        let Some(device) = self.job(id).map(Job::device) else { return };
         for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
-            job.result_use = ResultUse::Applied;
+            if job.device() == device {
+                job.result_use = ResultUse::Applied;
+            }
         }
     }
 
     /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
-            let is_wanted = Some(job.summary.job) == shown || job.result_use == ResultUse::Awaited;
+            let is_used = matches!(job.result_use, ResultUse::Offered | ResultUse::Awaited);
+            let is_wanted = Some(job.summary.job) == shown || is_used;
             let has_more = job.seq < job.summary.last_seq;
             !job.is_followed && (job.is_open() || is_wanted && has_more)
         };

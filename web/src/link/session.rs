@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::ability::Abilities;
-use protocol::device::DeviceName;
+use protocol::device::{DeviceName, id};
 use protocol::hex::Hex;
 use protocol::limits::Limits;
 use protocol::scope::Scope;
@@ -44,6 +44,14 @@ impl DaemonSession {
             can: None,
             limits: protocol::limits::LIMITS,
         }
+    }
+
+    /// The names of its devices in orders; an older daemon names its processor alone.
+    pub fn device_ids(&self) -> Vec<String> {
+        if self.devices.is_empty() {
+            return vec![id("cpu", 0)];
+        }
+        self.devices.iter().map(DeviceName::id).collect()
     }
 
     /// How the daemon is started so that its sessions may measure; `None` if they may.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::catalog;
+use calc_core::device::Device;
 use calc_core::hf_config::Unread;
 use leptos::prelude::*;
 
@@ -16,6 +17,7 @@ use super::files::{self, Opened, OpenedModel, Refused};
 use super::inputs::View;
 use super::place::OwnCalibration;
 use super::session::{Session, Step};
+use super::this_machine::MachineDevice;
 use super::url::Note;
 use super::weights::listing::{self, Found};
 use super::weights::{Advance, Range, ReadableFile, Reading};
@@ -50,6 +52,66 @@ in_chunk! {
     /// Returns the reason if the file is invalid or the chunk could not be fetched.
     pub fn open_file(name: &str, text: &str, unread: Unread) -> Result<OpenedFile, Refused> {
         files::open(name, text, unread).map(|opened| OpenedFile { opened, take })
+    }
+}
+
+/// Result of a job, ready to be applied: a device, a calibration, or both.
+#[derive(Debug, Clone)]
+pub struct Measurements {
+    device: Option<Cow<'static, Device>>,
+    own: Option<OwnCalibration>,
+}
+
+in_chunk! {
+    reader,
+    /// Opens the files of a job's result, each with its name for messages.
+    ///
+    /// # Errors
+    /// Returns the reason if a file is invalid or the chunk could not be fetched.
+    pub fn open_measurements(found: Vec<(&'static str, String)>) -> Result<Measurements, Refused> {
+        let mut all = Measurements { device: None, own: None };
+        for (name, text) in found {
+            match files::open(name, &text, Unread::Refuse)? {
+                Opened::Device(device) => all.device = Some(Cow::Owned(*device)),
+                Opened::Calibration(own) => all.own = Some(own),
+                Opened::Model(_) => return Err(format!("{name} is a model").into()),
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Measurements {
+    /// The device with its calibration. A calibration without its device needs `present`, or a device of the catalog. New roofs leave no
+    /// earlier calibration, because factors are fractions of the roofs that they were measured with.
+    ///
+    /// # Errors
+    /// A sentence about a device that is not known.
+    pub fn of(self, present: &Cow<'static, Device>) -> Result<MachineDevice, String> {
+        let own = self.own.map(Arc::new);
+        let device = match (self.device, &own) {
+            (Some(device), _) => device,
+            (None, Some(own)) => device_of(own, present)?,
+            (None, None) => present.clone(),
+        };
+        Ok(MachineDevice { device, own })
+    }
+}
+
+/// The device of a calibration: the present one, or one of the catalog.
+fn device_of(
+    own: &OwnCalibration,
+    present: &Cow<'static, Device>,
+) -> Result<Cow<'static, Device>, String> {
+    if *present.key == *own.device {
+        return Ok(present.clone());
+    }
+    match catalog::device(&own.device) {
+        Ok(device) => Ok(Cow::Borrowed(device)),
+        Err(_) => Err(format!(
+            "These measurements are of `{}`, which the page does not know; open its device file first.",
+            own.device
+        )),
     }
 }
 
@@ -111,25 +173,15 @@ fn take(session: Session, opened: Opened, step: Step) {
     }
 }
 
-/// Measurements need their device: the current one, or one of the catalog.
 fn measurements(session: Session, own: OwnCalibration, step: Step) {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
-    let device = if *present.key == *own.device {
-        present
-    } else if let Ok(device) = catalog::device(&own.device) {
-        Cow::Borrowed(device)
-    } else {
-        let text = format!(
-            "These measurements are of `{}`, which the page does not know; open its device file first.",
-            own.device
-        );
-        session.notes.update(|notes| notes.push(Note { text }));
-        return;
-    };
-    session.edit(step, |inputs| {
-        inputs.set_device(device);
-        inputs.own = Some(Arc::new(own));
-    });
+    match device_of(&own, &present) {
+        Ok(device) => {
+            let measured = MachineDevice { device, own: Some(Arc::new(own)) };
+            session.edit(step, |inputs| measured.choose(inputs));
+        }
+        Err(text) => session.notes.update(|notes| notes.push(Note { text })),
+    }
 }
 
 fn model(session: Session, model: OpenedModel) {

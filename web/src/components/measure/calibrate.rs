@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use calc_core::hf_config::Unread;
 use calc_core::text::Text;
 use leptos::prelude::*;
 use protocol::job::{JobId, JobSpec};
@@ -13,10 +12,10 @@ use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
 use crate::link::jobs::{Job, ResultUse};
 use crate::state::measure::form::MeasuredDevice;
-use crate::state::measure::machine::{self, JobResult, MachineChoice, job_result, selection};
+use crate::state::measure::machine::{self, JobResult, MachineSelection, job_result, selection};
 use crate::state::session::{Session, Step};
-use crate::state::take_over::open_file;
-use crate::state::this_machine::ThisMachine;
+use crate::state::take_over::open_measurements;
+use crate::state::this_machine::MachineDevice;
 
 /// Buttons that start the jobs, and one that applies the result of the shown job at any time.
 #[component]
@@ -97,10 +96,11 @@ pub fn take_over() {
                     if !take(session, found).await {
                         return;
                     }
-                    let now = session.inputs.with_untracked(|inputs| {
-                        ThisMachine::Known(Box::new(inputs.device.clone()), inputs.own.clone())
+                    session.here.update(|here| {
+                        let now = session.inputs.with_untracked(MachineDevice::chosen);
+                        let key = now.device.key.to_string();
+                        here.put(&key, now);
                     });
-                    session.here.set(now);
                     if is_selected {
                         tell(session, &before);
                     }
@@ -110,6 +110,28 @@ pub fn take_over() {
                 }
             });
         }
+    });
+}
+
+/// Makes the newest measurements of each device of the connected machine a choice of device, without a change of the page.
+pub fn offer() {
+    let session = expect_context::<Session>();
+    let MeasureContext { client, .. } = expect_context();
+    let told = memo(move |_| {
+        client.with(|client| with_use(client, ResultUse::Offered).filter(|_| client.is_connected()))
+    });
+    Effect::new(move |_| {
+        let Some((id, found)) = told.get() else { return };
+        later(async move {
+            client.update(|client| client.jobs.offered(id));
+            // A file that this page cannot read is no choice; the buttons of its job say why.
+            let Ok(opened) = open_measurements(found.files()).await else { return };
+            let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
+            if let Ok(measured) = opened.of(&present) {
+                let key = measured.device.key.to_string();
+                session.here.update(|here| here.put_first(&key, measured));
+            }
+        });
     });
 }
 
@@ -161,11 +183,11 @@ pub fn select_machine() {
     });
 }
 
-fn select(session: Session, daemon: &DaemonLink, found: MachineChoice) {
+fn select(session: Session, daemon: &DaemonLink, found: MachineSelection) {
     match found {
-        MachineChoice::Done => {}
-        MachineChoice::Measured(job) => daemon.await_roofs(job),
-        MachineChoice::Catalog(device) => {
+        MachineSelection::Done => {}
+        MachineSelection::Measured(job) => daemon.await_roofs(job),
+        MachineSelection::Catalog(device) => {
             let before = device_name(session);
             session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
             tell(session, &before);
@@ -188,32 +210,27 @@ fn tell(session: Session, before: &Text) {
 
 /// Latest job of this page whose result is not applied yet.
 fn untaken(client: &Client) -> Option<(JobId, JobResult)> {
-    let mut waiting = client.jobs.all().iter().filter(|job| job.result_use == ResultUse::Awaited);
+    with_use(client, ResultUse::Awaited)
+}
+
+/// Latest job with a result that is to be used in some way.
+fn with_use(client: &Client, wanted: ResultUse) -> Option<(JobId, JobResult)> {
+    let mut waiting = client.jobs.all().iter().filter(|job| job.result_use == wanted);
     waiting.find_map(|job| Some((job.summary.job, job_result(job)?)))
 }
 
-/// Applies the device, if there is one, and then its measurements; the back button undoes both in one step. Returns whether they can
-/// be read.
+/// Makes the measured device the device of the page, with its measurements. Returns whether they can be read.
 async fn take(session: Session, found: JobResult) -> bool {
-    let are_roofs = matches!(found, JobResult::Roofs(_));
-    let mut all = Vec::new();
-    for (name, text) in found.files() {
-        match open_file(name, &text, Unread::Refuse).await {
-            Ok(ready) => all.push(ready),
-            Err(refused) => {
-                session.note(refused.reason);
-                return false;
-            }
+    let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
+    let opened = open_measurements(found.files()).await.map_err(|refused| refused.reason);
+    match opened.and_then(|opened| opened.of(&present)) {
+        Ok(measured) => {
+            session.edit(Step::Choice, |inputs| measured.choose(inputs));
+            true
+        }
+        Err(reason) => {
+            session.note(reason);
+            false
         }
     }
-    let mut step = Step::Choice;
-    for ready in all {
-        ready.take(session, step);
-        step = Step::Typing;
-    }
-    // Factors are fractions of the roofs that they were measured with, so new roofs invalidate them.
-    if are_roofs && session.inputs.with_untracked(|inputs| inputs.own.is_some()) {
-        session.edit(Step::Typing, |inputs| inputs.own = None);
-    }
-    true
 }

@@ -26,6 +26,7 @@ pub fn Running() -> impl IntoView {
             })
         })
     };
+    let queue = text(move || client.with(job_words::queue));
     let cancel = move |job: JobId| daemon.with_value(|daemon: &DaemonLink| daemon.cancel(job));
     let body = block(move || {
         let Some(job) = id.get() else { return ().into_any() };
@@ -34,6 +35,7 @@ pub fn Running() -> impl IntoView {
                 <p>{of_job(job_words::progress)}</p>
                 <progress aria-label="Progress" value=counted(|it| it.done) max=counted(|it| it.total)></progress>
                 <button type="button" class="tool" on:click=on(move |_| cancel(job))>"Cancel"</button>
+                <p class="brief" role="status">{queue}</p>
             </div>
         }
         .into_any()

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::calibrate::{Calibrate, select_machine, take_over};
+use super::calibrate::{Calibrate, offer, select_machine, take_over};
 use super::connect::Connect;
 use super::device_card::DeviceCard;
 use super::results::Results;
@@ -36,6 +36,7 @@ pub fn MeasureView() -> impl IntoView {
     provide_context(context(session));
     take_over();
     select_machine();
+    offer();
     let summary = text(move || {
         session.inputs.with(|inputs| format!("{} · spot check, sweep", inputs.device.name))
     });

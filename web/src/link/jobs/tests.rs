@@ -71,6 +71,15 @@ fn what_was_lost_goes_on_after_the_last_number() {
 }
 
 #[test]
+fn a_job_of_this_page_has_the_time_of_its_first_event() {
+    let mut jobs = JobList::default();
+    jobs.accepted(summary(7, JobState::Queued, 0));
+    jobs.event(event(1, JobEvent::Queued));
+    jobs.event(event(2, progress(1)));
+    assert_eq!(jobs.job(JobId(7)).map(|job| job.summary.created_ms), Some(1000));
+}
+
+#[test]
 fn what_is_taken_over_makes_older_results_late() {
     let mut jobs = JobList::default();
     jobs.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());

@@ -7,6 +7,7 @@ use report::number_text;
 use report::output::words::bench_sizes;
 use report::output::words::progress::{ProgressUnit, done_of, time_left};
 
+use crate::link::client::Client;
 use crate::link::jobs::{Job, JobProgress};
 use crate::link::session::DaemonSession;
 
@@ -155,6 +156,27 @@ pub fn progress(job: &Job) -> String {
     format!("{what}{done}{left}.")
 }
 
+/// The jobs that wait behind the open one, in a sentence; empty if there are none.
+pub fn queue(client: &Client) -> String {
+    let open = client.jobs.all().iter().rev().filter(|job| job.is_open());
+    let waiting: Vec<&Job> = open.skip(1).collect();
+    let Some(next) = waiting.first() else { return String::new() };
+    let more = match waiting.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let what = job_on(&next.summary.spec, client.session());
+    format!("Next: job {}, {what}{more}.", next.summary.job.0)
+}
+
+/// A moment of the day: `27 Nov, 13:04`. The month counts from 0.
+pub fn moment(month: u32, day: u32, hour: u32, minute: u32) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = MONTHS.get(month as usize).unwrap_or(&"");
+    format!("{day} {month}, {hour:02}:{minute:02}")
+}
+
 const fn unit_of(unit: Unit) -> ProgressUnit {
     match unit {
         Unit::Points => ProgressUnit::Points,
@@ -298,6 +320,25 @@ mod tests {
             created_ms: 0,
             last_seq: 0,
         }
+    }
+
+    #[test]
+    fn jobs_that_wait_are_said_in_their_order() {
+        let mut client = Client::default();
+        let said = |client: &Client| queue(client).replace('\u{202f}', " ");
+        let jobs = |count: u64| -> Vec<JobSummary> {
+            (0..count).map(|nth| JobSummary { job: JobId(7 + nth), ..summary() }).collect()
+        };
+        for (count, expected) in [
+            (0, ""),
+            (1, ""),
+            (2, "Next: job 8, calibration."),
+            (4, "Next: job 8, calibration, and 2 more."),
+        ] {
+            client.jobs.listed(jobs(count));
+            assert_eq!(said(&client), expected);
+        }
+        assert_eq!(moment(10, 7, 9, 5), "7 Nov, 09:05");
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! The measured machine as a device: the jobs that measure its roofs and factors, and their results, which the page applies.
 
-use std::borrow::Cow;
-
 use calc_core::catalog;
-use calc_core::device::Device;
+use calc_core::device::{Device, DeviceClass};
 use calc_core::provenance::Provenance;
 use protocol::bench::{BenchKind, BenchRecord};
-use protocol::device::PROCESSOR_KEY;
+use protocol::device::{DeviceName, PROCESSOR_KEY, file_key};
 use protocol::job::{CalibrateSpec, JobId, JobSpec, JobState};
 
 use crate::link::client::Client;
@@ -16,7 +14,7 @@ use crate::state::inputs::Inputs;
 use crate::state::measure::form::MeasuredDevice;
 use crate::state::measure::grade::is_disturbed;
 use crate::state::place::disturbed_roofs;
-use crate::state::this_machine::ThisMachine;
+use crate::state::this_machine::{MachineChoice, MachineDevice, ThisMachine};
 
 /// The device that was measured, or is measured next.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -158,7 +156,7 @@ pub fn elsewhere(device: &Device, machine: &MeasuredMachine) -> String {
 
 /// The way in which a connected machine becomes the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MachineChoice {
+pub enum MachineSelection {
     /// The chosen device is that machine.
     Done,
     /// The result of its newest job with measured roofs.
@@ -169,23 +167,21 @@ pub enum MachineChoice {
 
 /// How the connected machine becomes the device; `None` while nothing is known of it: its jobs were not told yet, or nothing
 /// was measured and the catalog does not have it.
-pub fn selection(client: &Client, device: &Device) -> Option<MachineChoice> {
+pub fn selection(client: &Client, device: &Device) -> Option<MachineSelection> {
     let session = client.session()?;
     let is_told = client.has_jobs && !client.is_selected;
-    match client.jobs.newest_roofs() {
+    match standing(session).and_then(|id| client.jobs.newest_roofs(&id)) {
         _ if !is_told => None,
-        _ if is_of(session, device) => Some(MachineChoice::Done),
-        Some(job) => Some(MachineChoice::Measured(job)),
-        None => of_catalog(session).map(MachineChoice::Catalog),
+        _ if is_of(session, device) => Some(MachineSelection::Done),
+        Some(job) => Some(MachineSelection::Measured(job)),
+        None => of_catalog(session).map(MachineSelection::Catalog),
     }
 }
 
 /// Whether a device is one of a daemon's machine: that of the catalog, or one that the daemon measures.
 pub fn is_of(session: &DaemonSession, device: &Device) -> bool {
-    let measured = || session.devices.iter().map(|found| Some(found.id()));
-    let ids = core::iter::once(None).chain(measured());
-    let mut machines = ids.map(|id| MeasuredMachine::of_session(session, id.as_deref()));
-    machines.any(|machine| machine.is(device))
+    let ids = session.device_ids();
+    ids.iter().any(|id| MeasuredMachine::of_session(session, Some(id)).is(device))
         || of_catalog(session).is_some_and(|here| here.key == device.key)
 }
 
@@ -198,17 +194,47 @@ fn of_catalog(session: &DaemonSession) -> Option<&'static Device> {
     catalog::device(&key?).ok()
 }
 
-/// The machine of a session as a choice of device, before it was measured: the chosen device if it is that machine, with its
-/// measurements, else that of the catalog.
+/// The device of a daemon that stands for its machine: the one that is the device of the catalog, else the processor. `None` for a
+/// board or a card of the catalog that no backend of the daemon measures.
+fn standing(session: &DaemonSession) -> Option<String> {
+    let processor = || session.device_ids().into_iter().next();
+    let Some(here) = of_catalog(session) else { return processor() };
+    let is_it = |name: &&DeviceName| name.catalog_key.as_deref() == Some(&*here.key);
+    match session.devices.iter().find(is_it) {
+        Some(found) => Some(found.id()),
+        None if here.class == DeviceClass::Cpu => processor(),
+        None => None,
+    }
+}
+
+/// The devices of a session's machine as choices, as they are known before its jobs tell measurements: the chosen device if it is one of
+/// them, with its measurements, else those of the catalog. The one that stands for the machine is the first.
 pub fn this_machine(session: &DaemonSession, inputs: &Inputs) -> ThisMachine {
-    if MeasuredMachine::of_session(session, None).is(&inputs.device) {
-        return ThisMachine::Known(Box::new(inputs.device.clone()), inputs.own.clone());
+    let first = standing(session);
+    let mut ids = session.device_ids();
+    ids.sort_by_key(|id| Some(id) != first.as_ref());
+    let mut devices: Vec<MachineChoice> =
+        ids.iter().filter_map(|id| choice(session, inputs, id)).collect();
+    if first.is_none()
+        && let Some(here) = of_catalog(session)
+    {
+        let known = Some(MachineDevice::of_catalog(here));
+        let name = here.name.to_string();
+        devices.insert(0, MachineChoice { file_key: String::new(), name, known });
     }
-    match of_catalog(session) {
-        Some(device) => ThisMachine::Known(Box::new(Cow::Borrowed(device)), None),
-        None if session.machine.is_empty() => ThisMachine::Unconnected,
-        None => ThisMachine::Unmeasured(session.machine.clone()),
-    }
+    ThisMachine { devices }
+}
+
+/// A device of a session as a choice; `None` if it has no name, as the processor of a daemon that does not tell it.
+fn choice(session: &DaemonSession, inputs: &Inputs, id: &str) -> Option<MachineChoice> {
+    let machine = MeasuredMachine::of_session(session, Some(id));
+    let (backend, index) = id.split_once(':')?;
+    let file_key = file_key(backend, index.parse().ok()?);
+    let is_chosen = inputs.device.key == *file_key && machine.is(&inputs.device);
+    let catalog = || catalog::device(machine.key.as_deref()?).ok().map(MachineDevice::of_catalog);
+    let known = if is_chosen { Some(MachineDevice::chosen(inputs)) } else { catalog() };
+    let is_named = !machine.name.is_empty();
+    is_named.then_some(MachineChoice { file_key, name: machine.name, known })
 }
 
 /// Label of the button that measures the roofs of a device.

@@ -1,5 +1,7 @@
 //! Tests how a connected machine becomes the device of the page.
 
+use std::borrow::Cow;
+
 use protocol::ability::{DeviceAbility, KernelAbility};
 use protocol::hex::Hex;
 use protocol::job::JobSummary;
@@ -77,7 +79,7 @@ fn a_connected_machine_is_selected_by_its_measured_roofs_or_by_what_its_daemon_s
     let processor = device(None, &[BenchKind::Gemv]);
     let jobs = vec![done(4, roofs_job(&processor)), done(2, calibration_job(&processor))];
     let mut client = connected("A chip", None, jobs);
-    assert_eq!(selection(&client, orin), Some(MachineChoice::Measured(JobId(4))));
+    assert_eq!(selection(&client, orin), Some(MachineSelection::Measured(JobId(4))));
     let asked = client.await_roofs(JobId(4));
     assert!(asked.is_empty(), "it is shown, so its results come already: {asked:?}");
     assert_eq!(client.jobs.job(JobId(4)).map(|job| job.result_use), Some(ResultUse::Awaited));
@@ -85,17 +87,17 @@ fn a_connected_machine_is_selected_by_its_measured_roofs_or_by_what_its_daemon_s
     assert_eq!(selection(&client, orin), None, "the reader may go back");
     let card = calibration_job(&device(Some("cuda:0"), &[BenchKind::Gemv]));
     let both = connected("A chip", None, vec![done(6, card), done(2, calibration_job(&processor))]);
-    let measured = Some(MachineChoice::Measured(JobId(2)));
+    let measured = Some(MachineSelection::Measured(JobId(2)));
     assert_eq!(selection(&both, orin), measured, "a card is not the machine");
     assert_eq!(selection(&connected("A chip", None, Vec::new()), orin), None);
     let board = connected("ARMv8 Processor", Some(on_catalog(&orin.key)), Vec::new());
-    assert_eq!(selection(&board, orin), Some(MachineChoice::Done));
+    assert_eq!(selection(&board, orin), Some(MachineSelection::Done));
     let h100 = catalog::device("h100_sxm").expect("a key");
-    assert_eq!(selection(&board, h100), Some(MachineChoice::Catalog(orin)));
+    assert_eq!(selection(&board, h100), Some(MachineSelection::Catalog(orin)));
     // A daemon of before tells its processor alone, by a name that must be a published one.
     let before = connected("AMD EPYC 9654 96-Core Processor", None, Vec::new());
     let epyc = catalog::device("epyc_9654").expect("a key");
-    assert_eq!(selection(&before, h100), Some(MachineChoice::Catalog(epyc)));
+    assert_eq!(selection(&before, h100), Some(MachineSelection::Catalog(epyc)));
     let unlisted = MachineHere { catalog_key: None, why_not: Some("two unlike cards".to_owned()) };
     let unlisted = connected("AMD EPYC 9654 96-Core Processor", Some(unlisted), Vec::new());
     assert_eq!(selection(&unlisted, h100), None, "the daemon says that it is no device");
@@ -103,27 +105,103 @@ fn a_connected_machine_is_selected_by_its_measured_roofs_or_by_what_its_daemon_s
     assert!(selected("A", "B").contains("Back returns to A"));
 }
 
+/// A session of a machine with an unlisted processor and a card, each with its key in the catalog.
+fn with_card(here: Option<&str>, card: Option<&str>, jobs: Vec<JobSummary>) -> Client {
+    let mut client = Client::default();
+    let name = |backend: &str, name: &str, key: Option<&str>| DeviceName {
+        backend: backend.to_owned(),
+        index: 0,
+        name: name.to_owned(),
+        catalog_key: key.map(str::to_owned),
+    };
+    client.connection.state = State::Connected(DaemonSession {
+        here: Some(here.map(on_catalog).unwrap_or_default()),
+        devices: vec![name("cpu", "A chip", None), name("cuda", "A card", card)],
+        ..DaemonSession::simulated(Vec::new(), "", "A chip")
+    });
+    drop(client.receive(None, ServerMessage::Jobs { more: false, jobs, passed_over: 0 }));
+    client
+}
+
+fn keys(client: &Client, inputs: &Inputs) -> Vec<String> {
+    let here = this_machine(client.session().expect("connected"), inputs);
+    let key = |choice: &MachineChoice| {
+        let known = choice.known.as_ref().map_or("unknown", |known| &*known.device.key);
+        format!("{} {known}", choice.file_key)
+    };
+    here.devices.iter().map(key).collect()
+}
+
 #[test]
 fn this_machine_is_the_measured_device_before_that_of_the_catalog() {
-    let client = connected("A chip", Some(on_catalog("t4")), Vec::new());
-    let session = client.session().expect("connected");
     let mut inputs = Inputs::default();
-    let key_of = |inputs: &Inputs| match this_machine(session, inputs) {
-        ThisMachine::Known(device, _) => device.key.to_string(),
-        ThisMachine::Unconnected | ThisMachine::Unmeasured(_) => String::new(),
-    };
-    assert_eq!(key_of(&inputs), "t4");
+    let board = connected("A chip", Some(on_catalog("t4")), Vec::new());
+    assert_eq!(keys(&board, &inputs), [" t4", "this_machine unknown"], "no backend measures it");
+    let chip = connected("A chip", Some(on_catalog("epyc_9654")), Vec::new());
+    assert_eq!(keys(&chip, &inputs), ["this_machine unknown"]);
+    let nothing = connected("A chip", Some(MachineHere::default()), Vec::new());
+    assert_eq!(keys(&nothing, &inputs), ["this_machine unknown"]);
+    let nameless = connected("", None, Vec::new());
+    assert_eq!(keys(&nameless, &inputs), [""; 0]);
     let measured = Device {
         key: PROCESSOR_KEY.into(),
         name: "A chip (measured here)".into(),
         ..catalog::device("epyc_9654").expect("a key").clone()
     };
     inputs.set_device(Cow::Owned(measured));
-    assert_eq!(key_of(&inputs), PROCESSOR_KEY);
-    let nothing = connected("A chip", Some(MachineHere::default()), Vec::new());
-    let session = nothing.session().expect("connected");
-    let unmeasured = ThisMachine::Unmeasured("A chip".into());
-    assert_eq!(this_machine(session, &Inputs::default()), unmeasured);
+    assert_eq!(keys(&nothing, &inputs), ["this_machine this_machine"]);
+}
+
+#[test]
+fn a_card_and_the_processor_are_choices_of_their_own_and_the_card_of_the_catalog_is_the_machine() {
+    let card = with_card(Some("t4"), Some("t4"), Vec::new());
+    let mut inputs = Inputs::default();
+    assert_eq!(keys(&card, &inputs), ["this_machine_cuda_0 t4", "this_machine unknown"]);
+    let measured = Device {
+        key: "this_machine_cuda_0".into(),
+        name: "A card (measured here)".into(),
+        ..catalog::device("t4").expect("a key").clone()
+    };
+    inputs.set_device(Cow::Owned(measured));
+    let both = ["this_machine_cuda_0 this_machine_cuda_0", "this_machine unknown"];
+    assert_eq!(keys(&card, &inputs), both);
+    let unlisted = with_card(None, None, Vec::new());
+    assert_eq!(
+        keys(&unlisted, &inputs),
+        ["this_machine unknown", "this_machine_cuda_0 this_machine_cuda_0"]
+    );
+}
+
+#[test]
+fn the_newest_measurements_of_each_device_are_offered_and_those_of_the_machine_selected() {
+    let processor = device(None, &[BenchKind::Gemv]);
+    let card = device(Some("cuda:0"), &[BenchKind::Gemv]);
+    let jobs = || {
+        vec![
+            done(9, calibration_job(&card)),
+            done(8, roofs_job(&processor)),
+            done(3, roofs_job(&card)),
+            done(2, calibration_job(&processor)),
+        ]
+    };
+    let offered = |client: &Client| -> Vec<u64> {
+        let jobs = client.jobs.all().iter();
+        let offered = jobs.filter(|job| job.result_use == ResultUse::Offered);
+        offered.map(|job| job.summary.job.0).collect()
+    };
+    let h100 = catalog::device("h100_sxm").expect("a key");
+    let mut client = with_card(Some("t4"), Some("t4"), jobs());
+    assert_eq!(offered(&client), [9, 8]);
+    assert_eq!(selection(&client, h100), Some(MachineSelection::Measured(JobId(9))));
+    drop(client.await_roofs(JobId(9)));
+    assert_eq!(offered(&client), [8]);
+    client.jobs.taken(JobId(9));
+    let of = |id: &str| client.jobs.newest_roofs(id);
+    assert_eq!((of("cuda:0"), of("cpu:0")), (None, Some(JobId(8))), "each device has its own");
+    let unlisted = with_card(None, None, jobs());
+    assert_eq!(selection(&unlisted, h100), Some(MachineSelection::Measured(JobId(8))));
+    drop(client.receive(None, ServerMessage::Jobs { more: false, jobs: jobs(), passed_over: 0 }));
+    assert_eq!(offered(&client), [8], "a second list offers nothing again");
 }
 
 #[test]
