@@ -59,6 +59,13 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     let form =
         if is_watch { watch::endless_form(matches, "power watch")? } else { Form::of(matches) };
+    // What is wrong with the words comes before what the machine lacks.
+    let watched = if is_watch {
+        let interval = interval::of(matches, USUAL, INTERVALS)?;
+        Some((interval, matches.get_one::<u64>("count").copied()))
+    } else {
+        None
+    };
     let device = sensor_device::asked(matches)?;
     let device = device.as_ref();
     let mut reader = SensorReader::prepared(Clock::default());
@@ -70,11 +77,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked =
         Asked { device, others: "that are not about power; `ridgepoint telemetry` has all" };
     let answer = |sensed: &Sensed| chosen(sensed, &asked, |it| is_shown(it, sensed, device));
-    if !is_watch {
-        return answer(&first).print(form);
-    }
-    let interval = interval::of(matches, USUAL, INTERVALS)?;
-    let count = matches.get_one::<u64>("count").copied();
+    let Some((interval, count)) = watched else { return answer(&first).print(form) };
     let mut sensed = first;
     for taken in 1_u64.. {
         print_again(&answer(&sensed), form)?;

@@ -77,7 +77,7 @@ fn a_reader_that_leaves_ends_it() {
             .expect("the binary starts"),
     );
     drop(child.0.stdout.take());
-    let ended = (0..100).find_map(|_| {
+    let ended = (0..1200).find_map(|_| {
         std::thread::sleep(Duration::from_millis(50));
         child.0.try_wait().expect("a child")
     });
@@ -218,6 +218,8 @@ fn wrong_flags_are_refused() {
         ("telemetry --interval 1s", "--watch"),
         ("telemetry --watch --interval 1ms", "from 200 ms to 3600 s, such as 1s or 500ms; got 1ms"),
         ("telemetry --watch --interval never", "got never"),
+        // Also where no device is there: wrong words come first.
+        ("power watch --interval 0s", "from 200 ms to 3600 s, such as 1s or 500ms; got 0s"),
         ("telemetry --watch --interval=-1s", "got -1s"),
         ("telemetry --watch -o csv", "--watch writes a table or, with -o jsonl"),
     ] {
