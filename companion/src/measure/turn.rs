@@ -4,14 +4,14 @@
 //! The turn is a lock that the system releases when its process ends in any way. A container or a namespace with its own `/tmp` has
 //! turns of its own.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, major, minor};
 
 use crate::failure::Failure;
 use crate::hooks::Hooks;
@@ -21,7 +21,9 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// Interval in which a turn is tried.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// Note of a job that waits.
-pub(crate) const WAITS: &str = "waits until another ridgepoint has measured";
+pub(crate) fn waits() -> String {
+    format!("waits until another ridgepoint has measured, {} at most", minutes(LONGEST_WAIT))
+}
 
 /// The turn of this process, until it is dropped.
 #[derive(Debug)]
@@ -63,13 +65,11 @@ impl Turn {
             match Self::take_at(path) {
                 Ok(Some(turn)) => return Ok(Some(turn)),
                 Ok(None) if start.elapsed() >= longest => {
-                    return Err(Failure::Failed(still_taken(longest)));
+                    return Err(Failure::Failed(still_taken(longest, path.and_then(holder))));
                 }
                 Ok(None) => {
                     if !is_told {
-                        eprintln!(
-                            "another ridgepoint measures on this machine; this one waits until it has"
-                        );
+                        eprintln!("{}", waiting(longest, path.and_then(holder)));
                     }
                     is_told = true;
                     thread::sleep(LOOK);
@@ -91,12 +91,45 @@ pub(crate) fn unknown(error: &io::Error) -> String {
     )
 }
 
-/// Sentence about a turn that does not end.
-fn still_taken(waited: Duration) -> String {
+/// Sentence about the wait of a verb.
+fn waiting(longest: Duration, holder: Option<u32>) -> String {
     format!(
-        "another ridgepoint has measured on this machine for {} s, or was stopped while it did; end it, then measure again",
-        waited.as_secs()
+        "another ridgepoint measures on this machine; this one waits until {} has, {} at most",
+        holder.map_or_else(|| "it".to_owned(), |pid| format!("process {pid}")),
+        minutes(longest)
     )
+}
+
+/// Sentence about a turn that does not end.
+fn still_taken(waited: Duration, holder: Option<u32>) -> String {
+    format!(
+        "another ridgepoint has measured on this machine for {} s, or was stopped while it did; end {}, then measure again",
+        waited.as_secs(),
+        holder.map_or_else(|| "it".to_owned(), |pid| format!("process {pid}"))
+    )
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{} min", time.as_secs() / 60)
+}
+
+/// The process that holds the lock, where the system tells it: Linux lists the locks whose processes the reader may know.
+fn holder(path: &Path) -> Option<u32> {
+    let file = fs::metadata(path).ok()?;
+    holder_in(&fs::read_to_string("/proc/locks").ok()?, file.dev(), file.ino())
+}
+
+/// The process in a list such as `4: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF`: process, device in hexadecimal digits, inode.
+fn holder_in(locks: &str, device: u64, inode: u64) -> Option<u32> {
+    let file = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            // A line of one that waits has an arrow before its kind.
+            [_, "FLOCK", _, "WRITE", pid, of, ..] if of == file => pid.parse().ok(),
+            _ => None,
+        }
+    })
 }
 
 /// Opens the file of the lock for reading, which is enough to lock a file of another user. Opening a named pipe would block, and a link
@@ -142,6 +175,40 @@ mod tests {
         drop(first);
         assert!(waiting.join().expect("no panic").expect("its turn").is_some());
         std::fs::remove_file(&path).expect("removed");
+    }
+
+    #[test]
+    fn the_holder_of_a_lock_is_its_process() {
+        let path = std::env::temp_dir().join(format!("ridgepoint-held-{}", std::process::id()));
+        let turn = Turn::take_at(Some(&path)).expect("a file").expect("nobody else");
+        let file = fs::metadata(&path).expect("it was made");
+        let place = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
+        let list = fs::read_to_string("/proc/locks").expect("Linux");
+        // A file system in layers has another device than its files, and a lock there has no known holder.
+        let is_listed = list.contains(&place);
+        assert_eq!(holder(&path), is_listed.then(std::process::id), "{place}: {list}");
+        drop(turn);
+        assert_eq!(holder(&path), None);
+        std::fs::remove_file(&path).expect("removed");
+        let locks = "1: POSIX  ADVISORY  WRITE 11 fe:01:77 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 12 fe:01:78 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 13 fe:01:77 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 14 fe:01:77 0 EOF\n";
+        let device = rustix::fs::makedev(0xfe, 1);
+        assert_eq!(holder_in(locks, device, 77), Some(13));
+        assert_eq!(holder_in(locks, device, 79), None);
+    }
+
+    #[test]
+    fn a_wait_is_told_with_its_limit_and_the_process_that_is_waited_for() {
+        let known = "another ridgepoint measures on this machine; this one waits until process 7 has, 10 min at most";
+        assert_eq!(waiting(LONGEST_WAIT, Some(7)), known);
+        let unknown = "another ridgepoint measures on this machine; this one waits until it has, 10 min at most";
+        assert_eq!(waiting(LONGEST_WAIT, None), unknown);
+        assert!(
+            still_taken(LONGEST_WAIT, Some(7)).ends_with("; end process 7, then measure again")
+        );
+        assert!(still_taken(LONGEST_WAIT, None).ends_with("; end it, then measure again"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Jobs {
                 }
             }
             if !is_told {
-                let note = turn::WAITS.to_owned();
+                let note = turn::waits();
                 let unit = ProgressUnit::Points;
                 let event = JobEvent::Progress { done: 0, total: 0, unit, note };
                 // If this cannot be stored, the next event cannot either, and ends the job.
