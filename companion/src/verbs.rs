@@ -26,6 +26,7 @@ mod sensor_device;
 mod sweep;
 mod telemetry;
 mod tiling;
+mod unknown_file;
 mod validate;
 mod watch;
 

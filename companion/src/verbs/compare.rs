@@ -16,13 +16,16 @@ use report::output::json::compare::{CompareJson, Point};
 use report::output::summary;
 use serde_json::{Map, Value, json};
 
-use super::flags;
+use super::{flags, unknown_file};
 use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 use crate::weight_files;
 use measured::Measured;
+
+/// The files of measurements that are read.
+const EXPECTED: &str = "records of `bench` as JSON or JSON lines, CSV with the header weights,time_s, or a file of llama-bench, vLLM, SGLang, aiperf or ncu";
 
 pub(super) fn command() -> Command {
     let measured = Arg::new("measured")
@@ -86,8 +89,18 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         }
     };
     let request = Request { file, rows: &rows, fields };
-    let points = request.points()?;
+    let points = request.points().map_err(|error| of_file(file, error))?;
     answer(&points, other).print(Form::of(matches))
+}
+
+/// The same failure beside the file whose times are compared; a file that it names already is not named twice.
+fn of_file(file: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::BadInput(why) if !why.contains(file) => {
+            Failure::BadInput(format!("{why}; the times are of {file}"))
+        }
+        other => other,
+    }
 }
 
 fn read_text(file: &str) -> Result<String, Failure> {
@@ -96,7 +109,8 @@ fn read_text(file: &str) -> Result<String, Failure> {
 }
 
 fn from_text(file: &str, text: &str) -> Result<Vec<Measured>, Failure> {
-    read::parse(text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
+    read::parse(text)
+        .map_err(|reason| Failure::bad(unknown_file::sentence(file, &reason, text, EXPECTED)))
 }
 
 /// `other` says that the measured machine is not the device of the theory.

@@ -32,6 +32,28 @@ fn two_files_are_compared_point_by_point() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_said_with_what_it_has_and_what_is_read() {
+    let folder = Folder::new();
+    let other = folder.file("other.json", r#"{"a":1}"#);
+    let found = format!("error: {other}: record 1: it has no ");
+    for (words, expected) in [
+        (format!("bench diff {other} {other}"), "; expected records of `bench` with their samples"),
+        (format!("compare --measured {other}"), ", or a file of llama-bench, vLLM, SGLang"),
+    ] {
+        let ended = line(&words);
+        assert_eq!(ended.code, Some(2), "{words}");
+        let said = ended.stderr;
+        assert!(said.starts_with(&found) && said.contains(expected), "{words}: {said}");
+        assert!(said.contains("; found a JSON object with the key a; "), "{words}: {said}");
+    }
+    // A file that is read leaves the device open: the sentence names it.
+    let times = folder.file("times.csv", "weights,time_s,m,n,k\nfp16,1e-3,1,4096,4096\n");
+    let ended = line(&format!("compare --measured {times}"));
+    let said = format!("error: hardware is missing; the times are of {times}\n");
+    assert_eq!((ended.code, ended.stderr), (Some(2), said));
+}
+
+#[test]
 fn a_regression_outside_its_interval_is_exit_code_4() {
     let folder = Folder::new();
     let file = |name: &str, time: f64, n: u32| {

@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Answer, Form, Rows};
+use crate::verbs::unknown_file;
 
+/// The files that are read.
+const EXPECTED: &str =
+    "records of `bench` with their samples, as `-o json` or `-o jsonl` writes them";
 /// Range of the threshold: above 1, the second file has to be faster.
 const THRESHOLDS: (f64, f64) = (0.1, 10.0);
 /// The fewest samples whose extremes enclose the median with 99 % confidence: 1 - 2 · 0.5⁸ = 0.992; with seven it is 0.984.
@@ -179,7 +183,7 @@ fn detectable(ratio: f64, sure: kernels::stats::Interval) -> f64 {
 fn points(path: &str) -> Result<Vec<Point>, Failure> {
     let text = files::read_text(Path::new(path));
     let text = text.map_err(|why| Failure::bad(format!("{path}: {why}")))?;
-    parse(&text).map_err(|why| Failure::bad(format!("{path}: {why}")))
+    parse(&text).map_err(|why| Failure::bad(unknown_file::sentence(path, &why, &text, EXPECTED)))
 }
 
 fn parse(text: &str) -> Result<Vec<Point>, String> {

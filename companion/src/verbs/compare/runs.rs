@@ -24,7 +24,8 @@ pub(super) fn answer(
     let read = weight_files::user_files();
     let fields = flags::fields(matches, &flags::compare());
     let kernel = matches.get_one::<String>("kernel").map(String::as_str);
-    let judged = MeasuredInputs::judge(&fields, &found, kernel, &Library::with_files(&read))?;
+    let judged = MeasuredInputs::judge(&fields, &found, kernel, &Library::with_files(&read))
+        .map_err(|error| super::of_file(file, error.into()))?;
     Ok(Some(Answer {
         document: summary::measured(&judged),
         value: json!(MeasuredJson::new(&judged)),
