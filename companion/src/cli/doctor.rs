@@ -1,33 +1,31 @@
 //! `doctor`: checks the prerequisites of the daemon and of measuring, with a fix for each that is missing.
 
+mod devices;
+mod shown;
+
+use std::borrow::Cow;
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
-use std::thread;
 
 use calc_core::units::Bytes;
 use clap::{ArgMatches, Command};
-use kernels::cuda::facts::{Absent, Facts};
-use kernels::cuda::libraries::{self, Library};
-use kernels::cuda::prebuilt::PREBUILT;
 use report::number_text;
 use report::output::summary::Document;
-use report::output::table::{Align, Table};
 use serde_json::json;
 
+use self::devices::{cuda_compiler, cuda_products, devices, gpu_power, gpus};
+use self::shown::table;
 use super::{link, state};
 use crate::audit::{self, Chain};
-use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::failure::TROUBLESHOOTING;
 use crate::hooks::Hooks;
 use crate::jobs::{self, Inspected};
-use crate::measure::gpus;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 use crate::sandbox;
 use crate::server::embedded::PAGE;
-use crate::telemetry::{Owner, Quantity, SPAN, Sensor, SensorReader};
 use crate::verbs::cuda_libs;
 
 pub(super) fn command() -> Command {
@@ -41,7 +39,7 @@ pub(super) fn command() -> Command {
 
 /// The result of one check.
 struct Finding {
-    what: &'static str,
+    what: Cow<'static, str>,
     state: State,
     found: String,
     fix: &'static str,
@@ -65,21 +63,30 @@ impl State {
     }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Finding {
-    Finding { what, state: State::Good, found: found.into(), fix: "" }
+fn good(what: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
+    Finding { what: what.into(), state: State::Good, found: found.into(), fix: "" }
 }
 
-fn less(what: &'static str, found: impl Into<String>, fix: &'static str) -> Finding {
-    Finding { what, state: State::Less, found: found.into(), fix }
+fn less(
+    what: impl Into<Cow<'static, str>>,
+    found: impl Into<String>,
+    fix: &'static str,
+) -> Finding {
+    Finding { what: what.into(), state: State::Less, found: found.into(), fix }
 }
 
-fn missing(what: &'static str, found: impl Into<String>, fix: &'static str) -> Finding {
-    Finding { what, state: State::Missing, found: found.into(), fix }
+fn missing(
+    what: impl Into<Cow<'static, str>>,
+    found: impl Into<String>,
+    fix: &'static str,
+) -> Finding {
+    Finding { what: what.into(), state: State::Missing, found: found.into(), fix }
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let folder = state::folder(matches)?;
-    let findings = [
+    let hooks = Hooks::read().map_err(Failure::BadInput)?;
+    let mut findings = vec![
         user(&folder),
         page(),
         keys(&folder),
@@ -88,7 +95,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         disk(&folder),
         daemon(&folder),
         six(),
-        workers()?,
+        workers(&hooks),
+    ];
+    findings.extend(devices(&hooks));
+    findings.extend([
         gpus(),
         cuda_compiler(),
         cuda_products(),
@@ -96,19 +106,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         power(),
         gpu_power(),
         temperature(),
-    ];
-    let mut table = Table::new(&[
-        ("state", Align::Left),
-        ("what", Align::Left),
-        ("found", Align::Left),
-        ("fix", Align::Left),
     ]);
-    for Finding { what, state, found, fix } in &findings {
-        table.push(vec![state.key().into(), (*what).into(), found.clone(), (*fix).into()]);
-    }
     let mut document = Document::default();
     document.heading("This machine");
-    document.table(table);
+    document.table(table(&findings));
     document.line(format!("Every message of the daemon has its entry in {TROUBLESHOOTING}."));
     let row = |finding: &Finding| {
         json!({
@@ -138,62 +139,6 @@ fn user(folder: &Path) -> Finding {
         return missing("user", "root", fix);
     }
     good("user", "not root")
-}
-
-/// The GPUs with CUDA, or the reason why there is none.
-fn gpus() -> Finding {
-    let found = match kernels::devices::gpus() {
-        Ok(found) => found,
-        Err(Absent::NotBuilt) => return good("GPUs", gpus::absent(&Absent::NotBuilt)),
-        Err(why @ (Absent::NoDriver | Absent::NoDevice)) => {
-            let fix = "only for a machine with an NVIDIA GPU: install its driver, or name the folder of libcuda.so.1 by --cuda-libs";
-            return less("GPUs", gpus::absent(&why), fix);
-        }
-        Err(why) => return less("GPUs", gpus::absent(&why), "follow the message"),
-    };
-    let said = |gpu: &Facts| {
-        let (major, minor) = gpu.capability;
-        format!("cuda:{} {}, architecture {major}.{minor}", gpu.index, gpu.name)
-    };
-    let all: Vec<String> = found.iter().map(said).collect();
-    good("GPUs", format!("{}, by {}", all.join("; "), library(Library::Driver).unwrap_or_default()))
-}
-
-/// NVRTC, which a build without kernels for a GPU needs.
-fn cuda_compiler() -> Finding {
-    let has_kernels = !PREBUILT.is_empty();
-    let kernels = if has_kernels {
-        "kernels for GPUs are inside this program"
-    } else {
-        "no kernels for GPUs are inside this program"
-    };
-    match library(Library::Nvrtc) {
-        Some(file) => good("CUDA compiler", format!("{file}; {kernels}")),
-        None if has_kernels => good("CUDA compiler", format!("not found; {kernels}")),
-        None => less(
-            "CUDA compiler",
-            format!("NVRTC was not found; {kernels}"),
-            "only for a machine with an NVIDIA GPU: `pip install nvidia-cuda-nvrtc-cu12`, or name the folder of libnvrtc by --cuda-libs",
-        ),
-    }
-}
-
-/// cuBLASLt, without which a GPU has no products of matrices.
-fn cuda_products() -> Finding {
-    match library(Library::CublasLt) {
-        Some(file) => good("CUDA products", file),
-        None => less(
-            "CUDA products",
-            "cuBLASLt was not found; a GPU measures no GEMM without it",
-            "only for a machine with an NVIDIA GPU: `pip install nvidia-cublas-cu12`, or name the folder of libcublasLt by --cuda-libs",
-        ),
-    }
-}
-
-/// The file of a library that was opened; its name where the loader found it.
-fn library(which: Library) -> Option<String> {
-    let found = libraries::found().iter().find(|found| found.library == which)?;
-    Some(found.file.display().to_string())
 }
 
 fn page() -> Finding {
@@ -305,15 +250,14 @@ fn six() -> Finding {
     }
 }
 
-fn workers() -> Result<Finding, Failure> {
-    let hooks = Hooks::read().map_err(Failure::BadInput)?;
+fn workers(hooks: &Hooks) -> Finding {
     let locks = sandbox::probe(hooks.left_out());
     let said = locks.sentence();
     if locks.are_whole() {
-        return Ok(good("workers", said));
+        return good("workers", said);
     }
     let fix = "a kernel with Landlock (Linux 5.13, enabled at its start) and seccomp locks them; without it a job has what this user may do";
-    Ok(less("workers", said, fix))
+    less("workers", said, fix)
 }
 
 fn governor() -> Finding {
@@ -343,39 +287,6 @@ fn power() -> Finding {
             "let your group read energy_uj with a udev rule; energy is null without it",
         ),
         Err(_) => less("power", "no RAPL counter", "nothing to do: energy is null here"),
-    }
-}
-
-/// The meter of each graphics card, or the reason why it has none.
-fn gpu_power() -> Finding {
-    let mut reader = SensorReader::prepared(Clock::default());
-    // Power that follows from energy is a difference of two readings.
-    reader.sensed();
-    thread::sleep(SPAN);
-    let sensed = reader.sensed();
-    let of_card = |name: &str| {
-        let is_its =
-            |it: &&Sensor| matches!(&it.of.device, Some(Owner::Card(card)) if card == name);
-        let mut its = sensed.sensors.iter().filter(is_its);
-        let power = its.clone().find(|it| it.quantity == Quantity::Watts && !it.is_power_cap());
-        // A card that does not answer has another row alone.
-        let row = power.or_else(|| its.next())?;
-        Some(row.value.as_ref().map(|_| row.source.clone()).map_err(Clone::clone))
-    };
-    let none = || Err("it does not answer".to_owned());
-    let all = sensed.gpus.iter().map(|gpu| (&gpu.name, of_card(&gpu.name).unwrap_or_else(none)));
-    let all: Vec<_> = all.collect();
-    let said = all.iter().map(|(name, found)| match found {
-        Ok(source) => format!("{name}: {source}"),
-        Err(why) => format!("{name}: {why}"),
-    });
-    let said = said.collect::<Vec<_>>().join("; ");
-    match all.iter().all(|(_, found)| found.is_ok()) {
-        true if said.is_empty() => good("GPU power", "no graphics card"),
-        true => good("GPU power", said),
-        false => {
-            less("GPU power", said, "follow the message: energy on this card is null without it")
-        }
     }
 }
 

@@ -34,6 +34,25 @@ fn every_missing_item_has_a_fix() {
     assert_eq!(finding(&rows, "keys")["state"], "ok");
 }
 
+#[test]
+fn each_device_has_a_row_with_what_its_flag_takes_and_lines_fit_a_terminal() {
+    let folder = Folder::new();
+    let found = |words: &[&str]| {
+        let rows = rows(&doctor(&folder, words));
+        finding(&rows, "device cpu:0")["found"].as_str().expect("text").to_owned()
+    };
+    let said = found(&["-o", "json"]);
+    assert!(said.ends_with("; --device takes cpu:0, cpu, auto"), "{said}");
+    let mut command = program();
+    command.env("RIDGEPOINT_TEST_HOOKS", r#"{"device":"bus=3"}"#);
+    command.args(["doctor", "--state", &folder.path("state"), "-o", "json"]);
+    let with_another = rows(&command.output().expect("it starts").into());
+    let said = finding(&with_another, "device fake:0")["found"].to_string();
+    assert!(said.ends_with("; --device takes fake:0, fake\""), "{said}");
+    let text = doctor(&folder, &[]).stdout;
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_others_may_read_is_reported() {
