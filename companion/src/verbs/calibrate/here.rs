@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use calc_core::calibration::Tokens;
-use calc_core::catalog;
+use calc_core::catalog::{self, formats::FORMATS};
 use clap::ArgMatches;
-use report::input::calibration_file;
+use report::input::calibration_file::{self, OwnRow};
 use report::number_text as n;
 use report::output::summary::Document;
 use report::output::table::{Align, Table};
@@ -52,10 +52,63 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         files::write(&path, format!("{device:#}\n").as_bytes())?;
     }
     let value = serde_json::from_str(&own).expect("it was just written");
-    answer(&calibrated, &value).print(Form::of(matches))
+    let support = found.support();
+    let runs = support.formats("gemv").unwrap_or_default().iter();
+    let runs: Vec<&str> =
+        runs.filter_map(|it| Some(catalog::format(it.weights).ok()?.key)).collect();
+    let coverage = Coverage::of(&calibrated, &runs);
+    answer(&calibrated, &coverage, &value).print(Form::of(matches))
 }
 
-fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
+/// The catalog's formats, by whether they were measured.
+#[derive(Debug, PartialEq, Eq)]
+struct Coverage {
+    measured: Vec<&'static str>,
+    /// The device has kernels for them.
+    left_out: Vec<&'static str>,
+    /// The device has none.
+    without_kernel: Vec<&'static str>,
+}
+
+impl Coverage {
+    /// `runs` are the formats of the device's kernels.
+    fn of(calibrated: &Calibrated, runs: &[&str]) -> Self {
+        let has_row = |key: &str| {
+            let is_its = |row: &OwnRow| {
+                row.factors.format.as_deref() == Some(key) && row.factors.eta_memory.is_some()
+            };
+            calibrated.rows.iter().any(is_its)
+        };
+        Self::by(has_row, runs)
+    }
+
+    fn by(is_measured: impl Fn(&str) -> bool, runs: &[&str]) -> Self {
+        let all = || FORMATS.iter().map(|format| format.key);
+        let (measured, others): (Vec<_>, Vec<_>) = all().partition(|key| is_measured(key));
+        let (left_out, without_kernel) = others.into_iter().partition(|key| runs.contains(key));
+        Self { measured, left_out, without_kernel }
+    }
+
+    fn sentence(&self) -> String {
+        let all = self.measured.len() + self.left_out.len() + self.without_kernel.len();
+        let mut sentence =
+            format!("Measured: {} of the catalog's {all} formats.", self.measured.len());
+        for (why, keys) in [
+            ("left out to save time", &self.left_out),
+            ("without a kernel on this device", &self.without_kernel),
+        ] {
+            if !keys.is_empty() {
+                sentence += &format!(" Not measured, {why}, {}: {}.", keys.len(), keys.join(", "));
+            }
+        }
+        if all > self.measured.len() {
+            sentence += " Those keep the fitted factors of other machines.";
+        }
+        sentence
+    }
+}
+
+fn answer(calibrated: &Calibrated, coverage: &Coverage, own: &Value) -> Answer {
     let mut document = Document::default();
     document.heading(format!("Factors of {}", calibrated.device));
     let mut table = Table::new(&[
@@ -99,6 +152,7 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
     }
     document.table(table);
     document.table(matrices);
+    document.line(coverage.sentence());
     document.line(format!("Held-out points: {}.", calibrated.held_out_in_words()));
     if !calibrated.faster.is_empty() {
         let names: Vec<&str> = calibrated.faster.iter().map(|(name, _)| name.as_str()).collect();
@@ -116,7 +170,8 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
             n::counted(calibrated.points as u64, "point", "points")
         ));
     }
-    let value = json!({ "calibration": own, "held_out": calibrated.held_out, "median_error": calibrated.error(),
+    let not_measured = [&*coverage.left_out, &*coverage.without_kernel].concat();
+    let value = json!({ "calibration": own, "measured": coverage.measured, "not_measured": not_measured, "held_out": calibrated.held_out, "median_error": calibrated.error(),
         "held_out_packed": calibrated.held_out_packed, "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
     Answer { document, value, rows: Rows::At("/calibration/rows") }
 }
@@ -131,5 +186,32 @@ fn writable(path: &Path) -> Result<(), Failure> {
             Ok(_) => Ok(()),
             Err(why) => Err(Failure::bad(format!("{}: {why}", path.display()))),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_of_the_catalog_is_measured_or_said_not_to_be() {
+        let runs = ["fp16", "int8", "nf4"];
+        let coverage = Coverage::by(|key| ["fp16", "int8"].contains(&key), &runs);
+        assert_eq!((coverage.measured.len(), &*coverage.left_out), (2, &["nf4"][..]));
+        let others = coverage.without_kernel.len();
+        assert_eq!(2 + 1 + others, FORMATS.len());
+        let said = coverage.sentence();
+        let start = format!(
+            "Measured: 2 of the catalog's {} formats. Not measured, left out to save time, 1: nf4. \
+             Not measured, without a kernel on this device, {others}: fp64, ",
+            FORMATS.len()
+        );
+        assert!(said.starts_with(&start) && !said.contains("fp16,"), "{said}");
+        let all = Coverage::by(|_| true, &runs);
+        let number = FORMATS.len();
+        assert_eq!(
+            all.sentence(),
+            format!("Measured: {number} of the catalog's {number} formats.")
+        );
     }
 }
