@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::thread;
-use std::time::Duration;
 
 use protocol::client::ClientMessage;
 use protocol::engine::{EngineReport, WatchEngine};
 use protocol::fault::FaultCode;
 use protocol::server::ServerMessage;
 
-use crate::harness::{Daemon, scripting};
+use crate::harness::{Daemon, PATIENCE, scripting};
 use crate::keys::verb;
 use crate::socket::{Client, Key};
 
@@ -69,7 +68,7 @@ fn paired_anew(daemon: &Daemon) -> (Client, Key) {
 
 /// The next state of a server, within twenty seconds.
 fn report(client: &mut Client) -> EngineReport {
-    match client.push(Duration::from_secs(20)) {
+    match client.push(PATIENCE) {
         Some(ServerMessage::Engine(report)) => report,
         other => panic!("no report: {other:?}"),
     }
@@ -130,13 +129,13 @@ fn other_machines_files_and_a_fifth_server_are_refused() {
     let url = server();
     let fields = [("hardware", "/etc/hosts"), ("model", "llama-3.1-8b")];
     assert!(matches!(client.ask(watch(&url, &fields)), ServerMessage::Ok));
-    let Some(ServerMessage::EngineEnded { why }) = client.push(Duration::from_secs(20)) else {
+    let Some(ServerMessage::EngineEnded { why }) = client.push(PATIENCE) else {
         panic!("a file was read")
     };
     assert!(why.contains("the page sent no such file"), "{why}");
     // Nobody answers there.
     assert!(matches!(client.ask(watch("http://127.0.0.1:1", &[])), ServerMessage::Ok));
-    let Some(ServerMessage::EngineEnded { why }) = client.push(Duration::from_secs(20)) else {
+    let Some(ServerMessage::EngineEnded { why }) = client.push(PATIENCE) else {
         panic!("something answered")
     };
     assert!(why.contains("nothing answers"), "{why}");

@@ -13,7 +13,7 @@ use protocol::server::ServerMessage;
 use serde_json::{Value, json};
 
 use crate::binary::Folder;
-use crate::harness::{Daemon, Setup, hooked, scripting};
+use crate::harness::{Daemon, Setup, hooked, promised, scripting};
 use crate::keys::{ended, verb};
 use crate::script::Act;
 use crate::socket::{random, script};
@@ -140,22 +140,23 @@ fn a_program_that_holds_the_audit_lock_hangs_nobody() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let lock = locked(&daemon, "audit.lock");
+    let begin = Instant::now();
     // Each of these writes to the log.
     for _ in 0..12 {
         daemon.connect(&key);
         daemon.ask("GET", "/healthz", &["Origin: https://evil.test"], "");
     }
-    let begin = Instant::now();
     let shape = r#"{"hardware":"t4","m":1,"n":64,"k":64,"weights":"fp16"}"#;
     assert_eq!(daemon.post("/api/v1/analyze", shape).status, 200);
-    assert!(begin.elapsed() < Duration::from_millis(1500), "{:?}", begin.elapsed());
+    // A line waits 2 s for the lock, so 24 would wait 48 s.
+    assert!(begin.elapsed() < Duration::from_secs(24), "{:?}", begin.elapsed());
     let begin = Instant::now();
     let start = StartJob { request: random(), job: script(1, 1, Act::Finish) };
-    for _ in 0..4 {
+    for _ in 0..10 {
         assert_eq!(client.fault(ClientMessage::StartJob(start.clone())), FaultCode::Storage);
     }
     assert!(
-        begin.elapsed() < Duration::from_secs(4),
+        begin.elapsed() < Duration::from_secs(10),
         "only the first waits: {:?}",
         begin.elapsed()
     );
@@ -230,7 +231,8 @@ fn a_revoked_session_that_does_not_read_ends_within_a_second() {
     verb(&daemon, &format!("keys revoke {}", key.name));
     let begin = Instant::now();
     daemon.wait_for("its end", || sessions() == 1);
-    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    // One that waits for its client would wait 10 s.
+    assert!(begin.elapsed() < promised(Duration::from_secs(1)), "{:?}", begin.elapsed());
     assert!(matches!(other.ask(ClientMessage::Ping {}), ServerMessage::Pong));
 }
 
@@ -275,13 +277,12 @@ fn a_pipe_or_a_link_in_place_of_a_lock_is_refused() {
             } else {
                 std::os::unix::fs::symlink("elsewhere", &path).expect("a link");
             }
-            let begin = Instant::now();
+            // One that opened the pipe would say nothing for ever.
             let said = Daemon::start_in(folder, &scripting()).err().expect("refused");
             assert!(
                 said.starts_with("Some(1)") && said.contains("is not a file"),
                 "{name}: {said}"
             );
-            assert!(begin.elapsed() < Duration::from_secs(5), "{name}: {:?}", begin.elapsed());
         }
     }
 }

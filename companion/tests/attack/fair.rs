@@ -20,6 +20,8 @@ use crate::socket::{Client, Heard, Key};
 const CONNECTIONS: usize = 128;
 /// Largest number of sockets without a proof.
 pub(crate) const STRANGERS: usize = 96;
+/// Time in which a page gets in. It gets in at once unless a place is lost within the 400 ms of a newcomer, as on a loaded machine.
+const VISIT: Duration = Duration::from_secs(10);
 /// Newcomers that keep their place for a moment.
 const SHELTERED: usize = 32;
 
@@ -62,10 +64,12 @@ fn a_newcomer_replaces_whoever_is_idle_for_the_longest_time() {
     for stream in &mut polite[..3] {
         assert!(ask(stream));
     }
-    // One sends a request whose body does not come: it is being answered.
-    let slow = b"POST /api/v1/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n";
+    // One sends a request whose body does not come: it is being answered once the daemon asks for the body.
+    let slow = b"POST /api/v1/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n";
     polite[3].write_all(slow).expect("it listens");
-    thread::sleep(Duration::from_millis(200));
+    let mut asked = [0; 25];
+    polite[3].read_exact(&mut asked).expect("it asks for the body");
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
     for newcomers in 1..=3 {
         assert_eq!(daemon.get("/healthz").status, 200, "{newcomers}");
     }
@@ -101,8 +105,8 @@ fn silent_strangers_keep_no_paired_page_out() {
     // The first strangers gave way, not the last.
     let first = &mut strangers[..SHELTERED + 10];
     let gone =
-        |client: &mut Client| matches!(client.hear(Duration::from_secs(2)), Heard::Closed(_));
-    assert!(first.iter_mut().any(gone));
+        |client: &mut Client| matches!(client.hear(Duration::from_millis(1)), Heard::Closed(_));
+    daemon.wait_for("a stranger that gives way", || first.iter_mut().any(gone));
     assert!(matches!(strangers[STRANGERS - 1].hear(Duration::from_millis(1)), Heard::Nothing));
     // Wrong proofs whose answers are delayed keep nobody out either.
     let mut wrong = key;
@@ -121,7 +125,8 @@ fn silent_strangers_keep_no_paired_page_out() {
         .collect();
     let begin = Instant::now();
     daemon.connect(&key);
-    assert!(begin.elapsed() < Duration::from_millis(1500), "{:?}", begin.elapsed());
+    // Those who guess wait for 3.2 s.
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
     drop(guessing);
 }
 
@@ -250,7 +255,7 @@ fn a_crowd_keeps_no_paired_page_out() {
         let mut tries = Vec::new();
         while let Err(why) = visit(&daemon, &key) {
             tries.push(why);
-            assert!(begin.elapsed() < Duration::from_secs(2), "visit {number}: {tries:?}");
+            assert!(begin.elapsed() < VISIT, "visit {number}: {tries:?}");
         }
     }
     let again = crowd.end();
@@ -283,9 +288,8 @@ fn the_peer_with_the_most_connections_pays() {
     assert!(few.iter_mut().all(ask));
     let mut many: Vec<TcpStream> =
         (0..CONNECTIONS + 20).map(|_| from("127.0.0.3", daemon.port)).collect();
-    thread::sleep(Duration::from_millis(300));
+    daemon.wait_for("22 that gave way", || closed(&mut many).len() >= 22);
     let gone = closed(&mut many);
-    assert!(gone.len() >= 22, "{}", gone.len());
     assert!(
         gone.iter().all(|number| *number < SHELTERED + 40),
         "the latest of them have their places: {gone:?}"
@@ -311,8 +315,8 @@ fn peers_of_the_network_only_look() {
         ServerMessage::Jobs { .. }
     ));
     let token = verb(&daemon, "keys new --name program --scope read");
-    thread::sleep(Duration::from_millis(600));
     let bearer = format!("Authorization: Bearer {token}");
+    daemon.wait_for("the token", || daemon.ask("GET", "/metrics", &[&bearer], "").status == 200);
     for target in ["/api/v1/telemetry", "/api/v1/hardware", "/metrics", "/api/openapi.json"] {
         assert_eq!(daemon.get(target).status, 401, "{target}");
         assert_eq!(daemon.ask("GET", target, &[&bearer], "").status, 200, "{target}");

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::binary::{Ends, Folder, daemon};
+pub(crate) use crate::patience::{PATIENCE, promised};
 
 /// A running daemon.
 pub(crate) struct Daemon {
@@ -68,9 +69,14 @@ impl Answer {
     }
 }
 
-/// Hooks for scripted jobs.
+/// Hooks for scripted jobs. No worker of a loaded machine is as late as these limits.
 pub(crate) fn scripting() -> Setup {
-    hooked(serde_json::json!({ "scripted": true, "silence_ms": 1500, "slack_ms": 1500 }))
+    limited(60_000, 60_000)
+}
+
+/// The same with limits of silence and of time beyond the prediction, in ms.
+pub(crate) fn limited(silence_ms: u32, slack_ms: u32) -> Setup {
+    hooked(json!({ "scripted": true, "silence_ms": silence_ms, "slack_ms": slack_ms }))
 }
 
 pub(crate) fn hooked(hooks: Value) -> Setup {
@@ -162,7 +168,7 @@ impl Daemon {
     pub(crate) fn wait_for_end(mut self) -> Arc<Folder> {
         let start = Instant::now();
         while self.child.0.try_wait().expect("a child").is_none() {
-            assert!(start.elapsed() < Duration::from_secs(20), "it goes on");
+            assert!(start.elapsed() < PATIENCE, "it goes on");
             thread::sleep(Duration::from_millis(10));
         }
         Arc::clone(&self.folder)
@@ -193,8 +199,8 @@ impl Daemon {
 
     pub(crate) fn tcp(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-        stream.set_write_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
         stream
     }
 
@@ -299,7 +305,7 @@ impl Daemon {
     pub(crate) fn wait_for(&self, what: &str, mut so: impl FnMut() -> bool) {
         let start = Instant::now();
         while !so() {
-            assert!(start.elapsed() < Duration::from_secs(20), "{what}: {}", self.said());
+            assert!(start.elapsed() < PATIENCE, "{what}: {}", self.said());
             thread::sleep(Duration::from_millis(10));
         }
     }

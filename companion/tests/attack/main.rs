@@ -43,6 +43,7 @@ mod keys;
 mod log;
 mod nvml;
 mod origin;
+mod patience;
 mod pauses;
 mod resources;
 mod room;

@@ -12,7 +12,7 @@ use protocol::server::ServerMessage;
 use serde_json::json;
 
 use crate::binary::Folder;
-use crate::harness::{Daemon, hooked, scripting};
+use crate::harness::{Daemon, hooked, limited};
 use crate::script::{Act, Script};
 use crate::socket::{Client, job_of, random};
 
@@ -40,20 +40,20 @@ fn end(client: &mut Client, job: JobId) -> (JobState, Option<Fault>) {
 
 #[test]
 fn a_stopped_daemon_ends_no_healthy_job() {
-    let daemon = Daemon::start(&scripting());
+    // Limits of 3 s of silence, and of 5 s beyond three times the prediction, are long for a worker of a loaded machine.
+    let daemon = Daemon::start(&limited(3000, 5000));
     let (mut client, _) = daemon.paired();
-    // The limit is 1.5 s of silence, and 1.5 s beyond three times the prediction.
-    let job = predicted(&mut client, 2e3);
+    let job = predicted(&mut client, 1e3);
     daemon.wait_for("a worker", || daemon.children().len() == 1);
     let worker = daemon.children()[0];
-    for round in 0..5 {
+    for round in 0..3 {
         // The daemon alone, as by a signal; and with its worker, as in a container.
         let with_worker = round % 2 == 1;
         daemon.signal("-STOP");
         if with_worker {
             signal(worker, "-STOP");
         }
-        thread::sleep(Duration::from_millis(2600));
+        thread::sleep(Duration::from_millis(4500));
         daemon.signal("-CONT");
         if with_worker {
             thread::sleep(Duration::from_millis(300));
@@ -62,16 +62,16 @@ fn a_stopped_daemon_ends_no_healthy_job() {
         thread::sleep(Duration::from_millis(400));
         assert_eq!(daemon.children(), [worker], "round {round}");
     }
-    // Neither silent nor, with 13 s of which 11 were a pause, too long.
+    // Neither silent nor, with 15 s of which 13 were a pause, too long.
     client.ask(ClientMessage::CancelJob { job });
     assert_eq!(end(&mut client, job), (JobState::Canceled, None));
     // Control: a worker that is stopped alone is silent.
     let job = predicted(&mut client, 6e4);
     daemon.wait_for("a worker", || daemon.children().len() == 1);
-    let (worker, begin) = (daemon.children()[0], Instant::now());
-    signal(worker, "-STOP");
-    assert_eq!(client.end_of(job), (JobState::Failed, Some(FaultCode::Hung)));
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    signal(daemon.children()[0], "-STOP");
+    let (state, fault) = end(&mut client, job);
+    let said = fault.expect("a reason").message;
+    assert!(state == JobState::Failed && said == "the worker sent nothing for 3.0 s", "{said}");
     daemon.wait_for("no worker", || daemon.children().is_empty());
 }
 
@@ -80,25 +80,28 @@ fn a_job_beyond_the_limit_of_its_kind_ends_before_it_costs_time() {
     let setup = hooked(json!({ "scripted": true, "slack_ms": 500, "longest_ms": 4000 }));
     let daemon = Daemon::start(&setup);
     let (mut client, _) = daemon.paired();
-    let begin = Instant::now();
     let job = predicted(&mut client, 5e3);
     let (state, fault) = end(&mut client, job);
     let said = fault.expect("a reason").message;
     assert_eq!(state, JobState::Failed);
     assert!(said.contains("may take 4 s") && said.contains("split the sweep"), "{said}");
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    let results = client.follow(job, 0).into_iter();
+    assert_eq!(results.filter(|event| matches!(event.event, JobEvent::Started { .. })).count(), 0);
     // Three times the prediction and the slack would be longer than the kind may take.
     let begin = Instant::now();
     let job = predicted(&mut client, 3e3);
-    assert_eq!(client.end_of(job), (JobState::Failed, Some(FaultCode::Hung)));
-    let took = begin.elapsed().as_secs_f64();
-    assert!((3.9..7.0).contains(&took), "{took}");
+    let (_, fault) = end(&mut client, job);
+    let fault = fault.expect("a reason");
+    let said = "the job took longer than the allowed 4.0 s";
+    assert_eq!((fault.code, &*fault.message), (FaultCode::Hung, said));
+    assert!(begin.elapsed() >= Duration::from_millis(3900), "{:?}", begin.elapsed());
     // With the limits of a release, a sweep that takes more than an hour is accepted, and one of more than a day is not.
     let daemon = Daemon::start(&hooked(json!({ "scripted": true })));
     let (mut client, _) = daemon.paired();
     for (hours, ms, runs) in [(5.6, 2e7, true), (22.2, 8e7, true), (25.0, 9e7, false)] {
         let job = predicted(&mut client, ms);
-        thread::sleep(Duration::from_millis(300));
+        // It has started with its prediction, or was refused by it.
+        client.follow_some(job, 0, 2);
         client.ask(ClientMessage::CancelJob { job });
         let expected = if runs { JobState::Canceled } else { JobState::Failed };
         assert_eq!(client.end_of(job).0, expected, "{hours} h");
@@ -117,12 +120,10 @@ fn a_worker_ends_before_the_machine_swaps() {
     fs::write(&left, "300000000").expect("ours");
     thread::sleep(Duration::from_millis(1200));
     assert_eq!(daemon.children().len(), 1, "little is enough");
-    let begin = Instant::now();
     fs::write(&left, "200000000").expect("ours");
     let (state, fault) = end(&mut client, job);
     let said = fault.expect("a reason").message.replace('\u{202f}', " ");
     assert!(state == JobState::Failed && said.contains("only 200 MB of memory was left"), "{said}");
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     daemon.wait_for("no worker", || daemon.children().is_empty());
     fs::write(&left, "8000000000").expect("ours");
     let job = client.scripted(1, 1, Act::Finish);

@@ -15,7 +15,7 @@ use protocol::server::ServerMessage;
 use serde_json::{Value, json};
 
 use crate::binary::{Folder, program};
-use crate::harness::{Daemon, Setup, hooked, scripting};
+use crate::harness::{Daemon, PATIENCE, Setup, hooked, scripting};
 use crate::script::Act;
 use crate::socket::{Client, random};
 
@@ -287,7 +287,7 @@ fn a_worker_ends_with_its_daemon() {
         stat.map_or(true, |stat| stat.contains(") Z "))
     };
     let start = Instant::now();
-    while !is_gone() && start.elapsed() < Duration::from_secs(20) {
+    while !is_gone() && start.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(10));
     }
     let gone = is_gone();

@@ -19,7 +19,7 @@ use sha2::Sha256;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Error, Message, WebSocket};
 
-use crate::harness::Daemon;
+use crate::harness::{Daemon, PATIENCE};
 use crate::script::{Act, Script};
 
 /// The key and identity that a paired page stores.
@@ -155,7 +155,7 @@ impl Client {
     /// Sends a first message; `Err` if the daemon closes the socket because of it.
     pub(crate) fn first(&mut self, ask: ClientMessage) -> Result<ServerMessage, Closed> {
         self.send(&serde_json::to_string(&Ask { id: 0, ask }).expect("text keys"));
-        match self.hear(Duration::from_secs(20)) {
+        match self.hear(PATIENCE) {
             Heard::Say(say) if !matches!(say.say, ServerMessage::Bye(_)) => Ok(say.say),
             Heard::Say(Say { say: ServerMessage::Bye(fault), .. }) => {
                 Err(Closed { bye: Some(fault.code), ..self.closed() })
@@ -185,7 +185,7 @@ impl Client {
 
     pub(crate) fn answer(&mut self, id: u32) -> ServerMessage {
         loop {
-            match self.hear(Duration::from_secs(20)) {
+            match self.hear(PATIENCE) {
                 Heard::Say(Say { id: Some(given), say }) if given == id => return say,
                 Heard::Say(Say { say, .. }) => self.pushed.push_back(say),
                 other => panic!("waiting for {id}: {other:?}"),
@@ -226,9 +226,9 @@ impl Client {
 
     /// Waits for the end of the socket.
     pub(crate) fn closed(&mut self) -> Closed {
-        let (mut bye, end) = (None, Instant::now() + Duration::from_secs(20));
+        let (mut bye, end) = (None, Instant::now() + PATIENCE);
         while Instant::now() < end {
-            match self.hear(Duration::from_secs(20)) {
+            match self.hear(PATIENCE) {
                 Heard::Closed(code) => return Closed { code, bye },
                 Heard::Say(Say { say: ServerMessage::Bye(fault), .. }) => bye = Some(fault.code),
                 Heard::Say(_) => {}
@@ -251,7 +251,7 @@ impl Client {
 
     /// The code of the next message, if it is a fault.
     pub(crate) fn answer_or_push(&mut self) -> Option<FaultCode> {
-        match self.push(Duration::from_secs(5)) {
+        match self.push(PATIENCE) {
             Some(ServerMessage::Fault(fault)) => Some(fault.code),
             _ => None,
         }
@@ -295,7 +295,7 @@ impl Client {
         let mut last = self.subscribe(job, after);
         let mut events = Vec::new();
         while events.len() < most {
-            let pushed = self.push(Duration::from_secs(20));
+            let pushed = self.push(PATIENCE);
             let Some(ServerMessage::Event(event)) = pushed else { panic!("{pushed:?}") };
             if event.job != job {
                 continue;

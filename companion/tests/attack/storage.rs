@@ -11,7 +11,7 @@ use protocol::job::{JobEvent, JobState, JobSummary};
 use protocol::server::ServerMessage;
 use serde_json::json;
 
-use crate::harness::{Daemon, Setup, hooked, scripting};
+use crate::harness::{Daemon, PATIENCE, Setup, hooked, scripting};
 use crate::script::Act;
 use crate::socket::{Client, Key, random, script};
 
@@ -57,7 +57,7 @@ fn kills_at_any_place_lose_nothing_acknowledged() {
         let (request, spec) = (random(), script(3, 30, Act::Finish));
         let start = ClientMessage::StartJob(StartJob { request, job: spec.clone() });
         client.ask_only(start);
-        let answer = client.push(Duration::from_secs(5));
+        let answer = client.push(PATIENCE);
         let accepted = matches!(answer, Some(ServerMessage::Accepted(_)));
         // Messages from before the kill may still arrive.
         assert!(accepted || !acknowledged, "{row}: {answer:?}");

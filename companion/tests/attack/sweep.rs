@@ -11,7 +11,7 @@ use protocol::fault::FaultCode;
 use protocol::job::{JobEvent, JobSpec, JobState, NumberedEvent};
 use protocol::server::ServerMessage;
 
-use crate::harness::{Daemon, Setup};
+use crate::harness::{Daemon, PATIENCE, Setup};
 use crate::socket::random;
 
 fn sweep() -> BenchSpec {
@@ -39,7 +39,7 @@ fn a_daemon_killed_during_a_sweep_keeps_every_point() {
     // Waits for events until two points are measured.
     let mut seen = client.follow_some(accepted.job, 0, 1);
     while results(&seen) < 2 {
-        match client.push(Duration::from_secs(20)) {
+        match client.push(PATIENCE) {
             Some(ServerMessage::Event(event)) => seen.push(event),
             other => panic!("{other:?}"),
         }
