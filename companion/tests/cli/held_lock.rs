@@ -11,8 +11,10 @@ use crate::run::{Ends, Folder, line, program};
 fn a_revocation_behind_a_stopped_program_says_within_a_second_why_it_waits() {
     let folder = Folder::new();
     let state = folder.path("state");
+    let begin = Instant::now();
     let made = line(&format!("keys new --name page --scope read --state {state}"));
     assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let usual = begin.elapsed();
     let lock = File::open(folder.path("state/keys.lock")).expect("the verb made it");
     lock.lock().expect("nobody else has it");
     let mut command = program();
@@ -22,8 +24,8 @@ fn a_revocation_behind_a_stopped_program_says_within_a_second_why_it_waits() {
     let mut stderr = BufReader::new(waits.0.stderr.take().expect("piped"));
     let mut said = String::new();
     stderr.read_line(&mut said).expect("a line");
-    // A program starts more slowly on a machine under load.
-    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+    // A program starts more slowly on a machine under load: by as much as the one that made the key.
+    assert!(begin.elapsed() < Duration::from_secs(3) + 4 * usual, "{:?}", begin.elapsed());
     assert!(said.starts_with("waiting, for 5 s at most, for another program"), "{said}");
     assert!(said.contains("keys.lock"), "{said}");
     lock.unlock().expect("it was locked");

@@ -192,10 +192,10 @@ mod tests {
         }
         // A thousand waits would take 40 s.
         assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
-        let patient = PatientSensors { limit: Duration::from_secs(10), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5));
         drop(release);
-        let answers = (0..200).find_map(|_| {
+        let answers = (0..6000).find_map(|_| {
             thread::sleep(Duration::from_millis(10));
             sensors.ask("a meter", |_| Ok(3.0)).ok()
         });
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn meters_that_hang_leave_their_places_to_healthy_ones() {
         let (sensors, _machine) = impatient("places");
-        let patient = PatientSensors { limit: Duration::from_secs(10), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
         let (why, release) = hang(&sensors, 2 * MOST_THREADS);
         assert!(why.iter().all(|why| why.starts_with("no answer")), "{why:?}");
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5), "behind all of them");
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_is_bounded() {
         let (sensors, _machine) = impatient("bounded");
-        let patient = PatientSensors { limit: Duration::from_secs(10), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5));
         let (why, release) = hang(&sensors, MOST_LATE + 1);
         assert!(why[..MOST_LATE].iter().all(|why| why.starts_with("no answer")), "{why:?}");
@@ -254,12 +254,12 @@ mod tests {
     #[test]
     fn one_thread_reads_all_that_answer() {
         let (sensors, _machine) = impatient("one");
+        // Nobody is late, so nobody starts a second thread.
+        let sensors = PatientSensors { limit: Duration::from_secs(60), ..sensors };
         for _ in 0..20 {
-            // A machine under load may be late once.
-            let _ = sensors.ask("/proc/loadavg", Sensors::load);
-            let _ = sensors.ask("folders", |sensors| Ok(sensors.folder("proc")));
+            sensors.ask("/proc/loadavg", Sensors::load).unwrap();
+            sensors.ask("folders", |sensors| Ok(sensors.folder("proc"))).unwrap();
         }
-        let number = locked(&sensors.threads).number;
-        assert!(number <= 3, "{number}");
+        assert_eq!(locked(&sensors.threads).number, 1);
     }
 }

@@ -86,7 +86,7 @@ impl Running {
 
     /// The lines of the audit log about an action, once there are so many.
     fn logged(&self, action: &str, lines: usize) -> Vec<Value> {
-        for _ in 0..100 {
+        for _ in 0..1200 {
             let text = fs::read_to_string(self.folder.join("state/audit.jsonl")).expect("a log");
             let all = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
             let found: Vec<Value> = all.filter(|line| line["action"] == action).collect();
@@ -266,10 +266,14 @@ fn those_who_guess_wait_and_the_owner_does_not() {
     for _ in 0..12 {
         let start = Instant::now();
         let code = running.open().identify(wrong).unwrap_err().0;
-        ends.push((code, start.elapsed() >= Duration::from_millis(90)));
+        ends.push((code, start.elapsed()));
     }
-    assert_eq!(ends[..10], [(Some(close::UNAUTHENTICATED), false); 10]);
-    assert_eq!(ends[10..], [(Some(close::RATE), true); 2]);
+    // Each answer may be late on a loaded machine, but not all ten of those that nobody delays.
+    let (soon, late) = ends.split_at(10);
+    assert!(soon.iter().all(|end| end.0 == Some(close::UNAUTHENTICATED)), "{ends:?}");
+    assert!(soon.iter().any(|end| end.1 < Duration::from_millis(90)), "{ends:?}");
+    assert!(late.iter().all(|end| end.0 == Some(close::RATE)), "{ends:?}");
+    assert!(late.iter().all(|end| end.1 >= Duration::from_millis(90)), "{ends:?}");
     running.open().identify(key).expect("the owner gets in");
 }
 
@@ -321,7 +325,7 @@ fn the_last_use_of_a_key_is_stored() {
     let before = used();
     fs::write(running.folder.join("clock"), "7200").expect("its folder");
     running.open().identify(key).expect("a good key");
-    let stored = (0..100).any(|_| {
+    let stored = (0..1200).any(|_| {
         thread::sleep(Duration::from_millis(50));
         used() >= before + 7_200_000
     });
