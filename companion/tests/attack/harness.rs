@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::binary::{Ends, Folder, daemon};
-pub(crate) use crate::patience::{PATIENCE, promised};
+pub(crate) use crate::patience::{PATIENCE, limited, promised, scripting};
 
 /// A running daemon.
 pub(crate) struct Daemon {
@@ -67,16 +67,6 @@ impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
-}
-
-/// Hooks for scripted jobs. No worker of a loaded machine is as late as these limits.
-pub(crate) fn scripting() -> Setup {
-    limited(60_000, 60_000)
-}
-
-/// The same with limits of silence and of time beyond the prediction, in ms.
-pub(crate) fn limited(silence_ms: u32, slack_ms: u32) -> Setup {
-    hooked(json!({ "scripted": true, "silence_ms": silence_ms, "slack_ms": slack_ms }))
 }
 
 pub(crate) fn hooked(hooks: Value) -> Setup {

@@ -11,6 +11,7 @@ use protocol::server::ServerMessage;
 
 use crate::binary::{Folder, TURN};
 use crate::harness::{Daemon, Setup, children_of, limited, promised, scripting};
+use crate::patience::measuring;
 use crate::script::{Act, Script};
 use crate::socket::{Client, job_of, random};
 
@@ -172,7 +173,7 @@ fn a_job_may_take_three_times_its_prediction() {
 /// Measures for real: two formats of one small GEMV, with heartbeats, a check and the conditions.
 #[test]
 fn a_spot_check_measures_on_this_machine() {
-    let daemon = Daemon::start(&Setup::default());
+    let daemon = Daemon::start(&measuring());
     let (mut client, _) = daemon.paired();
     let bench = BenchSpec {
         what: BenchKind::Gemv,
@@ -213,7 +214,7 @@ fn a_spot_check_measures_on_this_machine() {
 /// Measures the kernels of a layer for real, with small sizes by name, and refuses sizes that no kernel has.
 #[test]
 fn kernels_of_a_layer_are_measured_by_their_sizes() {
-    let daemon = Daemon::start(&Setup::default());
+    let daemon = Daemon::start(&measuring());
     let (mut client, _) = daemon.paired();
     let sizes = |all: &[(&str, u64)]| -> std::collections::BTreeMap<String, u64> {
         all.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect()
@@ -238,12 +239,14 @@ fn kernels_of_a_layer_are_measured_by_their_sizes() {
         let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
             panic!("no job for {what:?}")
         };
-        let records = client.follow(accepted.job, 0).into_iter().filter_map(|it| match it.event {
+        let events = client.follow(accepted.job, 0);
+        let end = events.last().map(|event| event.event.clone());
+        let records = events.into_iter().filter_map(|it| match it.event {
             JobEvent::Result { record } => Some(*record),
             _ => None,
         });
         let records: Vec<_> = records.collect();
-        assert_eq!(records.len(), 1, "{what:?}");
+        assert_eq!(records.len(), 1, "{what:?}: {end:?}");
         assert_eq!((&*records[0].kernel, &records[0].sizes), (what.key(), &sizes(&all)));
         assert!(records[0].check.passed && records[0].shape.is_none(), "{what:?}");
     }
