@@ -192,7 +192,7 @@ mod tests {
         }
         // A thousand waits would take 40 s.
         assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
-        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_mins(1), ..sensors.clone() };
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5));
         drop(release);
         let answers = (0..6000).find_map(|_| {
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn meters_that_hang_leave_their_places_to_healthy_ones() {
         let (sensors, _machine) = impatient("places");
-        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_mins(1), ..sensors.clone() };
         let (why, release) = hang(&sensors, 2 * MOST_THREADS);
         assert!(why.iter().all(|why| why.starts_with("no answer")), "{why:?}");
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5), "behind all of them");
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_is_bounded() {
         let (sensors, _machine) = impatient("bounded");
-        let patient = PatientSensors { limit: Duration::from_secs(60), ..sensors.clone() };
+        let patient = PatientSensors { limit: Duration::from_mins(1), ..sensors.clone() };
         assert_eq!(patient.ask("/proc/loadavg", Sensors::load), Ok(0.5));
         let (why, release) = hang(&sensors, MOST_LATE + 1);
         assert!(why[..MOST_LATE].iter().all(|why| why.starts_with("no answer")), "{why:?}");
@@ -255,7 +255,7 @@ mod tests {
     fn one_thread_reads_all_that_answer() {
         let (sensors, _machine) = impatient("one");
         // Nobody is late, so nobody starts a second thread.
-        let sensors = PatientSensors { limit: Duration::from_secs(60), ..sensors };
+        let sensors = PatientSensors { limit: Duration::from_mins(1), ..sensors };
         for _ in 0..20 {
             sensors.ask("/proc/loadavg", Sensors::load).unwrap();
             sensors.ask("folders", |sensors| Ok(sensors.folder("proc"))).unwrap();
