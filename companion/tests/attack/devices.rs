@@ -1,7 +1,7 @@
 //! Several devices in one machine: the daemon's hello lists them, a job runs on the one that it names, and one that is unknown, gone or
 //! vanishes in mid-job ends the job with a sentence. The second device is the scripted one.
 
-use protocol::ability::DeviceAbility;
+use protocol::ability::{Abilities, DeviceAbility};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
 use protocol::device::DeviceName;
 use protocol::fault::{Fault, FaultCode};
@@ -246,16 +246,33 @@ pub(crate) fn emulated_gpu(folder: &Folder) -> String {
     libraries
 }
 
+/// A daemon of a machine with the GPU of tests.
+struct EmulatedGpu {
+    folder: Folder,
+    libraries: String,
+    daemon: Daemon,
+    client: Client,
+    able: Box<Abilities>,
+}
+
+impl EmulatedGpu {
+    fn start() -> Self {
+        let folder = Folder::new();
+        let libraries = emulated_gpu(&folder);
+        let mut setup = hooked(json!({ "quick_plan": 3 }));
+        setup.flags.extend(["--cuda-libs".to_owned(), libraries.clone()]);
+        let daemon = Daemon::start(&setup);
+        let (client, _) = daemon.paired();
+        let able = client.hello.can.clone().expect("abilities");
+        Self { folder, libraries, daemon, client, able }
+    }
+}
+
 /// Products of matrices by the library of tests, in a worker under all locks.
 #[test]
 fn a_gpu_multiplies_matrices_and_its_products_are_roofs() {
-    let folder = Folder::new();
-    let libraries = emulated_gpu(&folder);
-    let mut setup = hooked(json!({ "quick_plan": 3 }));
-    setup.flags.extend(["--cuda-libs".to_owned(), libraries.clone()]);
-    let daemon = Daemon::start(&setup);
-    let (mut client, _) = daemon.paired();
-    let able = client.hello.can.clone().expect("abilities");
+    let gpu = EmulatedGpu::start();
+    let EmulatedGpu { folder: _folder, daemon: _daemon, libraries, mut client, able } = gpu;
     let matrices = able.devices[1].kernels.iter().find(|it| it.kernel == "gemm").expect("GEMM");
     let elements = ["fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "int8"];
     assert_eq!(matrices.formats, elements);
@@ -303,13 +320,8 @@ fn a_gpu_multiplies_matrices_and_its_products_are_roofs() {
 /// and the GPU are not real.
 #[test]
 fn a_gpu_is_measured_and_a_failure_of_it_ends_one_job_only() {
-    let folder = Folder::new();
-    let libraries = emulated_gpu(&folder);
-    let mut setup = hooked(json!({ "quick_plan": 3 }));
-    setup.flags.extend(["--cuda-libs".to_owned(), libraries.clone()]);
-    let daemon = Daemon::start(&setup);
-    let (mut client, _) = daemon.paired();
-    let able = client.hello.can.clone().expect("abilities");
+    let gpu = EmulatedGpu::start();
+    let EmulatedGpu { folder: _folder, daemon: _daemon, libraries, mut client, able } = gpu;
     let ids: Vec<String> = able.devices.iter().map(DeviceAbility::id).collect();
     assert_eq!(ids, ["cpu:0", "cuda:0"]);
     let formats = able.devices[1].kernels.iter().find(|it| it.kernel == "gemv").expect("products");
