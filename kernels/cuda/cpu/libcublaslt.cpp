@@ -5,6 +5,13 @@
 //   lt_fails        it does not start                      lt_refuses=N    algorithms before the Nth do not run (from 0)
 //   lt_tf32         FP32 runs in TF32                      lt_in_half      half of the result is left unwritten
 //   lt_slow=N       algorithms before the Nth take long
+//   lt_status=N     no algorithm runs, with this answer, and the GPU works on
+//   lt_cold=N       the first N products take long, as with the clock of a GPU that rested
+//   lt_best=N       algorithms other than the Nth take somewhat longer
+//   lt_hiccup=N     the Nth product by that one takes very long
+//   lt_wide=N       bytes of the attributes of an algorithm (4)
+//
+// A copy of it by the name of version 13 has that version, and like CUDA 13 no algorithm for architectures before 7.5, where it starts.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +19,8 @@
 #include <functional>
 #include <thread>
 #include <vector>
+
+#include <dlfcn.h>
 
 extern "C" int emulated_start(void *stream, const std::function<void()> *work);
 extern "C" int emulated_has(uint64_t address, size_t bytes);
@@ -189,7 +198,12 @@ void multiply(const Product &product, const Layout &a, const Layout &b, const La
 
 #define LT extern "C" __attribute__((visibility("default")))
 
-LT size_t cublasLtGetVersion() { return size_t(emulated_word("lt", 120901)); }
+static bool is_13() {
+    Dl_info own;
+    return dladdr(reinterpret_cast<void *>(&is_13), &own) && std::strstr(own.dli_fname, "libcublasLt.so.13");
+}
+
+LT size_t cublasLtGetVersion() { return size_t(emulated_word("lt", is_13() ? 130000 : 120901)); }
 
 LT Status cublasLtCreate(void **handle) {
     if (emulated_word("lt_fails", 0)) return NOT_INITIALIZED;
@@ -251,6 +265,7 @@ LT Status cublasLtMatmulAlgoGetHeuristic(void *handle, const Product *product, c
                                          const Wish *wish, int most, Found *found, int *count) {
     *count = 0;
     if (!handle || most < 1 || c->type != d->type) return INVALID_VALUE;
+    if (is_13() && emulated_word("capability", 90) < 75) return NOT_SUPPORTED;
     if (emulated_word("lt_none", 0) || !is_possible(*product, *a, *b, *d)) return NOT_SUPPORTED;
     for (int number = 0; number < ALGORITHMS && *count < most; ++number) {
         const bool splits = number == ALGORITHMS - 1;
@@ -263,8 +278,11 @@ LT Status cublasLtMatmulAlgoGetHeuristic(void *handle, const Product *product, c
 }
 
 LT Status cublasLtMatmulAlgoConfigGetAttribute(const Algorithm *algorithm, int attribute, void *value, size_t bytes, size_t *written) {
-    if (algorithm->magic != MAGIC || bytes != sizeof(uint32_t)) return INVALID_VALUE;
-    uint32_t number = 0;
+    const size_t needed = size_t(emulated_word("lt_wide", sizeof(uint32_t)));
+    if (algorithm->magic != MAGIC || (bytes != 0 && bytes < needed)) return INVALID_VALUE;
+    *written = needed;
+    if (bytes == 0) return SUCCESS;
+    uint64_t number = 0;
     switch (attribute) {
     case 0: number = uint32_t(60 + algorithm->number); break; // its number
     case 1: number = 20; break;                               // its tile
@@ -272,8 +290,7 @@ LT Status cublasLtMatmulAlgoConfigGetAttribute(const Algorithm *algorithm, int a
     case 6: number = 4; break; // its stages
     default: return INVALID_VALUE;
     }
-    std::memcpy(value, &number, bytes);
-    *written = bytes;
+    std::memcpy(value, &number, needed);
     return SUCCESS;
 }
 
@@ -292,11 +309,19 @@ LT Status cublasLtMatmul(void *handle, const Product *product, const void *alpha
     if (workspace_bytes < needed || (needed && (workspace % 256 != 0 || !emulated_has(workspace, needed)))) return INVALID_VALUE;
     const long long number = (long long)(algorithm->number);
     if (number < emulated_word("lt_refuses", 0)) return NOT_SUPPORTED;
-    const bool is_slow = number < emulated_word("lt_slow", 0);
+    if (const Status told = Status(emulated_word("lt_status", 0))) return told;
+    static long long products = 0;
+    ++products;
+    const bool is_slow = number < emulated_word("lt_slow", 0) || products <= emulated_word("lt_cold", 0);
+    const long long best = emulated_word("lt_best", -1);
+    static long long of_best = 0;
+    of_best += number == best;
+    const bool hiccups = number == best && of_best == emulated_word("lt_hiccup", 0);
+    const int milliseconds = hiccups ? 300 : is_slow ? 20 : best >= 0 && number != best ? 3 : 0;
     const uint64_t columns = emulated_word("lt_in_half", 0) ? d->columns / 2 : d->columns;
     const Operands at = {reinterpret_cast<const char *>(a_at), reinterpret_cast<const char *>(b_at), reinterpret_cast<char *>(d_at)};
-    const std::function<void()> work = [product = *product, a = *a, b = *b, d = *d, at, columns, is_slow] {
-        if (is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::function<void()> work = [product = *product, a = *a, b = *b, d = *d, at, columns, milliseconds] {
+        if (milliseconds) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
         multiply(product, a, b, d, at, columns);
     };
     return emulated_start(stream, &work) == 0 ? SUCCESS : EXECUTION_FAILED;

@@ -6,8 +6,6 @@ mod functions;
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use libloading::os::unix::Library;
-
 use super::gpu::Gpu;
 use super::libraries;
 use super::programs::words;
@@ -57,7 +55,8 @@ pub(super) struct CublasLt {
 }
 
 impl CublasLt {
-    /// Starts the newest version that the driver knows and that works.
+    /// Starts the newest version that the driver knows, that has kernels for the architecture and that proposes an algorithm: a version may
+    /// start on a GPU that it has left behind, and multiply nothing there.
     ///
     /// # Errors
     /// When there is none, with the reason of each.
@@ -66,8 +65,15 @@ impl CublasLt {
         let mut reasons = Vec::new();
         for it in libraries::found().iter().filter(|it| it.library == libraries::Library::CublasLt)
         {
-            match Self::of(gpu, it.opened, known) {
-                Ok(found) => return Ok(Rc::new(found)),
+            match Self::of(gpu, it, known) {
+                Ok(found) => match Rc::new(found).multiplies() {
+                    Ok(library) => return Ok(library),
+                    // A GPU that failed says so again, and no other version works on it.
+                    Err(fault) => {
+                        gpu.synchronize()?;
+                        reasons.push(words(&fault));
+                    }
+                },
                 Err(why) => reasons.push(why),
             }
         }
@@ -81,8 +87,9 @@ impl CublasLt {
     }
 
     #[expect(unsafe_code, reason = "functions of a library in C")]
-    fn of(gpu: &Rc<Gpu>, library: &'static Library, known: u32) -> Result<Self, String> {
-        let functions = Functions::of(library)?;
+    fn of(gpu: &Rc<Gpu>, it: &libraries::Found, known: u32) -> Result<Self, String> {
+        libraries::serves(it, gpu.facts.capability, known)?;
+        let functions = Functions::of(it.opened)?;
         // The variable makes FP32 of TF32, or the other way round, without a word.
         if let Some(name) = ARITHMETIC.iter().find(|name| std::env::var_os(name).is_some()) {
             return Err(format!("{name} is set, which changes its arithmetic"));
@@ -102,6 +109,14 @@ impl CublasLt {
             Ok(status) => Err(format!("{name}: {}", sentence(status))),
             Err(fault) => Err(format!("{name}: {}", words(&fault))),
         }
+    }
+
+    /// This library, if it has an algorithm for a small product in FP32, which every architecture multiplies.
+    fn multiplies(self: Rc<Self>) -> Result<Rc<Self>, Fault> {
+        let (element, side) = (Element::Fp32, 64);
+        let shape = GemmShape { element, m: side, n: side, k: side };
+        Product::new(Rc::clone(&self), shape)?.candidates(0)?;
+        Ok(self)
     }
 
     /// The fault of an answer that is no success.
@@ -292,19 +307,30 @@ impl Product {
         self.library.done(status)
     }
 
+    /// An attribute of an algorithm. The header and the manual differ in the types of some, so the library is asked for the size.
+    fn told(&self, candidate: &Candidate, attribute: u32) -> Option<i64> {
+        let algorithm = &raw const candidate.algorithm;
+        let (mut value, mut size) = ([0_u8; 8], 0_usize);
+        let tell = self.library.functions.tell;
+        // SAFETY: the library reads the algorithm and writes the size that it needs.
+        let status = unsafe { tell(algorithm, attribute, core::ptr::null_mut(), 0, &raw mut size) };
+        if status != 0 || size > value.len() {
+            return None;
+        }
+        let mut written = 0_usize;
+        // SAFETY: the library reads the algorithm and writes that many bytes, for which there is room.
+        let status = unsafe {
+            tell(algorithm, attribute, value.as_mut_ptr().cast(), size, &raw mut written)
+        };
+        (status == 0 && written == size).then(|| number(&value[..size])).flatten()
+    }
+
     /// The route of a product by an algorithm that was the fastest of so many.
     pub(super) fn route(&self, candidate: &Candidate, tried: usize) -> String {
         use constant::{ALGO_ID, ALGO_SPLITK_NUM, ALGO_STAGES_ID, ALGO_TILE_ID};
         let tell = |attribute| {
-            let (mut value, mut written) = (0_u32, 0_usize);
-            let bytes = size_of::<u32>();
-            // SAFETY: the library reads the algorithm and writes four bytes.
-            let status = unsafe {
-                let to = (&raw mut value).cast();
-                let algorithm = &raw const candidate.algorithm;
-                (self.library.functions.tell)(algorithm, attribute, to, bytes, &raw mut written)
-            };
-            if status == 0 { value.to_string() } else { "unknown".to_owned() }
+            self.told(candidate, attribute)
+                .map_or_else(|| "unknown".to_owned(), |it| it.to_string())
         };
         format!(
             "{}, algorithm {} (tile {}, stages {}, split-K {}), the fastest of {tried}",
@@ -314,5 +340,35 @@ impl Product {
             tell(ALGO_STAGES_ID),
             tell(ALGO_SPLITK_NUM),
         )
+    }
+}
+
+/// A signed number of so many bytes, the lowest first.
+fn number(bytes: &[u8]) -> Option<i64> {
+    Some(match *bytes {
+        [byte] => i64::from(byte.cast_signed()),
+        [a, b] => i64::from(i16::from_le_bytes([a, b])),
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => i64::from_le_bytes(bytes.try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn attributes_of_every_size_are_read() {
+        for (bytes, expected) in [
+            (&[3][..], Some(3)),
+            (&[255, 255], Some(-1)),
+            (&[2, 1, 0, 0], Some(258)),
+            (&[255, 255, 255, 255], Some(-1)),
+            (&[1, 0, 0, 0, 1, 0, 0, 0], Some((1 << 32) + 1)),
+            (&[1, 0, 0], None),
+            (&[], None),
+        ] {
+            assert_eq!(number(bytes), expected, "{bytes:?}");
+        }
     }
 }

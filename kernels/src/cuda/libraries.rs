@@ -78,6 +78,30 @@ pub fn found() -> &'static [Found] {
     })
 }
 
+/// Architecture at which the libraries of a version of CUDA begin: CUDA 13 left out all before 7.5.
+const BEGINS: [(u32, (u32, u32)); 1] = [(13, (7, 5))];
+
+/// Whether a library's version has kernels for an architecture and a driver of a version of CUDA knows it, by the version in its name.
+///
+/// # Errors
+/// The reason why not.
+pub fn serves(found: &Found, capability: (u32, u32), cuda: u32) -> Result<(), String> {
+    let name = found.file.file_name().unwrap_or_default().to_string_lossy();
+    let version =
+        name.split_once(".so.").and_then(|(_, rest)| rest.split('.').next()?.parse().ok());
+    if version > Some(cuda) {
+        return Err(format!("{name} needs a later driver, and this one has CUDA {cuda}"));
+    }
+    let begin = BEGINS.into_iter().filter(|(since, _)| version >= Some(*since));
+    match begin.map(|(_, begin)| begin).max().filter(|begin| capability < *begin) {
+        Some((major, minor)) => Err(format!(
+            "{name} has no kernels for architecture {}.{}, only from {major}.{minor} on",
+            capability.0, capability.1
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Opens one library and no other, for a process that needs nothing else of CUDA.
 pub fn alone(library: Library) -> Option<Found> {
     library.names().iter().find_map(|name| open(library, name))
@@ -135,7 +159,12 @@ fn open_file(library: Library, file: &Path) -> Option<Found> {
     use libloading::os::unix::{Library as Opened, RTLD_GLOBAL, RTLD_NOW};
     // SAFETY: the names are those of CUDA's libraries, whose start-up code has no demands on the process.
     let opened = unsafe { Opened::open(Some(file), RTLD_NOW | RTLD_GLOBAL) }.ok()?;
-    let file = if file.is_absolute() { file.to_owned() } else { mapped(file) };
+    let (opened, by_loader) = path_of(opened);
+    let file = if file.is_absolute() {
+        file.to_owned()
+    } else {
+        by_loader.unwrap_or_else(|| file.to_owned())
+    };
     Some(Found { library, file, opened: Box::leak(Box::new(opened)) })
 }
 
@@ -145,17 +174,38 @@ const fn open_file(_: Library, _: &Path) -> Option<Found> {
     None
 }
 
-/// The file of a library that the loader found by its name, beside which the one of that name lies.
+/// A library with the path by which the loader opened it. A name says less: another version of it may be open, too.
 #[cfg(target_os = "linux")]
-fn mapped(name: &Path) -> PathBuf {
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let stem = name.to_string_lossy().split(".so").next().unwrap_or_default().to_owned() + ".so";
-    let paths = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    let is_it = |path: &&Path| {
-        path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&stem))
+#[expect(unsafe_code, reason = "a question to the loader")]
+fn path_of(
+    opened: libloading::os::unix::Library,
+) -> (libloading::os::unix::Library, Option<PathBuf>) {
+    use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+    use std::os::unix::ffi::OsStrExt;
+
+    /// The beginning of what the loader knows of a library, as `link.h` has it.
+    #[repr(C)]
+    struct LinkMap {
+        _base: usize,
+        name: *const c_char,
+    }
+    const LINK_MAP: c_int = 2;
+    // SAFETY: the function is the C library's, of this type.
+    unsafe extern "C" {
+        fn dlinfo(handle: *mut c_void, question: c_int, answer: *mut c_void) -> c_int;
+    }
+    let handle = opened.into_raw();
+    let mut map: *const LinkMap = core::ptr::null();
+    // SAFETY: the library is open; the loader writes the address of a structure that lives as long, whose name ends with zero.
+    let path = unsafe {
+        let told = dlinfo(handle, LINK_MAP, (&raw mut map).cast());
+        let name =
+            (told == 0 && !map.is_null()).then(|| (*map).name).filter(|name| !name.is_null());
+        name.map(|name| PathBuf::from(OsStr::from_bytes(CStr::from_ptr(name).to_bytes())))
     };
-    let folder = paths.filter(is_it).find_map(Path::parent);
-    folder.map_or_else(|| name.to_owned(), |folder| folder.join(name))
+    // SAFETY: the handle is the one of above.
+    let opened = unsafe { libloading::os::unix::Library::from_raw(handle) };
+    (opened, path.filter(|path| path.is_absolute()))
 }
 
 /// Why the driver that was found is not the one that the bindings would take: they ask for `libcuda.so` first, which may be the stub of a
@@ -238,6 +288,40 @@ mod tests {
         let found = of_packages(&root);
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(found, [packages.join("cuda_nvrtc/lib"), packages.join("cu13/lib")]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_version_serves_the_architectures_that_it_has_kernels_for() {
+        let found = |name: &str| Found { file: PathBuf::from("/a").join(name), ..any() };
+        for (name, capability, expected) in [
+            ("libcublasLt.so.13", (7, 0), false),
+            ("libcublasLt.so.13", (6, 1), false),
+            ("libcublasLt.so.13", (7, 5), true),
+            ("libcublasLt.so.14", (7, 0), false),
+            ("libcublasLt.so.12", (7, 0), true),
+            ("libcublasLt.so.11", (6, 1), true),
+            ("libcublasLt.so", (7, 0), true),
+        ] {
+            let serves = serves(&found(name), capability, 14);
+            assert_eq!(serves.is_ok(), expected, "{name} {capability:?}: {serves:?}");
+        }
+        let why = serves(&found("libcublasLt.so.13"), (9, 0), 12).unwrap_err();
+        assert_eq!(why, "libcublasLt.so.13 needs a later driver, and this one has CUDA 12");
+    }
+
+    /// A library that every machine has, by the loader's path.
+    #[cfg(target_os = "linux")]
+    fn any() -> Found {
+        open_file(Library::CublasLt, Path::new("libc.so.6")).expect("the C library")
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_loader_tells_the_path_of_a_library_that_it_found_by_name() {
+        let found = any();
+        assert!(found.file.is_absolute() && found.file.is_file(), "{found:?}");
+        assert!(found.file.ends_with("libc.so.6"), "{found:?}");
     }
 
     #[test]

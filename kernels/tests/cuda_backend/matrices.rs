@@ -11,7 +11,8 @@ use kernels::measure::{Stage, Stopped};
 
 use super::{SHORT, gpu, in_a_process, libraries, timed, work};
 
-pub(super) const CASES: [(&str, fn()); 8] = [
+pub(super) const CASES: [(&str, fn()); 9] = [
+    ("versions", versions),
     ("every element", every_element),
     ("chosen", chosen),
     ("refused", refused),
@@ -87,6 +88,15 @@ fn refused() {
     assert!(why.contains(&expected), "{why}");
     // Its kernels of its own run as before.
     assert!(timed(&mut gpu, super::product()).unwrap().check.passed());
+}
+
+/// The version of the library that multiplies.
+fn versions() {
+    let mut gpu = gpu();
+    let kernel = product(Element::Fp32, 8, 32, 32);
+    timed(&mut gpu, kernel).unwrap();
+    let expected = format!("cuBLASLt {}, ", env::var(EXPECTED).unwrap());
+    assert!(gpu.route(kernel).starts_with(&expected), "{}", gpu.route(kernel));
 }
 
 fn impossible_sizes() {
@@ -195,6 +205,13 @@ fn what_the_library_lacks_is_said() {
         &old,
         "products of matrices need the library cuBLASLt: it lacks cublasLtMatmulAlgo",
     );
+    // Version 13 starts on architecture 7.0 and has nothing for it; the one of 12 has.
+    let both = folder_with_both_versions();
+    let volta = [(EXPECTED, "fp32,fp16")];
+    in_a_process("old tensor cores", "capability=70,cuda=13000", Some(&both), &volta);
+    in_a_process("versions", "capability=70,cuda=13000", Some(&both), &[(EXPECTED, "12.9.1")]);
+    in_a_process("versions", "capability=75,cuda=13000", Some(&both), &[(EXPECTED, "13.0.0")]);
+    in_a_process("versions", "capability=90,cuda=12090", Some(&both), &[(EXPECTED, "12.9.1")]);
     in_a_process("impossible sizes", "", Some(own), &[]);
     in_a_process("no library", "", Some(&folder_without_library("fake-cuda-no-products")), &[]);
 }
@@ -209,6 +226,16 @@ fn wrong_products_do_not_pass_and_a_failure_stays() {
     for at in [22, 40, 90] {
         in_a_process("broken", &format!("fails_at={at}"), Some(libraries()), &[]);
     }
+}
+
+/// A folder with the library for products of matrices in version 12 and, as a copy of it, in version 13.
+fn folder_with_both_versions() -> PathBuf {
+    let folder = folder_without_library("fake-cuda-two-products");
+    for version in ["12", "13"] {
+        let copy = folder.join(format!("libcublasLt.so.{version}"));
+        fs::copy(libraries().join("libcublasLt.so.12"), copy).unwrap();
+    }
+    folder
 }
 
 /// A folder of this name with the libraries of tests but the one for products of matrices.
