@@ -10,6 +10,7 @@ use calc_core::units::{Bytes, Hertz};
 use super::call::Call;
 use super::call::streams::{Peak, clock};
 use super::cublaslt::{CublasLt, Product};
+use super::errors::of_this_work;
 use super::facts::Facts;
 use super::gpu::Gpu;
 use super::problem::{Called, Problem, layer, matrices, peaks, products, streams};
@@ -98,8 +99,15 @@ impl Cuda {
             Some(library) => Rc::clone(library),
             None => Rc::clone(self.library.insert(CublasLt::open(gpu)?)),
         };
-        let product = Product::new(library, shape)?;
-        let candidates = product.candidates(workspace)?;
+        let proposed = Product::new(library, shape).and_then(|product| {
+            let candidates = product.candidates(workspace)?;
+            Ok((product, candidates))
+        });
+        let (product, candidates) = match proposed {
+            Ok(proposed) => proposed,
+            // A GPU that failed says so again.
+            Err(fault) => return Err(gpu.synchronize().err().unwrap_or(of_this_work(fault))),
+        };
         let chosen = Rc::clone(&self.chosen);
         let told = Box::new(move |route| chosen.borrow_mut().push((shape, route)));
         Ok(Runner::Product(Box::new(Multiplication { product, candidates, in_use: 0, told })))

@@ -68,6 +68,14 @@ pub fn fault(number: u32, name: &str, bytes: u64) -> Fault {
     Fault::Device(format!("{sentence} ({name})"))
 }
 
+/// The fault of a work that failed while the GPU works: it was refused, and other work runs.
+pub(super) fn of_this_work(fault: Fault) -> Fault {
+    match fault {
+        Fault::Device(why) => Fault::Refused(why),
+        other => other,
+    }
+}
+
 /// Whether an error stays with the process: what is asked after it fails, too.
 pub fn is_sticky(number: u32) -> bool {
     matches!(number, 201 | 214 | 700 | 702..=719 | 999)

@@ -185,6 +185,17 @@ fn the_fastest_algorithm_that_runs_is_chosen_and_named() {
     };
     chosen("", "split-K 1), the fastest of 5;split-K 2), the fastest of 5");
     chosen("lt_refuses=4", "algorithm 64 (tile 20, stages 4, split-K 2), the fastest of 1");
+    // A GPU that rested is slow at first, and a disturbance is not a property of an algorithm: both hit the best one.
+    chosen("lt_cold=12,lt_best=0", "algorithm 60 (");
+    chosen("lt_best=4,lt_hiccup=4", "algorithm 64 (");
+    chosen(
+        "lt_refuses=4,lt_wide=8",
+        "algorithm 64 (tile 20, stages 4, split-K 2), the fastest of 1",
+    );
+    chosen(
+        "lt_refuses=4,lt_wide=2",
+        "algorithm 64 (tile 20, stages 4, split-K 2), the fastest of 1",
+    );
     // The search ends after a second, which these algorithms do not take.
     chosen("lt_slow=4", "algorithm 64 (tile 20, stages 4, split-K 2), the fastest of 5");
 }
@@ -197,6 +208,9 @@ fn what_the_library_lacks_is_said() {
     let own = libraries();
     refused("lt_none", own, "cuBLASLt 12.9.1: it has no algorithm for this product on this GPU");
     refused("lt_refuses=5", own, "cuBLASLt 12.9.1: it has no algorithm for this product");
+    // All algorithms fail, and the GPU works: the product is left out.
+    refused("lt_status=13", own, "cuBLASLt 12.9.1: its kernel failed (status 13)");
+    refused("lt_status=14", own, "cuBLASLt 12.9.1: it failed inside (status 14)");
     refused("lt_fails", own, "cuBLASLt 12.9.1: it cannot start on this GPU (status 1)");
     refused("lt=130000", own, "cuBLASLt 13.0.0 needs a driver of CUDA 13, and this one has 12");
     let old = library_without("cublasLtMatmulAlgoGetHeuristic");
