@@ -165,6 +165,7 @@ impl Quantity {
             GpuQuantity::Utilization => ("gpu_utilization_ratio", Self::Ratio),
             GpuQuantity::MemoryUsed => ("gpu_memory_used_byte", Self::Bytes),
             GpuQuantity::MemoryTotal => ("gpu_memory_total_byte", Self::Bytes),
+            GpuQuantity::MemoryReserved => ("gpu_memory_reserved_byte", Self::Bytes),
             GpuQuantity::Power => ("gpu_power_watt", Self::Watts),
             GpuQuantity::PowerAverage => ("gpu_power_average_watt", Self::Watts),
             GpuQuantity::PowerCap => ("gpu_power_cap_watt", Self::Watts),

@@ -100,6 +100,7 @@ fn a_card_has_each_reading_with_its_function() {
         ("gpu_memory_clock_hz", 2619e6, "NVML, nvmlDeviceGetClockInfo (memory)"),
         ("gpu_memory_used_byte", 3e9, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_memory_total_byte", 80e9, "NVML, nvmlDeviceGetMemoryInfo"),
+        ("gpu_memory_reserved_byte", 5e8, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_throttle_reasons", 0.0, "NVML, nvmlDeviceGetCurrentClocksThrottleReasons: none"),
         ("gpu_last_xid", 0.0, "NVML, events of Xid errors since this process listens: none"),
         ("gpu_other_processes", 0.0, "NVML, other processes that compute: none"),
@@ -114,6 +115,15 @@ fn a_card_has_each_reading_with_its_function() {
     let rails = warm.filter(|reading| reading["name"] == "gpu_temperature_celsius");
     let rails: Vec<_> = rails.map(|it| (it["rail"].as_str(), it["value"].as_f64())).collect();
     assert_eq!(rails, [(None, Some(63.0)), (Some("mem"), Some(71.0))]);
+    // A memory of 0 degrees is one that the driver does not tell.
+    let cold = Machine::h100().telemetry("cold_memory");
+    let mut rows = cold["readings"].as_array().expect("a list").iter();
+    let memory = rows.find(|it| it["name"] == "gpu_temperature_celsius" && it["rail"] == "mem");
+    let memory = memory.expect("a row of the memory");
+    assert_eq!(
+        (&memory["value"], &memory["reason"]),
+        (&Value::Null, &json!("NVML has no value for field MEMORY_TEMP"))
+    );
 }
 
 #[test]

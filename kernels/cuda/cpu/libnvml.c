@@ -16,6 +16,10 @@
 //   own             this process computes, too
 //   xid=N           one event with this error
 //   no_instant      instant power is not told apart
+//   step=N          the counter of energy advances every N ms alone (it does at every question)
+//   burst=N         every N ms the power of now falls to a quarter, or rises again; the counter does not see it
+//   cold_memory     the thermometer of the memory shows 0
+//   heat_at=N       the Nth question about reasons, and no other one, has heat as its answer
 //
 // Built with OLD_DRIVER, the library lacks the functions of drivers since 510. A function that is missing is a missing symbol.
 #define _GNU_SOURCE
@@ -129,6 +133,13 @@ NVML nvmlDeviceGetVirtualizationMode(void *device, unsigned *mode) {
     return SUCCESS;
 }
 
+// Power of now [mW].
+static unsigned power(void) {
+    const long long burst = word("burst", 0);
+    const int is_low = burst && (long long)(seconds() * 1e3) / burst % 2;
+    return (unsigned)word("watts", 200) * (is_low ? 250 : 1000);
+}
+
 NVML nvmlDeviceGetFieldValues(void *device, int count, Field *fields) {
     (void)device;
     const int result = asked_of(0, 1);
@@ -139,8 +150,8 @@ NVML nvmlDeviceGetFieldValues(void *device, int count, Field *fields) {
         field->result = result;
         switch (field->field) {
         case 185: field->value.small = (unsigned)word("watts", 200) * 1000 - 5000; break; // average power
-        case 186: field->value.small = (unsigned)word("watts", 200) * 1000; break;        // instant power
-        case 82: field->value.small = 71; if (is("gb10")) field->result = UNSUPPORTED; break; // temperature of the memory
+        case 186: field->value.small = power(); break;                                      // instant power
+        case 82: field->value.small = is("cold_memory") ? 0 : 71; if (is("gb10")) field->result = UNSUPPORTED; break; // temperature of the memory
         default: field->result = UNSUPPORTED;
         }
         if (is("no_instant") && field->field != 82) field->result = UNSUPPORTED;
@@ -158,7 +169,9 @@ NVML nvmlDeviceGetTotalEnergyConsumption(void *device, u64 *millijoules) {
     (void)device;
     static double begin;
     if (begin == 0) begin = seconds();
-    *millijoules = (u64)(5e6 + (seconds() - begin) * 10. * (double)word("watts", 200) * (double)word("counter", 100));
+    const double passed = seconds() - begin, step = (double)word("step", 0) * 1e-3;
+    const double counted = step > 0 ? step * (double)(long long)(passed / step) : passed;
+    *millijoules = (u64)(5e6 + counted * 10. * (double)word("watts", 200) * (double)word("counter", 100));
     return asked_of(0, 0);
 }
 
@@ -189,7 +202,8 @@ NVML nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) {
 
 NVML nvmlDeviceGetCurrentClocksThrottleReasons(void *device, u64 *bits) {
     (void)device;
-    *bits = (u64)word("reasons", 0);
+    static int number;
+    *bits = (u64)word("reasons", 0) | (++number == word("heat_at", 0) ? 0x40 : 0);
     return asked_of(0, 1);
 }
 

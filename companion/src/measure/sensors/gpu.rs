@@ -61,6 +61,8 @@ pub(crate) enum GpuQuantity {
     Utilization,
     MemoryUsed,
     MemoryTotal,
+    /// Of all of it, what the driver keeps for itself and no program can have.
+    MemoryReserved,
     /// Now, or over as short a time as the driver has it.
     Power,
     /// Over a second or so, where the driver tells it beside the power of now.

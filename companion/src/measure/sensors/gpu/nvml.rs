@@ -85,10 +85,11 @@ fn of_card(card: &Device<'_>, gpu: &Gpu, sensors: &Sensors) -> Vec<GpuReading> {
             ("nvmlDeviceGetClockInfo (memory)", clock(card, Clock::Memory)),
         ),
     ];
-    // Only cards with HBM or GDDR6X have this thermometer.
-    if let warmth @ (_, Ok(_)) = field(card, MEMORY_WARMTH) {
+    // Only cards with HBM or GDDR6X have this thermometer. Some with GDDR6X answer 0, which no memory that works has: it is not told.
+    if let (asked, Ok(warmth)) = field(card, MEMORY_WARMTH) {
         let rail = Some(MEMORY_PARTS[0].to_owned());
-        all.push(GpuReading { rail, ..row(GpuQuantity::Temperature, warmth) });
+        let told = if warmth > 0.0 { Ok(warmth) } else { Err(NvmlError::NoData) };
+        all.push(GpuReading { rail, ..row(GpuQuantity::Temperature, (asked, told)) });
     }
     let throttle = "nvmlDeviceGetCurrentClocksThrottleReasons";
     let reasons = reasons::of(card).map_err(|error| said(throttle, &error));
@@ -98,17 +99,22 @@ fn of_card(card: &Device<'_>, gpu: &Gpu, sensors: &Sensors) -> Vec<GpuReading> {
     all
 }
 
-/// Memory in use, and all of it. A device that shares the memory of the system has what the system tells, where NVML tells none.
-fn memory(card: &Device<'_>, gpu: &Gpu, sensors: &Sensors, scope: &str) -> [GpuReading; 2] {
+/// Memory in use, all of it, and what the driver keeps for itself. A device that shares the memory of the system has what the system tells, where NVML tells none.
+fn memory(card: &Device<'_>, gpu: &Gpu, sensors: &Sensors, scope: &str) -> Vec<GpuReading> {
     let asked = "nvmlDeviceGetMemoryInfo";
     let rows = |source: String, used, total| {
         [(GpuQuantity::MemoryUsed, used), (GpuQuantity::MemoryTotal, total)]
             .map(|(quantity, value)| GpuReading::new(quantity, None, source.clone(), value))
+            .into()
     };
     match card.memory_info() {
         Ok(info) => {
             let source = format!("NVML, {asked}{scope}");
-            rows(source, Ok(info.used as f64), Ok(info.total as f64))
+            let mut all: Vec<GpuReading> =
+                rows(source.clone(), Ok(info.used as f64), Ok(info.total as f64));
+            let reserved = Ok(info.reserved as f64);
+            all.push(GpuReading::new(GpuQuantity::MemoryReserved, None, source, reserved));
+            all
         }
         Err(NvmlError::NotSupported) if shares_memory(gpu, sensors) => {
             let total = sensors.memory_total();
