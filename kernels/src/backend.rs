@@ -148,6 +148,8 @@ pub struct Description {
     pub device: String,
     /// Key of the device in the catalog, where one fits.
     pub catalog_key: Option<&'static str>,
+    /// The driver by its version, of a device that has one.
+    pub driver: Option<String>,
     /// Route: the implementation that runs; for a processor its instruction set.
     pub route: String,
     /// Cores or multiprocessors in use.

@@ -74,13 +74,18 @@ pub(crate) fn absent(why: &Absent) -> String {
 /// The answer of the process that lists.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct List {
-    gpus: Vec<Gpu>,
+    gpus: Vec<Listed>,
     folders: Vec<PathBuf>,
 }
 
-/// Facts of a GPU in a list.
+/// A GPU in a list.
 #[derive(Debug, Serialize, Deserialize)]
-struct Gpu {
+struct Listed(#[serde(with = "Fields")] Facts);
+
+/// The fields of a GPU in a list.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Facts")]
+struct Fields {
     index: u32,
     name: String,
     capability: (u32, u32),
@@ -90,50 +95,13 @@ struct Gpu {
     memory: u64,
     address: Option<String>,
     is_integrated: bool,
+    cuda: u32,
     has_products: bool,
-}
-
-impl From<Facts> for Gpu {
-    fn from(facts: Facts) -> Self {
-        let Facts { index, name, capability, processors, clock, cache, .. } = facts;
-        let Facts { memory, address, is_integrated, has_products, .. } = facts;
-        Self {
-            index,
-            name,
-            capability,
-            processors,
-            clock,
-            cache,
-            memory,
-            address,
-            is_integrated,
-            has_products,
-        }
-    }
-}
-
-impl From<Gpu> for Facts {
-    fn from(gpu: Gpu) -> Self {
-        let Gpu { index, name, capability, processors, clock, cache, .. } = gpu;
-        let Gpu { memory, address, is_integrated, has_products, .. } = gpu;
-        Self {
-            index,
-            name,
-            capability,
-            processors,
-            clock,
-            cache,
-            memory,
-            address,
-            is_integrated,
-            has_products,
-        }
-    }
 }
 
 /// Prints the list of GPUs for the process that started this one.
 pub(crate) fn print() -> String {
-    let gpus = devices::gpus().unwrap_or_default().into_iter().map(Gpu::from).collect();
+    let gpus = devices::gpus().unwrap_or_default().into_iter().map(Listed).collect();
     let list = List { gpus, folders: libraries::folders() };
     serde_json::to_string(&list).expect("a list has text keys")
 }
@@ -142,7 +110,7 @@ pub(crate) fn print() -> String {
 pub(crate) fn listed() -> Vec<devices::Device> {
     let list = ask().unwrap_or_default();
     *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = list.folders;
-    list.gpus.into_iter().map(|gpu| devices::gpu(gpu.into())).collect()
+    list.gpus.into_iter().map(|Listed(facts)| devices::gpu(facts)).collect()
 }
 
 fn ask() -> Option<List> {
@@ -244,12 +212,13 @@ mod tests {
             memory: 150_000_000_000,
             address: Some("0000:1b:00.0".to_owned()),
             is_integrated: false,
+            cuda: 12_090,
             has_products: true,
         };
-        let list = List { gpus: vec![facts.clone().into()], folders: vec![PathBuf::from("/a")] };
+        let list = List { gpus: vec![Listed(facts.clone())], folders: vec![PathBuf::from("/a")] };
         let text = serde_json::to_string(&list).unwrap();
         let mut again: List = serde_json::from_str(&text).unwrap();
-        assert_eq!(Facts::from(again.gpus.remove(0)), facts);
+        assert_eq!(again.gpus.remove(0).0, facts);
         assert_eq!(again.folders, list.folders);
     }
 }

@@ -142,6 +142,7 @@ mod tests {
             memory: 1 << 36,
             address: None,
             is_integrated: false,
+            cuda: 12_090,
             has_products: false,
         };
         let own = Products(kernels::devices::gpu(facts.clone()).support());

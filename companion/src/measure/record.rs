@@ -174,6 +174,7 @@ mod tests {
             (card, bus, None, None, Some("no meter")),
         ] {
             let of = Description {
+                driver: None,
                 id,
                 address: address.map(str::to_owned),
                 memory: None,

@@ -194,6 +194,7 @@ impl Backend for Fake {
 
     fn describe(&self) -> Description {
         Description {
+            driver: None,
             id: Self::ID,
             device: Self::NAME.into(),
             catalog_key: None,

@@ -143,6 +143,7 @@ impl Backend for Cpu {
     fn describe(&self) -> Description {
         let pool = self.pool.borrow();
         Description {
+            driver: None,
             id: DeviceId::CPU,
             device: device::name(),
             catalog_key: None,

@@ -198,6 +198,7 @@ impl Backend for Cuda {
             last_level_cache: (self.facts.cache > 0).then(|| Bytes::new(self.facts.cache as f64)),
             address: self.facts.address.clone(),
             memory: self.facts.own_memory(),
+            driver: Some(self.facts.driver()),
         }
     }
 

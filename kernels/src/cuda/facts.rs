@@ -23,11 +23,18 @@ pub struct Facts {
     pub address: Option<String>,
     /// Whether it shares the memory of the system.
     pub is_integrated: bool,
+    /// Version of CUDA that the driver has: 1000 times the major one, and 10 times the minor one.
+    pub cuda: u32,
     /// Whether the library for products of matrices, cuBLASLt, was found.
     pub has_products: bool,
 }
 
 impl Facts {
+    /// The driver by its version of CUDA.
+    pub fn driver(&self) -> String {
+        format!("CUDA {}.{}", self.cuda / 1000, self.cuda % 1000 / 10)
+    }
+
     /// Memory of the GPU; `None` where it is that of the system.
     pub fn own_memory(&self) -> Option<Bytes> {
         (!self.is_integrated).then(|| Bytes::new(self.memory as f64))

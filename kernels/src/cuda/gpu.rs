@@ -37,7 +37,8 @@ pub(crate) fn all() -> Result<Vec<Facts>, Absent> {
     let found = answered(0, || {
         result::init()?;
         let count = u32::try_from(result::device::get_count()?).unwrap_or(0);
-        (0..count).map(facts).collect::<Result<Vec<Facts>, DriverError>>()
+        let cuda = version()?;
+        (0..count).map(|index| facts(index, cuda)).collect::<Result<Vec<Facts>, DriverError>>()
     });
     match found {
         Ok(found) if found.is_empty() => Err(Absent::NoDevice),
@@ -48,8 +49,17 @@ pub(crate) fn all() -> Result<Vec<Facts>, Absent> {
     }
 }
 
+/// Version of CUDA that the driver knows: 1000 times the major one, and 10 times the minor one.
+#[expect(unsafe_code, reason = "a question to the driver")]
+fn version() -> Result<u32, DriverError> {
+    let mut version = 0;
+    // SAFETY: the driver writes one number.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    Ok(version.unsigned_abs())
+}
+
 #[expect(unsafe_code, reason = "questions to the driver")]
-fn facts(index: u32) -> Result<Facts, DriverError> {
+fn facts(index: u32, cuda: u32) -> Result<Facts, DriverError> {
     let device = result::device::get(index.cast_signed())?;
     // SAFETY: the driver gave this device.
     let attribute = |which| unsafe { result::device::get_attribute(device, which) };
@@ -68,6 +78,7 @@ fn facts(index: u32) -> Result<Facts, DriverError> {
         memory: unsafe { result::device::total_mem(device) }? as u64,
         address: address(device),
         is_integrated: attribute(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)? != 0,
+        cuda,
         has_products: libraries::has(Library::CublasLt),
     })
 }
@@ -165,13 +176,9 @@ impl Gpu {
         answer
     }
 
-    /// Version of CUDA that the driver knows: 1000 times the major one, and 10 times the minor one.
-    #[expect(unsafe_code, reason = "a question to the driver")]
+    /// Version of CUDA that the driver knows, as in its facts.
     pub(super) fn driver_version(&self) -> Result<u32, Fault> {
-        let mut version = 0;
-        // SAFETY: the driver writes one number.
-        self.ask(0, || unsafe { sys::cuDriverGetVersion(&raw mut version) }.result())?;
-        Ok(version.unsigned_abs())
+        self.ask(0, version)
     }
 
     /// Memory that is free [B]. Of a GPU that shares the system's memory it is what the system can give: the driver counts files that

@@ -50,7 +50,7 @@ pub(super) fn gpus() -> Finding {
     };
     let said = |gpu: &Facts| {
         let (major, minor) = gpu.capability;
-        format!("cuda:{} {}, architecture {major}.{minor}", gpu.index, gpu.name)
+        format!("cuda:{} {}, architecture {major}.{minor}, {}", gpu.index, gpu.name, gpu.driver())
     };
     let all: Vec<String> = found.iter().map(said).collect();
     good("GPUs", format!("{}, by {}", all.join("; "), library(Library::Driver).unwrap_or_default()))
@@ -75,9 +75,19 @@ pub(super) fn cuda_compiler() -> Finding {
     }
 }
 
-/// cuBLASLt, without which a GPU has no products of matrices.
+/// cuBLASLt, without which a GPU has no products of matrices: the first version of those that were found that serves each GPU by its
+/// name. None is started, which would open the GPU.
 pub(super) fn cuda_products() -> Finding {
+    let of = |gpu: Facts| {
+        let mut all = libraries::found().iter().filter(|it| it.library == Library::CublasLt);
+        let cuda = gpu.cuda / 1000;
+        let own = all.find(|it| libraries::serves(it, gpu.capability, cuda).is_ok());
+        let file = own.map_or_else(|| "none serves it".into(), |it| it.file.display().to_string());
+        format!("cuda:{}: {file}", gpu.index)
+    };
+    let gpus: Vec<_> = kernels::devices::gpus().unwrap_or_default().into_iter().map(of).collect();
     match library(Library::CublasLt) {
+        Some(_) if !gpus.is_empty() => good("CUDA products", gpus.join("; ")),
         Some(file) => good("CUDA products", file),
         None => less(
             "CUDA products",

@@ -16,6 +16,7 @@ fn gpu() -> kernels::devices::Device {
         memory: 80 << 30,
         address: None,
         is_integrated: false,
+        cuda: 12_090,
         has_products: true,
     };
     kernels::devices::gpu(facts)
