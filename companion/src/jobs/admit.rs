@@ -1,7 +1,6 @@
 //! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
-use kernels::backend::{Element, KernelSupport};
 use kernels::devices::Device;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
@@ -20,13 +19,17 @@ const ITERATIONS: u32 = 4096;
 const ELEMENTS: u128 = 1 << 32;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses a job that needs more memory than is available. `held` is the memory of the running job, in bytes.
+/// Refuses a job that has more points on its device than a job may have or has time for, and one that needs more memory than is available.
+/// `held` is the memory of the running job, in bytes.
 pub(crate) fn has_room(
     spec: &JobSpec,
     device: &Device,
     hooks: &Hooks,
     held: u64,
 ) -> Result<(), Fault> {
+    if let JobSpec::Bench(bench) = spec {
+        has_few_points(bench, device)?;
+    }
     let needed = memory::needed(spec, device);
     if let Some(own) = device.memory {
         return memory::has_room_of_its_own(needed, own);
@@ -94,10 +97,12 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
     }
-    // The processor has the most layouts, and GPUs have the most element types; a device that lacks one is refused by its own list.
-    let mut most = kernels::devices::all(None).remove(0).support();
-    most.kernels.extend(Element::ALL.map(KernelSupport::of_matrices));
-    let points = memory::points(bench, &most).len();
+    Ok(())
+}
+
+/// Refuses more points than a job may have or has time for, in the formats of its device where it names none.
+fn has_few_points(bench: &BenchSpec, device: &Device) -> Result<(), Fault> {
+    let points = memory::points(bench, &device.support()).len();
     if points > POINTS {
         return Err(Reason::PointsFull.with(&[&points, &POINTS]));
     }
@@ -208,12 +213,58 @@ mod tests {
         }
     }
 
+    /// A GPU by its architecture.
+    fn gpu(capability: (u32, u32)) -> Device {
+        kernels::devices::gpu(kernels::cuda::facts::Facts {
+            index: 0,
+            name: "GPU".into(),
+            capability,
+            processors: 80,
+            clock: 1_500_000_000,
+            cache: 6 << 20,
+            memory: 16 << 30,
+            address: None,
+            is_integrated: false,
+            cuda: 12_090,
+            has_products: true,
+        })
+    }
+
+    #[test]
+    fn points_are_counted_in_the_formats_of_the_device() {
+        let shape = Shape { m: 32, n: 64, k: 64 };
+        let order = |shapes: usize| BenchSpec {
+            what: BenchKind::Gemm,
+            shapes: vec![shape; shapes],
+            formats: vec![],
+            ..gemv()
+        };
+        // FP32 and FP16 on architecture 7.0, and six element types on 9.0.
+        assert_eq!(has_few_points(&order(POINTS / 2), &gpu((7, 0))), Ok(()));
+        for (shapes, device, points) in
+            [(POINTS / 2 + 1, gpu((7, 0)), POINTS + 2), (POINTS / 2, gpu((9, 0)), 3 * POINTS)]
+        {
+            let fault = has_few_points(&order(shapes), &device).unwrap_err();
+            assert!(fault.message.contains(&format!("{points} points")), "{}", fault.message);
+        }
+        let all_formats = BenchSpec { shapes: vec![shape; POINTS / 8], formats: vec![], ..gemv() };
+        let long = BenchSpec { shapes: vec![shape; 209], iterations: Some(ITERATIONS), ..gemv() };
+        let here = kernels::devices::all(None).remove(0);
+        for (expected, spec) in
+            [("points; a job has at most 4096", all_formats), ("at most 208 points fit", long)]
+        {
+            // What is counted is also refused, before memory is.
+            let spec = JobSpec::Bench(spec);
+            let fault = has_room(&spec, &here, &Hooks::default(), u64::MAX / 2).unwrap_err();
+            assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
+        }
+    }
+
     #[test]
     fn orders_that_cannot_be_measured_are_refused_with_a_reason() {
         assert_eq!(is_possible(&JobSpec::Bench(gemv())), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
-        let all_formats = vec![shape; POINTS / 8];
-        let cases: [(&str, BenchSpec); 11] = [
+        let cases: [(&str, BenchSpec); 9] = [
             ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
             (
                 "n is 2147483648",
@@ -226,14 +277,6 @@ mod tests {
             ("at least one shape", BenchSpec { shapes: vec![], ..gemv() }),
             ("has no shape", BenchSpec { what: BenchKind::Flops, ..gemv() }),
             ("4097 points", BenchSpec { shapes: vec![shape; POINTS + 1], ..gemv() }),
-            (
-                "points; a job has at most 4096",
-                BenchSpec { shapes: all_formats, formats: vec![], ..gemv() },
-            ),
-            (
-                "at most 208 points fit",
-                BenchSpec { shapes: vec![shape; 209], iterations: Some(ITERATIONS), ..gemv() },
-            ),
             ("unknown format", BenchSpec { formats: vec!["int9".into()], ..gemv() }),
             ("iterations is 0", BenchSpec { iterations: Some(0), ..gemv() }),
             ("backend is not a valid name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
