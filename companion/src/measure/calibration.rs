@@ -120,6 +120,8 @@ pub(crate) struct Calibrated {
     pub(crate) device: String,
     pub(crate) version: String,
     pub(crate) kernel_hash: String,
+    /// The driver of a GPU.
+    driver: Option<String>,
     /// Points with a disturbance flag.
     pub(crate) flagged: usize,
     /// All points.
@@ -147,6 +149,7 @@ impl Calibrated {
             device: first.device.clone(),
             version: first.conditions.version.clone(),
             kernel_hash: first.conditions.kernel_hash.clone(),
+            driver: first.conditions.driver(),
             flagged: records.iter().filter(|record| is_disturbed(record)).count(),
             points: records.len(),
         };
@@ -262,10 +265,11 @@ impl Calibrated {
         OwnMeasurements {
             device: self.key.clone(),
             about: format!(
-                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; held-out points: {}{faster}",
+                "{}, ridgepoint {}, kernels {}{}; {} points, {} of them flagged; held-out points: {}{faster}",
                 self.device,
                 self.version,
                 self.kernel_hash,
+                self.driver.as_ref().map_or_else(String::new, |it| format!(", {it}")),
                 self.points,
                 self.flagged,
                 self.held_out_in_words(),

@@ -51,6 +51,8 @@ struct Moment {
 pub(crate) struct Power {
     /// Mean power while sampling [W].
     pub(crate) watts: f64,
+    /// Largest error by the steps of the meter, as a share of the power; `None` where they are not known.
+    pub(crate) error: Option<f64>,
     /// The meter that was read.
     pub(crate) source: String,
 }
@@ -75,13 +77,15 @@ impl Watch {
 
     /// Reads the counters at a stage, `seconds` after an arbitrary start.
     pub(crate) fn note(&mut self, stage: Stage, seconds: f64) {
+        if stage == Stage::Begin {
+            self.begin = Some(self.moment(seconds));
+        }
+        // A card is read next to the samples.
         if let Some(card) = &mut self.card {
             card.note(stage, &self.sensors);
         }
-        match stage {
-            Stage::Begin => self.begin = Some(self.moment(seconds)),
-            Stage::End => self.end = Some(self.moment(seconds)),
-            Stage::Choosing(_) | Stage::WarmUp(_) | Stage::Sampling { .. } => {}
+        if stage == Stage::End {
+            self.end = Some(self.moment(seconds));
         }
     }
 
@@ -109,7 +113,11 @@ impl Watch {
         let rapl = || begin.energy.clone()?.until(&end.energy.clone()?);
         let missing = match rapl() {
             Ok(joules) if seconds > 0.0 => {
-                return Ok(Power { watts: joules / seconds, source: "RAPL, all packages".into() });
+                return Ok(Power {
+                    watts: joules / seconds,
+                    error: None,
+                    source: "RAPL, all packages".into(),
+                });
             }
             Ok(_) => "no time passed".into(),
             Err(why) => why,
@@ -117,6 +125,7 @@ impl Watch {
         match (&begin.battery, &end.battery) {
             (Ok(before), Ok(after)) => Ok(Power {
                 watts: f64::midpoint(*before, *after),
+                error: None,
                 source: "battery discharge, the whole machine, last resort".into(),
             }),
             (Err(why), _) | (_, Err(why)) => Err(format!("{missing}; {why}")),
@@ -216,11 +225,17 @@ impl Watch {
         let (thermometer, before, after) = self.temperatures();
         let throttle_reasons = self.card.as_ref().map(WatchedCard::throttle_reasons);
         let difference = self.card.as_ref().map(WatchedCard::difference);
+        let driver = self.card.as_ref().map(|card| card.driver(&self.sensors));
+        let driver = driver.and_then(|found| missing.or_why("driver_version", found));
+        let range = self.card.as_ref().and_then(WatchedCard::range_of_clocks);
+        let range = range.and_then(|found| missing.or_why("device_clock_low_hz", found));
         ConditionsJson {
             version: env!("CARGO_PKG_VERSION").into(),
             kernel_hash: kernels::SOURCES.into(),
             build: kernels::BUILD.into(),
             system: system.unwrap_or_default(),
+            driver_version: driver,
+            cuda_version: description.driver.clone(),
             threads: description.workers,
             pinned: description.pinned,
             last_level_cache_bytes: missing.or_why(
@@ -239,6 +254,9 @@ impl Watch {
             throttle_events: missing.or_why("throttle_events", self.throttled()),
             device_throttle_reasons: throttle_reasons
                 .and_then(|found| missing.or_why("device_throttle_reasons", found)),
+            device_readings: self.card.as_ref().and_then(WatchedCard::readings),
+            device_clock_low_hz: range.map(|(low, _)| low),
+            device_clock_high_hz: range.map(|(_, high)| high),
             load_before: missing.or_why("load_before", self.load.clone()),
             others_share: missing.or_why("others_share", others.map(|others| others.programs)),
             steal_share: missing.or_why("steal_share", host),
@@ -246,6 +264,7 @@ impl Watch {
             temperature_after_c: missing.or_why("temperature_after_c", after),
             temperature_source: missing.or_why("temperature_source", thermometer),
             power_w: missing.or_why("power_w", power.clone().map(|power| power.watts)),
+            power_error: power.as_ref().ok().and_then(|power| power.error),
             power_source: power.ok().map(|power| power.source),
             meters_difference: difference
                 .and_then(|found| missing.or_why("meters_difference", found)),

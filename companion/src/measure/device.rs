@@ -41,10 +41,11 @@ pub(crate) fn file(
     let conditions = &measured.first.conditions;
     let classes: Vec<&str> = found.iter().map(|(class, _)| class.key()).collect();
     let source = format!(
-        "measured by `ridgepoint {}` {}, kernels {}: reading, peaks of {}",
+        "measured by `ridgepoint {}` {}, kernels {}{}: reading, peaks of {}",
         measured.by,
         conditions.version,
         conditions.kernel_hash,
+        conditions.driver().map_or_else(String::new, |it| format!(", {it}")),
         classes.join(", ")
     );
     let mut file = match base {

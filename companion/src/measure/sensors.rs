@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use crate::hooks::Hooks;
 
 pub(crate) use gpu::{
-    COMPUTING, EngineTimes, Gpu, GpuFiles, GpuQuantity, GpuReading, is_fault, is_memory,
+    COMPUTING, CardSample, EngineTimes, Gpu, GpuFiles, GpuQuantity, GpuReading, is_fault, is_memory,
 };
 pub(crate) use meters::{CHIPS, MeterOf, PowerMeter, RAILS, Shows};
 pub(crate) use patience::{PatientSensors, seconds};
@@ -28,7 +28,7 @@ pub(crate) use temperature::{Temperature, Thermometer};
 pub(crate) type Reading<T> = Result<T, String>;
 
 /// The reason why a device that Linux has suspended is not read.
-const SLEEPS: &str = "it sleeps, and reading would wake it up";
+pub(super) const SLEEPS: &str = "it sleeps, and reading would wake it up";
 
 /// Root folders of sysfs and procfs; tests use their own.
 #[derive(Debug, Clone)]

@@ -33,7 +33,7 @@ fn machine() -> Folder {
 fn setup(machine: &Folder, libraries: &str) -> Setup {
     let root = machine.path("machine");
     let given = json!({ "sensors": { "path": root, "right": "read" } });
-    let mut setup = hooked(json!({ "quick_plan": 3, "sensors": root, "gives": given }));
+    let mut setup = hooked(json!({ "quick_plan": 15, "sensors": root, "gives": given }));
     setup.flags.extend(["--cuda-libs".to_owned(), libraries.to_owned()]);
     setup
 }
@@ -95,8 +95,9 @@ fn a_job_on_a_gpu_is_metered_under_all_locks_and_goes_on_without_the_meter() {
     {
         assert_eq!(record.conditions[key], Condition::Number(expected), "{key}");
     }
-    let reasons = Condition::Text("temperature, by hardware".into());
-    assert_eq!(record.conditions["device_throttle_reasons"], reasons);
+    let reasons = &record.conditions["device_throttle_reasons"];
+    let starts = |text: &str| text.starts_with("temperature, by hardware (");
+    assert!(matches!(reasons, Condition::Text(text) if starts(text)), "{reasons:?}");
     for flag in ["contended", "throttled"] {
         assert!(record.flags.iter().any(|it| it == flag), "{flag}: {:?}", record.flags);
     }

@@ -17,6 +17,8 @@ struct Machine {
     folder: Folder,
     /// Folder of the library, below its own.
     library: &'static str,
+    /// Folder of the files of the system, likewise.
+    root: &'static str,
 }
 
 impl Machine {
@@ -32,7 +34,7 @@ impl Machine {
         ] {
             folder.file(&format!("machine/{file}"), text);
         }
-        Self { folder, library: "nvml" }
+        Self { folder, library: "nvml", root: "machine" }
     }
 
     fn h100() -> Self {
@@ -42,7 +44,7 @@ impl Machine {
     /// The binary, with these words for the library.
     fn program(&self, library: &str, words: &[&str]) -> Command {
         let hooks = json!({
-            "sensors": self.folder.path("machine"), "device": "time_us=20000,bus=1", "quick_plan": 3,
+            "sensors": self.folder.path(self.root), "device": "time_us=20000,bus=1", "quick_plan": 3,
         });
         let mut program = program();
         program.env("RIDGEPOINT_TEST_HOOKS", hooks.to_string());

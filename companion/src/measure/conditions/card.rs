@@ -1,13 +1,13 @@
-//! Conditions of a card that computes, as its driver tells them when sampling begins and when it ends.
+//! Conditions of a card that computes: of NVIDIA's driver while samples are taken, of others when sampling begins and when it ends.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use kernels::measure::{Flag, Stage};
 
 use super::super::sensors::{
     Gpu, GpuQuantity, GpuReading, PatientSensors, Reading, Sensors, is_fault, is_memory,
 };
-use super::meters::{self, MOST_APART, Window};
+use super::meters::{self, Difference, Follower, Run};
 use super::{NOT_SAMPLED, Power, Settings, ends};
 
 /// The reason why a condition of the processor is not given for a card.
@@ -17,10 +17,12 @@ pub(super) const NOT_ITS_OWN: &str = "of the processor, not of this device";
 #[derive(Debug)]
 pub(super) struct WatchedCard {
     gpu: Reading<Gpu>,
-    /// Its two meters side by side.
-    meters: Reading<Arc<Mutex<Window>>>,
-    /// Difference of both when sampling ended, as a share.
-    difference: Reading<f64>,
+    /// The thread that reads it while samples are taken.
+    follower: Reading<Arc<Follower>>,
+    /// What that thread read.
+    run: Option<Run>,
+    /// Difference of its two meters when sampling ended.
+    difference: Reading<Difference>,
     begin: Option<Reading<Vec<GpuReading>>>,
     end: Option<Reading<Vec<GpuReading>>>,
 }
@@ -35,19 +37,29 @@ impl WatchedCard {
         let gpu = sensors
             .ask("the drivers of GPUs", move |sensors| Gpu::at(&sensors.gpus(), &asked).cloned());
         sensors.open_libraries();
-        let meters = gpu.as_ref().map_err(Clone::clone);
-        let meters = meters.and_then(|gpu| meters::watch(sensors, gpu));
-        Self { gpu, meters, difference: Err(NOT_SAMPLED.into()), begin: None, end: None }
+        let none = || NOT_SAMPLED.to_owned();
+        let (follower, difference) = (Err(none()), Err(none()));
+        Self { gpu, follower, run: None, difference, begin: None, end: None }
     }
 
     /// Reads the card at a stage.
     pub(super) fn note(&mut self, stage: Stage, sensors: &PatientSensors) {
         match stage {
-            Stage::Begin => self.begin = Some(self.read(sensors)),
+            Stage::Begin => {
+                self.begin = Some(self.read(sensors));
+                // A card that slept is awake by now, because it has warmed up.
+                let gpu = self.gpu.as_ref().map_err(Clone::clone);
+                self.follower = gpu.and_then(|gpu| meters::follow(sensors, gpu));
+                // The card rests while all of it is read, and what it tells of then is not of the samples.
+                if let Ok(follower) = &self.follower {
+                    follower.begin();
+                }
+            }
             Stage::End => {
+                let follower = self.follower.as_ref().map_err(Clone::clone);
+                self.run = follower.as_ref().ok().and_then(|follower| follower.end());
+                self.difference = follower.and_then(|follower| follower.difference());
                 self.end = Some(self.read(sensors));
-                let window = self.meters.as_ref().map_err(Clone::clone);
-                self.difference = window.and_then(|window| meters::difference(window));
             }
             Stage::Choosing(_) | Stage::WarmUp(_) | Stage::Sampling { .. } => {}
         }
@@ -77,8 +89,31 @@ impl WatchedCard {
         self.both(quantity).map(|all| all[0])
     }
 
-    /// Mean power while sampling: by the card's counter of energy, else of its power at both ends.
+    /// The source of a quantity.
+    fn source(&self, quantity: GpuQuantity) -> Reading<String> {
+        self.first(quantity).map(|(begin, _)| begin.source.clone())
+    }
+
+    /// Mean power while samples were taken: by the card's counter of energy, else by its power of then.
+    fn power_of(&self, run: &Run) -> Reading<Power> {
+        if let Ok((counter, _)) = self.first(GpuQuantity::Energy)
+            && counter.value.is_ok()
+        {
+            let found = run.power()?;
+            let source = counter.source.clone();
+            return Ok(Power { watts: found.watts, error: Some(found.error), source });
+        }
+        let (watts, number) = run.mean_of_powers()?;
+        let source = self.source(GpuQuantity::Power)?;
+        let source = format!("{source}; mean of {number} readings while sampling");
+        Ok(Power { watts, error: None, source })
+    }
+
+    /// Mean power while sampling: by the card's counter of energy, else of its power.
     pub(super) fn power(&self) -> Reading<Power> {
+        if let Some(run) = &self.run {
+            return self.power_of(run);
+        }
         if let Ok((begin, end)) = self.first(GpuQuantity::Energy)
             && let (Ok(before), Ok(after)) = (&begin.value, &end.value)
         {
@@ -86,7 +121,7 @@ impl WatchedCard {
             let seconds = end.at.saturating_duration_since(begin.at).as_secs_f64();
             // A counter that falls has begun anew, and nothing runs without energy.
             return if joules > 0.0 && seconds > 0.0 {
-                Ok(Power { watts: joules / seconds, source: begin.source.clone() })
+                Ok(Power { watts: joules / seconds, error: None, source: begin.source.clone() })
             } else {
                 Err(format!("{} does not advance", begin.source))
             };
@@ -95,7 +130,7 @@ impl WatchedCard {
         let watts = f64::midpoint(begin.value.clone()?, end.value.clone()?);
         let source = format!("{}; mean of readings before and after the samples", begin.source);
         if watts > 0.0 {
-            Ok(Power { watts, source })
+            Ok(Power { watts, error: None, source })
         } else {
             Err(format!("{} shows 0 W", begin.source))
         }
@@ -109,6 +144,16 @@ impl WatchedCard {
             clock_driver: Err(NOT_ITS_OWN.into()),
             power_mode: sensors.ask("the power mode", Sensors::platform_profile),
             power_cap: cap.and_then(|(_, end)| end.value.clone()),
+        }
+    }
+
+    /// Version of its driver.
+    pub(super) fn driver(&self, sensors: &PatientSensors) -> Reading<String> {
+        match self.gpu.clone() {
+            Ok(gpu) => sensors.ask(&gpu.name.clone(), move |sensors| gpu.driver_version(sensors)),
+            Err(why) => {
+                sensors.ask("NVML", move |sensors| sensors.wsl_driver().unwrap_or(Err(why)))
+            }
         }
     }
 
@@ -140,22 +185,46 @@ impl WatchedCard {
         Ok((format!("{}{part}", gpu.name), celsius, end.value.clone()))
     }
 
-    /// Difference of its meters over the window that ended with the samples, as a share of the counted energy.
+    /// Difference of its meters over the measurements that ended with these samples, as a share of the counted energy.
     pub(super) fn difference(&self) -> Reading<f64> {
-        self.difference.clone()
+        self.difference.clone().map(|difference| difference.share)
     }
 
-    /// Flags of the result: heat or a brake slowed it down when sampling began or ended, or its meters disagree.
+    /// Lowest and highest clock while samples were taken [Hz], and the number of readings; `None` for a driver that is not read then.
+    pub(super) fn range_of_clocks(&self) -> Option<Reading<(f64, f64)>> {
+        self.run.as_ref().map(Run::clocks)
+    }
+
+    /// Number of readings while samples were taken.
+    pub(super) fn readings(&self) -> Option<usize> {
+        self.run.as_ref().map(Run::readings)
+    }
+
+    /// Flags of the result: heat or a brake slowed it down, or its meters disagree.
     pub(super) fn flags(&self) -> Vec<Flag> {
-        let all = self.both(GpuQuantity::ThrottleReasons).unwrap_or_default().into_iter();
-        let mut reasons = all.flat_map(|(begin, end)| begin.reasons.iter().chain(&end.reasons));
-        let throttled = reasons.any(|reason| is_fault(reason)).then_some(Flag::Throttled);
-        let is_apart = self.difference.as_ref().is_ok_and(|share| share.abs() > MOST_APART);
+        let is_slowed = match &self.run {
+            Some(run) => run.reasons().is_ok_and(|(all, _)| all.into_keys().any(is_fault)),
+            None => {
+                let all = self.both(GpuQuantity::ThrottleReasons).unwrap_or_default().into_iter();
+                let mut all = all.flat_map(|(begin, end)| begin.reasons.iter().chain(&end.reasons));
+                all.any(|reason| is_fault(reason))
+            }
+        };
+        let is_apart = self.difference.as_ref().is_ok_and(|it| it.is_apart());
+        let throttled = is_slowed.then_some(Flag::Throttled);
         throttled.into_iter().chain(is_apart.then_some(Flag::MetersApart)).collect()
     }
 
-    /// Reasons for which it was slowed down when sampling began or ended, of all parts; "none" if there was no reason.
+    /// Reasons for which it was slowed down, each with the number of readings that had it, or of a driver that is read at both ends
+    /// alone of all parts; "none" if there was no reason.
     pub(super) fn throttle_reasons(&self) -> Reading<String> {
+        if let Some(run) = &self.run {
+            let (all, number) = run.reasons()?;
+            let said =
+                all.iter().map(|(reason, of)| format!("{reason} ({of} of {number} readings)"));
+            let said: Vec<String> = said.collect();
+            return Ok(if said.is_empty() { "none".to_owned() } else { said.join(", ") });
+        }
         let mut found: Vec<&str> = Vec::new();
         for (begin, end) in self.both(GpuQuantity::ThrottleReasons)? {
             for reading in [begin, end] {

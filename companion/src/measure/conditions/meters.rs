@@ -1,162 +1,122 @@
-//! Two meters of one card held against each other: its counter of energy, and the integral of its instant power. Where both are right they
-//! agree; a thread reads them while a process measures.
+//! A card while it is measured: a thread reads its counter of energy, power, clock and reasons for low clocks between the begin and the end
+//! of the samples. Before and after them the card rests, and readings of then are not of the load.
+
+mod comparison;
+mod run;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::sensors::{Gpu, PatientSensors, Reading};
+use super::super::sensors::{Gpu, PatientSensors, Reading, SLEEPS};
+use comparison::Comparison;
+pub(super) use comparison::Difference;
+pub(super) use run::Run;
 
-/// Difference as a share of the counted energy above which a record is flagged.
-pub(super) const MOST_APART: f64 = 0.03;
-/// Shortest time over which the meters are compared: counters and powers are up to 0.1 s old.
-const WINDOW: Duration = Duration::from_secs(5);
-/// Time between two readings.
-const SPACING: Duration = Duration::from_millis(100);
-/// Longest time between two readings of a window: a later one leaves too much power unknown.
-const LONGEST_GAP: Duration = Duration::from_secs(1);
+/// Time between two readings of the counter, which says when it advanced.
+const SPACING: Duration = Duration::from_millis(10);
+/// Time between two readings of everything else, and of the first one after the begin: the load has started by then.
+const ALL_SPACING: Duration = Duration::from_millis(100);
+const FIRST: Duration = Duration::from_millis(10);
 
-/// The comparisons of this process, by card, so that short measurements that follow each other share a window.
-static WINDOWS: Mutex<BTreeMap<String, Arc<Mutex<Window>>>> = Mutex::new(BTreeMap::new());
+/// The cards that this process follows, by name, so that short measurements that follow each other share a comparison of meters.
+static FOLLOWED: Mutex<BTreeMap<String, Arc<Follower>>> = Mutex::new(BTreeMap::new());
 
-/// Both meters of a card since a window began.
+/// A card with the thread that reads it.
 #[derive(Debug, Default)]
-pub(super) struct Window {
-    begin: Option<Both>,
-    last: Option<Both>,
-    /// Energy by the power since the begin [J].
-    integral: f64,
-    /// Reason why the last reading failed.
-    why: Option<String>,
+pub(super) struct Follower {
+    state: Mutex<State>,
+    /// Tells the thread that samples begin.
+    begins: Condvar,
 }
 
-/// Both meters at a moment.
-#[derive(Debug, Clone, Copy)]
-struct Both {
-    at: Instant,
-    joules: f64,
-    watts: f64,
+#[derive(Debug, Default)]
+struct State {
+    /// The samples that are being taken; the card is not asked where there are none.
+    run: Option<Run>,
+    comparison: Comparison,
 }
 
-/// Begins to compare the meters of a card, if this process does not yet.
+/// Follows a card, if this process does not yet.
 ///
 /// # Errors
-/// A card that lacks one of the two.
-pub(super) fn watch(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Mutex<Window>>> {
-    let mut windows = locked(&WINDOWS);
-    if let Some(known) = windows.get(&gpu.name) {
+/// A card whose driver has no such readings, that does not answer, or that sleeps: a question would wake it up.
+pub(super) fn follow(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Follower>> {
+    let mut all = locked(&FOLLOWED);
+    if let Some(known) = all.get(&gpu.name) {
         return Ok(Arc::clone(known));
     }
     let asked = gpu.clone();
-    sensors.ask(&format!("both meters of {}", gpu.name), move |_| asked.both_meters())?;
-    let window = Arc::new(Mutex::new(Window::default()));
-    let (read, gpu_read) = (Arc::clone(&window), gpu.clone());
-    let reads = move || loop {
-        let found = gpu_read.both_meters();
-        locked(&read).take(Instant::now(), found);
-        thread::sleep(SPACING);
-    };
+    sensors.ask(&format!("the meters of {}", gpu.name), move |sensors| {
+        if asked.sleeps(sensors) { Err(SLEEPS.into()) } else { asked.sample() }
+    })?;
+    let follower = Arc::new(Follower::default());
+    let (reads, gpu_read) = (Arc::clone(&follower), gpu.clone());
     // It ends with the process, also where the driver hangs.
-    let started = thread::Builder::new().name("meters".into()).spawn(reads);
-    started.map_err(|error| format!("no thread can be started to read both meters: {error}"))?;
-    windows.insert(gpu.name.clone(), Arc::clone(&window));
-    Ok(window)
+    let started = thread::Builder::new().name("meters".into()).spawn(move || reads.read(&gpu_read));
+    started.map_err(|error| format!("no thread can be started to read the meters: {error}"))?;
+    all.insert(gpu.name.clone(), Arc::clone(&follower));
+    Ok(follower)
 }
 
-/// The difference over the window until now as a share of the counted energy, positive where power shows more. A long window ends.
-pub(super) fn difference(window: &Mutex<Window>) -> Reading<f64> {
-    locked(window).difference()
-}
+impl Follower {
+    /// The samples begin now.
+    pub(super) fn begin(&self) {
+        locked(&self.state).run = Some(Run::new(Instant::now()));
+        self.begins.notify_one();
+    }
 
-impl Window {
-    fn take(&mut self, at: Instant, found: Reading<(f64, f64)>) {
-        let (joules, watts) = match found {
-            Ok(both) => both,
-            Err(why) => {
-                *self = Self { why: Some(why), ..Self::default() };
-                return;
+    /// The samples have ended: what was read while they were taken.
+    pub(super) fn end(&self) -> Option<Run> {
+        let mut state = locked(&self.state);
+        let mut run = state.run.take()?;
+        run.end(Instant::now());
+        state.comparison.add(&run);
+        Some(run)
+    }
+
+    /// The difference of the two meters over the measurements until now. One that was told ends.
+    pub(super) fn difference(&self) -> Reading<Difference> {
+        locked(&self.state).comparison.difference()
+    }
+
+    fn read(&self, gpu: &Gpu) -> ! {
+        let mut next = None;
+        loop {
+            let mut state = locked(&self.state);
+            let Some(began) = state.run.as_ref().map(Run::began) else {
+                drop(self.begins.wait(state));
+                continue;
+            };
+            drop(state);
+            let asked = Instant::now();
+            // Another run has its own first reading.
+            let due = match next {
+                Some((of, due)) if of == began => due,
+                _ => began + FIRST,
+            };
+            if asked >= due {
+                next = Some((began, asked + ALL_SPACING));
+                let found = gpu.sample();
+                state = locked(&self.state);
+                if let Some(run) = state.run.as_mut() {
+                    run.take(asked, Instant::now(), found);
+                }
+            } else {
+                next = Some((began, due));
+                let found = gpu.counter();
+                state = locked(&self.state);
+                if let Some(run) = state.run.as_mut() {
+                    run.count(asked, Instant::now(), &found);
+                }
             }
-        };
-        let now = Both { at, joules, watts };
-        match self.last.replace(now) {
-            Some(last) if at.saturating_duration_since(last.at) <= LONGEST_GAP => {
-                let seconds = at.saturating_duration_since(last.at).as_secs_f64();
-                self.integral += f64::midpoint(last.watts, watts) * seconds;
-            }
-            _ => *self = Self { begin: Some(now), last: Some(now), ..Self::default() },
-        }
-    }
-
-    fn difference(&mut self) -> Reading<f64> {
-        let Some((begin, last)) = self.begin.zip(self.last) else {
-            return Err(self.why.clone().unwrap_or_else(|| "the meters were not read yet".into()));
-        };
-        let passed = last.at.saturating_duration_since(begin.at);
-        if passed < WINDOW {
-            return Err(format!(
-                "the meters were compared over {:.1} s so far, and {} s are needed",
-                passed.as_secs_f64(),
-                WINDOW.as_secs()
-            ));
-        }
-        let (counted, integral) = (last.joules - begin.joules, self.integral);
-        *self = Self { begin: Some(last), last: Some(last), ..Self::default() };
-        if counted > 0.0 {
-            Ok(integral / counted - 1.0)
-        } else {
-            Err("the counter of energy does not advance".into())
+            drop(state);
+            thread::sleep(SPACING);
         }
     }
 }
 
-fn locked<T>(window: &Mutex<T>) -> MutexGuard<'_, T> {
-    window.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A window with so many readings after the first, `step` s apart.
-    fn window(steps: u32, step: f64, joules: impl Fn(f64) -> f64, watts: f64) -> Window {
-        let (mut window, begin) = (Window::default(), Instant::now());
-        for at in 0..=steps {
-            let t = f64::from(at) * step;
-            window.take(begin + Duration::from_secs_f64(t), Ok((joules(t), watts)));
-        }
-        window
-    }
-
-    #[test]
-    fn meters_that_agree_differ_by_nothing_and_others_by_their_share() {
-        for (percent, expected) in [(100.0, 0.0), (125.0, -0.2), (80.0, 0.25)] {
-            let mut both = window(60, 0.1, |t| 5000.0 + 200.0 * t * percent / 100.0, 200.0);
-            let found = both.difference().unwrap();
-            assert!((found - expected).abs() < 1e-9, "{percent}: {found}");
-            let why = both.difference().unwrap_err();
-            assert!(why.starts_with("the meters were compared over 0.0 s so far"), "{why}");
-        }
-    }
-
-    #[test]
-    fn a_short_window_goes_on_and_a_gap_begins_a_new_one() {
-        let mut short = window(49, 0.1, |t| 200.0 * t, 200.0);
-        let why = short.difference().unwrap_err();
-        assert_eq!(why, "the meters were compared over 4.9 s so far, and 5 s are needed");
-        let last = short.last.unwrap();
-        short.take(last.at + SPACING, Ok((1000.0, 200.0)));
-        assert!(short.difference().unwrap().abs() < 1e-9);
-        let mut gap = window(6, 1.5, |t| 200.0 * t, 200.0);
-        assert!(gap.difference().unwrap_err().contains("over 0.0 s"), "{gap:?}");
-    }
-
-    #[test]
-    fn a_failed_reading_and_a_counter_that_rests_have_reasons() {
-        let mut window = window(60, 0.1, |_| 5000.0, 200.0);
-        let rests = "the counter of energy does not advance";
-        assert_eq!(window.difference().unwrap_err(), rests);
-        window.take(Instant::now(), Err("lost".into()));
-        assert_eq!(window.difference().unwrap_err(), "lost");
-    }
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,12 +8,14 @@ mod intel;
 mod nvidia;
 #[cfg_attr(not(target_os = "linux"), path = "gpu/no_nvml.rs")]
 mod nvml;
+mod sample;
 mod users;
 
 use std::time::Instant;
 
 use super::{PowerMeter, Reading, SLEEPS, Sensors};
 
+pub(crate) use sample::CardSample;
 pub(crate) use users::{EngineTimes, GpuFiles};
 
 const DRM: &str = "sys/class/drm";
@@ -318,7 +320,8 @@ impl Gpu {
         })
     }
 
-    fn sleeps(&self, sensors: &Sensors) -> bool {
+    /// Whether the kernel has put it to sleep.
+    pub(crate) fn sleeps(&self, sensors: &Sensors) -> bool {
         self.device.as_ref().is_some_and(|device| sensors.sleeps(device))
     }
 
@@ -335,17 +338,6 @@ impl Gpu {
             GpuDriver::Nvidia if self.sleeps(sensors) => Err(SLEEPS.into()),
             GpuDriver::Nvidia => nvml::meters(self),
             _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Energy [J] and instant power [W] by two meters of the driver, which must agree over time.
-    ///
-    /// # Errors
-    /// A driver that lacks one of them.
-    pub(crate) fn both_meters(&self) -> Reading<(f64, f64)> {
-        match self.driver {
-            GpuDriver::Nvidia => nvml::both_meters(self),
-            _ => Err(format!("driver {} has no two meters of it", self.driver.name())),
         }
     }
 

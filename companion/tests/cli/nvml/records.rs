@@ -37,7 +37,8 @@ fn flags(record: &Value) -> Vec<&str> {
 
 #[test]
 fn a_record_has_the_conditions_of_its_card_by_nvml() {
-    let records = records(&Machine::h100(), "reasons=4,others=1", &["--iterations", "5"]);
+    let library = "reasons=5,others=1,step=100";
+    let records = records(&Machine::h100(), library, &["--iterations", "40"]);
     let record = &records[0];
     let known = &record["conditions"];
     for (key, number) in
@@ -46,10 +47,20 @@ fn a_record_has_the_conditions_of_its_card_by_nvml() {
         assert_eq!(known[key], number, "{key}: {known}");
     }
     let watts = known["power_w"].as_f64().expect("a meter");
-    assert!((watts - 200.0).abs() < 10.0, "{watts}");
+    let error = known["power_error"].as_f64().expect("by the steps of the counter");
+    assert!(error > 0.0 && error <= 0.05, "{error}");
+    assert!((watts / 200.0 - 1.0).abs() <= error + 1e-3, "{watts} {error}");
     assert_eq!(known["power_source"], "NVML, nvmlDeviceGetTotalEnergyConsumption");
-    assert_eq!(known["device_throttle_reasons"], "power cap");
+    // Read while sampling alone; the bit of rest, 1, is no reason.
+    let readings = known["device_readings"].as_u64().expect("a number");
+    assert!((4..=12).contains(&readings), "0.8 s with one every 0.1 s: {known}");
+    let reasons = format!("power cap ({readings} of {readings} readings)");
+    assert_eq!(known["device_throttle_reasons"], reasons);
+    for key in ["device_clock_low_hz", "device_clock_high_hz"] {
+        assert_eq!(known[key], 1755e6, "{key}: {known}");
+    }
     assert!(record["energy_j"].as_f64() > Some(0.0), "{record}");
+    assert_eq!(known["driver_version"], "580.65.06");
     // A cap is a limit that the card always has; another program that computes is not.
     assert!(flags(record).contains(&"contended"), "{record}");
     assert!(!flags(record).contains(&"throttled"), "{record}");
@@ -58,12 +69,62 @@ fn a_record_has_the_conditions_of_its_card_by_nvml() {
 }
 
 #[test]
+fn samples_that_are_too_short_for_the_steps_of_the_counter_have_no_energy() {
+    let records = records(&Machine::h100(), "step=100", &["--iterations", "5"]);
+    let record = &records[0];
+    assert_eq!(
+        (&record["energy_j"], &record["conditions"]["power_w"]),
+        (&Value::Null, &Value::Null)
+    );
+    for key in ["power_w", "energy_j"] {
+        let why = record["conditions"]["missing"][key].as_str().unwrap_or_default();
+        assert!(why.contains("sample for longer"), "{key}: {record}");
+    }
+}
+
+#[test]
+fn a_card_that_sleeps_is_not_woken_by_a_record() {
+    let machine = Machine::h100();
+    machine
+        .folder
+        .file("machine/sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+    // Any question would hang.
+    let records = records(&machine, "hangs_at=1", &["--iterations", "5"]);
+    for key in ["power_w", "meters_difference", "temperature_source"] {
+        let why = records[0]["conditions"]["missing"][key].as_str().unwrap_or_default();
+        assert!(why.contains("it sleeps"), "{key}: {}", records[0]);
+    }
+}
+
+#[test]
+fn the_linux_of_windows_has_the_version_of_the_driver_and_no_card_in_proc() {
+    let mut machine = Machine::h100();
+    machine.root = "windows";
+    machine.folder.file("windows/usr/lib/wsl/lib/libcuda.so.1", "");
+    let record = records(&machine, "", &["--iterations", "5"]).remove(0);
+    let known = &record["conditions"];
+    assert_eq!(known["driver_version"], "580.65.06", "{known}");
+    let why = known["missing"]["power_w"].as_str().unwrap_or_default();
+    assert!(why.contains("no driver of a card at 0000:01:00.0"), "{known}");
+}
+
+#[test]
+fn heat_that_comes_and_goes_while_sampling_flags_the_record() {
+    // The questions when sampling begins and ends are not the fourth one.
+    let records = records(&Machine::h100(), "heat_at=4", &["--iterations", "40"]);
+    let record = &records[0];
+    assert!(flags(record).contains(&"throttled"), "{record}");
+    let reasons = record["conditions"]["device_throttle_reasons"].as_str().unwrap_or_default();
+    assert!(reasons.starts_with("temperature, by hardware (1 of "), "{reasons}");
+}
+
+#[test]
 fn heat_flags_a_record_and_a_lost_card_leaves_it_without_energy() {
     let machine = Machine::h100();
-    let hot = records(&machine, "reasons=64", &["--iterations", "5"]);
+    let hot = records(&machine, "reasons=64", &["--iterations", "20"]);
     assert!(hot.iter().all(|record| flags(record).contains(&"throttled")), "{hot:?}");
     assert!(!flags(&hot[0]).contains(&"contended"), "{hot:?}");
-    let lost = records(&machine, "lost_at=40", &["--iterations", "5"]);
+    let lost = records(&machine, "lost_at=40", &["--iterations", "20"]);
     let last = lost.last().expect("a record");
     assert_eq!(last["energy_j"], Value::Null);
     for key in ["power_w", "temperature_before_c", "device_throttle_reasons", "power_cap_w"] {
@@ -76,11 +137,12 @@ fn heat_flags_a_record_and_a_lost_card_leaves_it_without_energy() {
 
 #[test]
 fn a_board_without_a_counter_has_the_mean_of_its_power_and_no_comparison() {
-    let records = records(&Machine::with("NVIDIA GB10"), "gb10", &["--iterations", "5"]);
+    let records = records(&Machine::with("NVIDIA GB10"), "gb10", &["--iterations", "40"]);
     let known = &records[0]["conditions"];
     assert_eq!(known["power_w"], 200.0);
     let source = known["power_source"].as_str().expect("a source");
-    assert!(source.ends_with("mean of readings before and after the samples"), "{source}");
+    assert!(source.ends_with(" readings while sampling"), "{source}");
+    assert!(known.get("power_error").is_none(), "{known}");
     for (key, function) in [
         ("meters_difference", "nvmlDeviceGetTotalEnergyConsumption"),
         ("power_cap_w", "nvmlDeviceGetEnforcedPowerLimit"),
@@ -93,14 +155,25 @@ fn a_board_without_a_counter_has_the_mean_of_its_power_and_no_comparison() {
 #[test]
 fn meters_that_disagree_over_5_s_flag_the_record_and_those_that_agree_do_not() {
     for (library, share, is_flagged) in [("", 0.0, false), ("counter=80", 0.25, true)] {
-        let records = records(&Machine::h100(), library, &["--iterations", "100"]);
-        let found = records.iter().find_map(|record| {
-            Some((record["conditions"]["meters_difference"].as_f64()?, flags(record)))
-        });
+        let records = records(&Machine::h100(), library, &["--iterations", "120"]);
+        let found = compared(&records);
         let (difference, flags) = found.expect("three records take more than 5 s");
         assert!((difference - share).abs() < 0.02, "{library}: {difference}");
         assert_eq!(flags.contains(&"meters_apart"), is_flagged, "{library}: {flags:?}");
     }
+    // Of bursts the power of now sees a part, and the counter of this library none.
+    let bursts = records(&Machine::h100(), "burst=250", &["--iterations", "120"]);
+    assert_eq!(compared(&bursts), None);
+    let why = bursts[2]["conditions"]["missing"]["meters_difference"].as_str().unwrap_or_default();
+    assert!(why.contains("the power changed by more than 10 % while sampling"), "{why}");
+    assert!(bursts.iter().all(|record| !flags(record).contains(&"meters_apart")), "{bursts:?}");
+}
+
+/// The first difference of the meters, with the flags of its record.
+fn compared(records: &[Value]) -> Option<(f64, Vec<&str>)> {
+    records.iter().find_map(|record| {
+        Some((record["conditions"]["meters_difference"].as_f64()?, flags(record)))
+    })
 }
 
 #[test]

@@ -176,6 +176,12 @@ pub struct ConditionsJson {
     pub build: String,
     /// Operating system and its version.
     pub system: String,
+    /// Version of the driver of the card that computed; absent for a processor, and where the reason is in `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver_version: Option<String>,
+    /// Version of CUDA that this driver has, such as `CUDA 12.9`; absent for other devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda_version: Option<String>,
     pub threads: usize,
     /// True when threads were pinned to cores.
     pub pinned: bool,
@@ -195,10 +201,20 @@ pub struct ConditionsJson {
     pub power_cap_w: Option<f64>,
     /// Times that heat slowed the processor down while sampling.
     pub throttle_events: Option<f64>,
-    /// Reasons for which the card that computed was slowed down at the begin or the end of the samples, or "none"; absent for a
-    /// processor, and where the reason is in `missing`.
+    /// Reasons for which the card that computed was slowed down, or "none": while samples were taken, with the number of readings that had
+    /// each, or by a driver that is not read then at the begin or the end of the samples. Absent for a processor, and where the reason is
+    /// in `missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_throttle_reasons: Option<String>,
+    /// Number of readings of a card while samples were taken; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_readings: Option<usize>,
+    /// Lowest clock among these readings; absent likewise, and where the reason is in `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_clock_low_hz: Option<f64>,
+    /// Highest clock among them; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_clock_high_hz: Option<f64>,
     /// Load average of the minute before.
     pub load_before: Option<f64>,
     /// Share of the machine's processor time that other programs used during the measurement.
@@ -219,10 +235,14 @@ pub struct ConditionsJson {
     pub temperature_source: Option<String>,
     /// Mean power while sampling, of the card that computed, else of the processor or the machine.
     pub power_w: Option<f64>,
+    /// Largest error of `power_w`, and so of `energy_j`, by the steps in which the meter advances, as a share; absent where they are not
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_error: Option<f64>,
     /// Parts covered by the power meter.
     pub power_source: Option<String>,
-    /// Integral of a card's instant power over its counter of energy, less one, over at least 5 s that ended with the samples; absent for a
-    /// processor, and where the reason is in `missing`.
+    /// Integral of a card's instant power over its counter of energy, less one, over at least 5 s of steady power, of these samples and of
+    /// those of measurements before; absent for a processor, and where the reason is in `missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meters_difference: Option<f64>,
     /// Duration of warming up.
@@ -231,4 +251,13 @@ pub struct ConditionsJson {
     pub seed: u64,
     /// Reasons of null values, by key.
     pub missing: Map<String, Value>,
+}
+
+impl ConditionsJson {
+    /// The driver of the device that computed, by its versions, if it has one.
+    pub fn driver(&self) -> Option<String> {
+        let own = self.driver_version.as_ref().map(|version| format!("driver {version}"));
+        let all: Vec<String> = own.into_iter().chain(self.cuda_version.clone()).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
 }

@@ -1,7 +1,7 @@
 //! Cards of NVIDIA's driver on a system other than Linux: their library is not asked there.
 
 use super::super::{PowerMeter, Reading, Sensors};
-use super::{Computing, Gpu, GpuReading};
+use super::{CardSample, Computing, Gpu, GpuReading};
 
 const WHY: &str = "NVML is read on Linux alone";
 
@@ -21,11 +21,27 @@ pub(super) fn meters(_: &Gpu) -> Reading<Vec<PowerMeter>> {
     Err(WHY.into())
 }
 
-/// Neither meter.
+/// No version.
 ///
 /// # Errors
 /// Always.
-pub(super) fn both_meters(_: &Gpu) -> Reading<(f64, f64)> {
+pub(super) fn driver_version() -> Reading<String> {
+    Err(WHY.into())
+}
+
+/// Nothing.
+///
+/// # Errors
+/// Always.
+pub(super) fn sample(_: &Gpu) -> Reading<CardSample> {
+    Err(WHY.into())
+}
+
+/// No counter.
+///
+/// # Errors
+/// Always.
+pub(super) fn counter(_: &Gpu) -> Reading<f64> {
     Err(WHY.into())
 }
 

@@ -1,12 +1,20 @@
 //! Cards of NVIDIA's driver, as it tells them without its library: that a card is there, its model and its node.
 
-use super::super::Sensors;
+use super::super::{Reading, Sensors};
 use super::{Gpu, GpuDriver};
 
 const DRIVER: &str = "proc/driver/nvidia";
 const PCI: &str = "sys/bus/pci/devices";
 
 impl Sensors {
+    /// Version of the driver's kernel module.
+    ///
+    /// # Errors
+    /// A system without it.
+    pub(super) fn nvidia_version(&self) -> Reading<String> {
+        self.text("sys/module/nvidia/version")
+    }
+
     /// The cards of NVIDIA's own driver.
     pub(super) fn nvidia_gpus(&self) -> Vec<Gpu> {
         let gpu = |address: String| {

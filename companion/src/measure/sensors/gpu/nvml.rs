@@ -22,7 +22,7 @@ use nvml_wrapper::sys_exports::field_id::{
 use super::super::{Reading, Sensors};
 use super::{Gpu, GpuQuantity, GpuReading, MEMORY_PARTS};
 use library::{opened, said};
-pub(super) use meters::{both_meters, meters};
+pub(super) use meters::{counter, meters, sample};
 pub(super) use processes::used;
 
 /// A field by its number, and its name.
@@ -38,6 +38,11 @@ const USAGE_SPAN: &str = ": mean of a second, of GA100 and older cards the power
 
 /// The function or field that is asked, and its answer in the base unit.
 type Answer = (&'static str, Result<f64, NvmlError>);
+
+/// Version of the driver that the library is of.
+pub(super) fn driver_version() -> Reading<String> {
+    opened()?.sys_driver_version().map_err(|error| said("nvmlSystemGetDriverVersion", &error))
+}
 
 /// Opens the library, whose failure the readings tell.
 pub(super) fn open() {

@@ -1,9 +1,9 @@
 //! Meters of a card: its counter of energy, and its power now.
 
 use super::super::super::{MeterOf, PowerMeter, Reading, Shows};
-use super::super::Gpu;
+use super::super::{CardSample, Gpu};
 use super::library::said;
-use super::{Answer, card, energy, instant, powers, scope};
+use super::{Answer, Clock, card, clock, energy, powers, reasons, scope};
 
 /// Both meters, each with its value or its reason.
 pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
@@ -13,7 +13,7 @@ pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
         name: format!("{} {what}", gpu.name),
         source: format!("NVML of {}, {asked}{scope}", gpu.name),
         of: MeterOf::Address(gpu.address.clone()),
-        shows: found.map(shows).map_err(|error| said(asked, &error)),
+        shows: told((asked, found)).map(shows),
     };
     let [power, _] = powers(&card);
     Ok(vec![
@@ -22,9 +22,24 @@ pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
     ])
 }
 
-/// Energy [J] and instant power [W], which must agree over time.
-pub(in super::super) fn both_meters(gpu: &Gpu) -> Reading<(f64, f64)> {
+/// What a card tells while it is measured. Where power of now is not told apart, it is the power that the driver has.
+pub(in super::super) fn sample(gpu: &Gpu) -> Reading<CardSample> {
     let card = card(gpu)?;
-    let of = |(asked, found): Answer| found.map_err(|error| said(asked, &error));
-    Ok((of(energy(&card))?, of(instant(&card))?))
+    let [watts, _] = powers(&card);
+    let throttle = "nvmlDeviceGetCurrentClocksThrottleReasons";
+    Ok(CardSample {
+        joules: told(energy(&card)),
+        watts: told(watts),
+        clock: told(("nvmlDeviceGetClockInfo (SM)", clock(&card, Clock::SM))),
+        reasons: reasons::of(&card).map_err(|error| said(throttle, &error)),
+    })
+}
+
+/// The counter of energy [J].
+pub(in super::super) fn counter(gpu: &Gpu) -> Reading<f64> {
+    told(energy(&card(gpu)?))
+}
+
+fn told((asked, found): Answer) -> Reading<f64> {
+    found.map_err(|error| said(asked, &error))
 }
