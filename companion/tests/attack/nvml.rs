@@ -107,7 +107,7 @@ fn a_job_on_a_gpu_is_metered_under_all_locks_and_goes_on_without_the_meter() {
         ("POWER_USAGE", "195"),
         ("FB_USED", "2861.02294921875"),
         // 80 GB without 3 GB in use and 0.5 GB that the driver keeps.
-        ("FB_FREE", "72956.08520507812"),
+        ("FB_FREE", "72956.08520507813"),
         ("XID_ERRORS", "31"),
         ("SM_CLOCK", "1755"),
         ("MEMORY_TEMP", "71"),
