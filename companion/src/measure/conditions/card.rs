@@ -202,13 +202,12 @@ impl WatchedCard {
 
     /// Flags of the result: heat or a brake slowed it down, or its meters disagree.
     pub(super) fn flags(&self) -> Vec<Flag> {
-        let is_slowed = match &self.run {
-            Some(run) => run.reasons().is_ok_and(|(all, _)| all.into_keys().any(is_fault)),
-            None => {
-                let all = self.both(GpuQuantity::ThrottleReasons).unwrap_or_default().into_iter();
-                let mut all = all.flat_map(|(begin, end)| begin.reasons.iter().chain(&end.reasons));
-                all.any(|reason| is_fault(reason))
-            }
+        let is_slowed = if let Some(run) = &self.run {
+            run.reasons().is_ok_and(|(all, _)| all.into_keys().any(is_fault))
+        } else {
+            let all = self.both(GpuQuantity::ThrottleReasons).unwrap_or_default().into_iter();
+            let mut all = all.flat_map(|(begin, end)| begin.reasons.iter().chain(&end.reasons));
+            all.any(|reason| is_fault(reason))
         };
         let is_apart = self.difference.as_ref().is_ok_and(|it| it.is_apart());
         let throttled = is_slowed.then_some(Flag::Throttled);

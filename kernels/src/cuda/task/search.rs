@@ -88,15 +88,13 @@ impl CudaTask {
             }
         }
         for _ in 1..ROUNDS {
-            for at in 0..tried.len() {
+            for it in &mut tried {
                 if began.elapsed() > ROUNDS_LIMIT {
                     break;
                 }
                 go_on()?;
-                let Tried { candidate, calls, .. } = tried[at];
-                self.multiplication().in_use = candidate;
-                let time = self.timed(calls).map_err(Stopped::Failed)?;
-                tried[at].times.push(time);
+                self.multiplication().in_use = it.candidate;
+                it.times.push(self.timed(it.calls).map_err(Stopped::Failed)?);
             }
         }
         let best = tried.iter().min_by_key(|it| it.median());

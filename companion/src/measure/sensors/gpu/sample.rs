@@ -34,17 +34,11 @@ impl Gpu {
     pub(crate) fn driver_version(&self, sensors: &Sensors) -> Reading<String> {
         match &self.driver {
             GpuDriver::Nvidia if self.sleeps(sensors) => sensors.nvidia_version(),
-            GpuDriver::Nvidia => {
-                nvml::driver_version().or_else(|why| sensors.nvidia_version().map_err(|_| why))
-            }
-            driver => {
-                sensors.text(&format!("sys/module/{}/version", driver.name())).map_err(|_| {
-                    format!(
-                        "driver {} is a part of the kernel, whose version is in `system`",
-                        driver.name()
-                    )
-                })
-            }
+            GpuDriver::Nvidia => nvml::driver_version()
+                .or_else(|why| sensors.nvidia_version().map_err(|file| format!("{why}; {file}"))),
+            driver => sensors.text(&format!("sys/module/{}/version", driver.name())).map_err(|file| {
+                format!("{file}; a driver that is a part of the kernel has its version, which `system` names")
+            }),
         }
     }
 
