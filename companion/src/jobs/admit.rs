@@ -253,7 +253,7 @@ mod tests {
         for (expected, spec) in
             [("points; a job has at most 4096", all_formats), ("at most 208 points fit", long)]
         {
-            // What is counted is also refused, before memory is.
+            // A point that is counted is also refused, before memory is.
             let spec = JobSpec::Bench(spec);
             let fault = has_room(&spec, &here, &Hooks::default(), u64::MAX / 2).unwrap_err();
             assert!(fault.message.contains(expected), "{expected}: {}", fault.message);

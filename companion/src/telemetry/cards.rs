@@ -262,6 +262,7 @@ mod tests {
             memory: 1,
             address: Some(address.to_owned()),
             is_integrated: false,
+            cuda: 12_080,
             has_products: false,
         };
         let devices = [facts(1, "0000:01:00.0"), facts(0, "0000:99:00.0")].map(devices::gpu);

@@ -59,7 +59,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     let form =
         if is_watch { watch::endless_form(matches, "power watch")? } else { Form::of(matches) };
-    // What is wrong with the words comes before what the machine lacks.
+    // Wrong words come before a device that the machine lacks.
     let watched = if is_watch {
         let interval = interval::of(matches, USUAL, INTERVALS)?;
         Some((interval, matches.get_one::<u64>("count").copied()))

@@ -12,7 +12,7 @@ pub(super) fn sentence(file: &str, reason: &str, text: &str, expected: &str) -> 
     format!("{file}: {reason}; found {}; expected {expected}", found(text))
 }
 
-/// What a text is: no text, a JSON value with its keys, lines of JSON, or other text with its beginning.
+/// The kind of a text: no text, a JSON value with its keys, lines of JSON, or other text with its beginning.
 fn found(text: &str) -> String {
     let text = text.trim_start_matches('\u{feff}').trim();
     let Some(line) = text.lines().next() else { return "an empty file".into() };

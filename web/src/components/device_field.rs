@@ -13,7 +13,7 @@ use crate::state::inputs::View;
 use crate::state::model::beside::{with, without_host};
 use crate::state::picker::{PickerCatalog, split_count, split_host};
 use crate::state::session::{Session, Step};
-use crate::state::this_machine::{MachineDevice, all_devices, chosen_device};
+use crate::state::this_machine::{HERE, MachineDevice, all_devices, chosen_device};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
@@ -68,9 +68,11 @@ pub fn DeviceField() -> impl IntoView {
 fn choose(session: Session, key: &str) {
     let (key, host) = split_host(key);
     let (count, key) = split_count(key);
-    let known = || calc_core::catalog::device(key).ok().map(MachineDevice::of_catalog).map(Some);
-    let Some(chosen) = session.here.with_untracked(|here| here.at(key)).or_else(known) else {
-        return;
+    let chosen = if key.starts_with(HERE) {
+        session.here.with_untracked(|here| here.at(key))
+    } else {
+        let Ok(device) = calc_core::catalog::device(key) else { return };
+        Some(MachineDevice::of_catalog(device))
     };
     session.edit(Step::Choice, |inputs| {
         let Some(chosen) = &chosen else {

@@ -87,12 +87,12 @@ impl Measurements {
     ///
     /// # Errors
     /// A sentence about a device that is not known.
-    pub fn of(self, present: &Cow<'static, Device>) -> Result<MachineDevice, String> {
+    pub fn of(self, present: Cow<'static, Device>) -> Result<MachineDevice, String> {
         let own = self.own.map(Arc::new);
         let device = match (self.device, &own) {
             (Some(device), _) => device,
             (None, Some(own)) => device_of(own, present)?,
-            (None, None) => present.clone(),
+            (None, None) => present,
         };
         Ok(MachineDevice { device, own })
     }
@@ -101,10 +101,10 @@ impl Measurements {
 /// The device of a calibration: the present one, or one of the catalog.
 fn device_of(
     own: &OwnCalibration,
-    present: &Cow<'static, Device>,
+    present: Cow<'static, Device>,
 ) -> Result<Cow<'static, Device>, String> {
     if *present.key == *own.device {
-        return Ok(present.clone());
+        return Ok(present);
     }
     match catalog::device(&own.device) {
         Ok(device) => Ok(Cow::Borrowed(device)),
@@ -175,7 +175,7 @@ fn take(session: Session, opened: Opened, step: Step) {
 
 fn measurements(session: Session, own: OwnCalibration, step: Step) {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
-    match device_of(&own, &present) {
+    match device_of(&own, present) {
         Ok(device) => {
             let measured = MachineDevice { device, own: Some(Arc::new(own)) };
             session.edit(step, |inputs| measured.choose(inputs));

@@ -86,11 +86,10 @@ impl ThisMachine {
         if place == 0 { HERE.to_owned() } else { format!("{HERE}{place}") }
     }
 
-    /// The device of a choice of [`Self::group`], `Some(None)` while it is unknown; `None` for the keys of other choices.
-    pub fn at(&self, key: &str) -> Option<Option<MachineDevice>> {
-        key.strip_prefix(HERE)?;
-        let place = (0..self.devices.len()).find(|place| Self::key(*place) == key);
-        Some(place.and_then(|place| self.devices[place].known.clone()))
+    /// The device of a choice; `None` while it is unknown.
+    pub fn at(&self, key: &str) -> Option<MachineDevice> {
+        let place = (0..self.devices.len()).find(|place| Self::key(*place) == key)?;
+        self.devices[place].known.clone()
     }
 
     /// The choices as a group of their own.
@@ -159,15 +158,15 @@ mod tests {
     fn a_known_machine_is_a_choice_and_an_unknown_one_is_to_be_measured() {
         let epyc = catalog::device("epyc_9654").expect("a key");
         let unconnected = ThisMachine::default();
-        assert_eq!(unconnected.at(HERE), Some(None));
+        assert_eq!(unconnected.at(HERE), None);
         assert_eq!(unconnected.group().choices[0].detail, "connect it in Device");
         let unmeasured = machine(&[("this_machine", None)]);
-        assert_eq!(unmeasured.at(HERE), Some(None));
+        assert_eq!(unmeasured.at(HERE), None);
         assert_eq!(unmeasured.group().choices[0].name, "This machine: A chip");
         let known = machine(&[("this_machine", Some(epyc))]);
         assert_eq!(known.at("epyc_9654"), None);
         let mut inputs = Inputs::default();
-        known.at(HERE).flatten().expect("a device").choose(&mut inputs);
+        known.at(HERE).expect("a device").choose(&mut inputs);
         assert_eq!(&*inputs.device.key, "epyc_9654");
         let choice = &known.group().choices[0];
         assert!(choice.name.starts_with("This machine: EPYC 9654"), "{}", choice.name);
@@ -191,7 +190,7 @@ mod tests {
         let keys: Vec<String> = here.group().choices.into_iter().map(|it| it.key).collect();
         for (device, key) in [&card, &chip].into_iter().zip(&keys) {
             let mut inputs = Inputs::default();
-            here.at(key).flatten().expect("a device").choose(&mut inputs);
+            here.at(key).expect("a device").choose(&mut inputs);
             assert_eq!(&*inputs.device, device);
             assert_eq!(&chosen_device(&inputs, &here), key);
         }

@@ -95,7 +95,8 @@ const LAYERS: &[(&str, &str)] = &[
          keys telemetry weight_files
          audit jobs worker
          verbs::answer_keys verbs::flags verbs::lines
-         verbs::bench verbs::requests
+         verbs::unknown_file
+        verbs::bench verbs::requests
          verbs::merge verbs::recommend
          verbs::api
          verbs

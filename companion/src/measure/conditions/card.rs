@@ -7,7 +7,7 @@ use kernels::measure::{Flag, Stage};
 use super::super::sensors::{
     Gpu, GpuQuantity, GpuReading, PatientSensors, Reading, Sensors, is_fault, is_memory,
 };
-use super::meters::{self, Difference, Follower, Run};
+use super::meters::{self, CardRun, Difference, Follower};
 use super::{NOT_SAMPLED, Power, Settings, ends};
 
 /// The reason why a condition of the processor is not given for a card.
@@ -19,8 +19,8 @@ pub(super) struct WatchedCard {
     gpu: Reading<Gpu>,
     /// The thread that reads it while samples are taken.
     follower: Reading<Arc<Follower>>,
-    /// What that thread read.
-    run: Option<Run>,
+    /// Readings of that thread.
+    run: Option<CardRun>,
     /// Difference of its two meters when sampling ended.
     difference: Reading<Difference>,
     begin: Option<Reading<Vec<GpuReading>>>,
@@ -95,7 +95,7 @@ impl WatchedCard {
     }
 
     /// Mean power while samples were taken: by the card's counter of energy, else by its power of then.
-    fn power_of(&self, run: &Run) -> Reading<Power> {
+    fn power_of(&self, run: &CardRun) -> Reading<Power> {
         if let Ok((counter, _)) = self.first(GpuQuantity::Energy)
             && counter.value.is_ok()
         {
@@ -192,12 +192,12 @@ impl WatchedCard {
 
     /// Lowest and highest clock while samples were taken [Hz], and the number of readings; `None` for a driver that is not read then.
     pub(super) fn range_of_clocks(&self) -> Option<Reading<(f64, f64)>> {
-        self.run.as_ref().map(Run::clocks)
+        self.run.as_ref().map(CardRun::clocks)
     }
 
     /// Number of readings while samples were taken.
     pub(super) fn readings(&self) -> Option<usize> {
-        self.run.as_ref().map(Run::readings)
+        self.run.as_ref().map(CardRun::readings)
     }
 
     /// Flags of the result: heat or a brake slowed it down, or its meters disagree.

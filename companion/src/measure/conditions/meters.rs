@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::sensors::{Gpu, PatientSensors, Reading, SLEEPS};
-use comparison::Comparison;
 pub(super) use comparison::Difference;
-pub(super) use run::Run;
+use comparison::MeterComparison;
+pub(super) use run::CardRun;
 
 /// Time between two readings of the counter, which says when it advanced.
 const SPACING: Duration = Duration::from_millis(10);
@@ -34,8 +34,8 @@ pub(super) struct Follower {
 #[derive(Debug, Default)]
 struct State {
     /// The samples that are being taken; the card is not asked where there are none.
-    run: Option<Run>,
-    comparison: Comparison,
+    run: Option<CardRun>,
+    comparison: MeterComparison,
 }
 
 /// Follows a card, if this process does not yet.
@@ -63,12 +63,12 @@ pub(super) fn follow(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Followe
 impl Follower {
     /// The samples begin now.
     pub(super) fn begin(&self) {
-        locked(&self.state).run = Some(Run::new(Instant::now()));
+        locked(&self.state).run = Some(CardRun::new(Instant::now()));
         self.begins.notify_one();
     }
 
     /// The samples have ended: what was read while they were taken.
-    pub(super) fn end(&self) -> Option<Run> {
+    pub(super) fn end(&self) -> Option<CardRun> {
         let mut state = locked(&self.state);
         let mut run = state.run.take()?;
         run.end(Instant::now());
@@ -85,7 +85,7 @@ impl Follower {
         let mut next = None;
         loop {
             let mut state = locked(&self.state);
-            let Some(began) = state.run.as_ref().map(Run::began) else {
+            let Some(began) = state.run.as_ref().map(CardRun::began) else {
                 drop(self.begins.wait(state));
                 continue;
             };

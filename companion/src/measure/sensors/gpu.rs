@@ -15,7 +15,6 @@ use std::time::Instant;
 
 use super::{PowerMeter, Reading, SLEEPS, Sensors};
 
-pub(crate) use sample::CardSample;
 pub(crate) use users::{EngineTimes, GpuFiles};
 
 const DRM: &str = "sys/class/drm";
@@ -81,6 +80,19 @@ pub(crate) enum GpuQuantity {
     ThrottleReasons,
     /// Number of the latest error by NVIDIA's list of Xid errors; zero where there was none.
     LastXid,
+}
+
+/// Energy, power, clock and reasons of a card at a moment while it is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CardSample {
+    /// By its counter of energy [J].
+    pub(crate) joules: Reading<f64>,
+    /// Power of now [W].
+    pub(crate) watts: Reading<f64>,
+    /// Clock of its multiprocessors [Hz].
+    pub(crate) clock: Reading<f64>,
+    /// Reasons for a low clock, without rest.
+    pub(crate) reasons: Reading<Vec<String>>,
 }
 
 /// A reading of a graphics processor.

@@ -52,7 +52,7 @@ const FIELDS: [Field; 10] = [
         card.first("gpu_last_xid")
     }),
     ("DCGM_FI_DEV_FB_FREE", "gauge", "Framebuffer memory free (in MiB).", |card| {
-        // What the driver keeps for itself is neither used nor free.
+        // Memory that the driver keeps for itself is neither used nor free.
         let reserved = card.first("gpu_memory_reserved_byte").unwrap_or(0.0);
         let taken = card.first("gpu_memory_used_byte")? + reserved;
         Some((card.first("gpu_memory_total_byte")? - taken) / MIB)

@@ -229,11 +229,9 @@ mod tests {
     }
 
     /// Sums by a tensor core that keeps 13 bits: it adds 32 products at once and truncates.
-    fn sums_of_few_bits(rows: &[f64], token: &[f64], bits: i32) -> Vec<f64> {
-        let truncated = |sum: f64| {
-            let unit = (sum.abs().log2().floor() - f64::from(bits)).exp2();
-            if sum == 0.0 { 0.0 } else { (sum / unit).trunc() * unit }
-        };
+    fn sums_of_few_bits(rows: &[f64], token: &[f64], bits: u32) -> Vec<f64> {
+        // The fraction of an f64 has 52 bits.
+        let truncated = |sum: f64| f64::from_bits(sum.to_bits() >> (52 - bits) << (52 - bits));
         let sum = |row: &[f64]| {
             let steps = row.chunks(32).zip(token.chunks(32));
             let add = |sum: f64, (w, x): (&[f64], &[f64])| {

@@ -127,7 +127,7 @@ pub fn offer() {
             // A file that this page cannot read is no choice; the buttons of its job say why.
             let Ok(opened) = open_measurements(found.files()).await else { return };
             let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
-            if let Ok(measured) = opened.of(&present) {
+            if let Ok(measured) = opened.of(present) {
                 let key = measured.device.key.to_string();
                 session.here.update(|here| here.put_first(&key, measured));
             }
@@ -223,7 +223,7 @@ fn with_use(client: &Client, wanted: ResultUse) -> Option<(JobId, JobResult)> {
 async fn take(session: Session, found: JobResult) -> bool {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
     let opened = open_measurements(found.files()).await.map_err(|refused| refused.reason);
-    match opened.and_then(|opened| opened.of(&present)) {
+    match opened.and_then(|opened| opened.of(present)) {
         Ok(measured) => {
             session.edit(Step::Choice, |inputs| measured.choose(inputs));
             true

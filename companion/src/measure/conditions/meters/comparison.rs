@@ -1,7 +1,7 @@
 //! Two meters of one card held against each other: its counter of energy, and its power of now. Where both are right they agree over a
 //! steady load. Of bursts the power of now sees a part alone, so such measurements are left out.
 
-use super::run::{Run, Stretch};
+use super::run::{CardRun, Stretch};
 use crate::measure::sensors::Reading;
 
 /// Shortest time over which the meters are compared, of all measurements together [s].
@@ -13,7 +13,7 @@ const MOST_APART: f64 = 0.03;
 
 /// Both meters over the steady measurements so far.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(super) struct MeterComparison {
     seconds: f64,
     within: f64,
     /// By the counter [J].
@@ -39,8 +39,8 @@ impl Difference {
     }
 }
 
-impl Comparison {
-    pub(super) fn add(&mut self, run: &Run) {
+impl MeterComparison {
+    pub(super) fn add(&mut self, run: &CardRun) {
         match run.steady(STEADY) {
             Ok(Stretch { seconds, within, joules, watts }) => {
                 self.seconds += seconds;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn bursts_are_never_apart_and_wrong_counters_of_a_steady_load_are() {
-        let mut bursts = Comparison::default();
+        let mut bursts = MeterComparison::default();
         for _ in 0..10 {
             // Readings fall into every second phase alone.
             bursts.add(&run(2.0, 0.1, |t| if t % 0.21 < 0.1 { 300.0 } else { 150.0 }));
@@ -88,7 +88,7 @@ mod tests {
         let why = bursts.difference().unwrap_err();
         assert!(why.starts_with("the meters were compared over 0.0 s"), "{why}");
         assert!(why.contains("; this time the power changed by more than 10 %"), "{why}");
-        let mut steady = Comparison::default();
+        let mut steady = MeterComparison::default();
         steady.add(&run(2.0, 0.1, |_| 300.0));
         assert!(steady.difference().is_err(), "2 s are too few");
         steady.add(&run(2.0, 0.1, |_| 250.0));

@@ -1,4 +1,4 @@
-//! What a card told while samples were taken: the steps of its counter of energy, and its power, clock and reasons for low clocks.
+//! Readings of a card while samples were taken: the steps of its counter of energy, and its power, clock and reasons for low clocks.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ pub(super) const AGE: Duration = Duration::from_millis(100);
 
 /// Readings between the begin and the end of the samples.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Run {
+pub(in super::super) struct CardRun {
     began: Instant,
     ended: Option<Instant>,
     /// The last reading of the counter.
@@ -58,7 +58,7 @@ pub(super) struct Stretch {
     pub(super) watts: f64,
 }
 
-impl Run {
+impl CardRun {
     pub(super) const fn new(began: Instant) -> Self {
         Self {
             began,
@@ -245,14 +245,17 @@ pub(super) mod tests {
 
     /// A card that draws 100 W, and `load(t)` between 0 and `length` s, with a counter that advances every `step` s; it is read from 0.5 s
     /// before the begin until 0.5 s after the end.
-    pub(in super::super) fn run(length: f64, step: f64, load: impl Fn(f64) -> f64) -> Run {
+    pub(in super::super) fn run(length: f64, step: f64, load: impl Fn(f64) -> f64) -> CardRun {
         let origin = Instant::now();
         let at = |t: f64| origin + Duration::from_secs_f64(t + 1.0);
-        let mut run = Run::new(at(0.0));
+        let mut run = CardRun::new(at(0.0));
         let watts = |t: f64| if (0.0..length).contains(&t) { load(t) } else { 100.0 };
         let (mut joules, mut shown, mut due) = (0.0, 0.0, -0.5);
-        for tick in 0..((length + 1.0) * 1000.0) as i32 {
+        for tick in 0_u32.. {
             let t = f64::from(tick) / 1000.0 - 0.5;
+            if t >= length + 0.5 {
+                break;
+            }
             joules += watts(t) / 1000.0;
             if t + 1e-9 >= due {
                 (shown, due) = (joules, due + step);
@@ -296,7 +299,7 @@ pub(super) mod tests {
             let expected = format!("advanced {steps} times in the {length:.3} s of the samples");
             assert!(why.contains(&expected) && why.contains("sample for longer"), "{why}");
         }
-        let mut unread = Run::new(Instant::now());
+        let mut unread = CardRun::new(Instant::now());
         unread.end(unread.began());
         let expected = "the samples took 0.000 s, in which no reading fell";
         assert_eq!(unread.power(), Err(expected.to_owned()));
@@ -310,7 +313,8 @@ pub(super) mod tests {
     #[test]
     fn readings_of_before_the_begin_do_not_count() {
         let mut all = run(1.0, 0.1, |_| 300.0);
-        let (number, before) = (all.readings(), all.began() - Duration::from_millis(1));
+        let before = all.began().checked_sub(Duration::from_millis(1)).expect("a later moment");
+        let number = all.readings();
         let sample = CardSample {
             joules: Ok(1e9),
             watts: Ok(1e9),

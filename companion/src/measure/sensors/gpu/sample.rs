@@ -1,20 +1,7 @@
-//! What a graphics processor tells about itself for a record, beside its readings: quickly while it is measured, and its driver.
+//! Facts of a graphics processor for a record: a quick reading while it is measured, and its driver.
 
 use super::super::{Reading, Sensors};
-use super::{Gpu, GpuDriver, nvml};
-
-/// What a card tells at a moment while it is measured.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CardSample {
-    /// By its counter of energy [J].
-    pub(crate) joules: Reading<f64>,
-    /// Power of now [W].
-    pub(crate) watts: Reading<f64>,
-    /// Clock of its multiprocessors [Hz].
-    pub(crate) clock: Reading<f64>,
-    /// Reasons for a low clock, without rest.
-    pub(crate) reasons: Reading<Vec<String>>,
-}
+use super::{CardSample, Gpu, GpuDriver, nvml};
 
 /// Folder in which Windows puts the driver's libraries for its Linux (WSL2), where `/proc` shows no card.
 const WSL: &str = "usr/lib/wsl/lib";
@@ -42,7 +29,7 @@ impl Gpu {
         }
     }
 
-    /// What it tells while it is measured, without the rest of its readings, which take longer.
+    /// Energy, power, clock and reasons while it is measured, without the rest of its readings, which take longer.
     ///
     /// # Errors
     /// A driver that is read when samples begin and end alone, and a card that does not answer.

@@ -22,7 +22,7 @@ pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
     ])
 }
 
-/// What a card tells while it is measured. Where power of now is not told apart, it is the power that the driver has.
+/// Energy, power, clock and reasons of a card while it is measured. Where power of now is not told apart, it is the power that the driver has.
 pub(in super::super) fn sample(gpu: &Gpu) -> Reading<CardSample> {
     let card = card(gpu)?;
     let [watts, _] = powers(&card);
