@@ -128,10 +128,8 @@ test('a second device is chosen in the page, and its results are not drawn under
         await page.locator('#part-device').click();
         await pick(page, 'device', `this machine: ${device} (measured here)`);
         await page.locator('#part-device').getByText(device).waitFor(patient); // the line leaves the brackets out
-        await page.locator('#part-device').click();
         await pick(page, 'device', 'h100');
         await page.locator('#part-device').getByText('H100').waitFor(patient);
-        await page.locator('#part-device').click();
         await pick(page, 'device', 'this machine');
         await page.locator('#part-device').getByText(processor).waitFor(patient);
         await page.getByRole('link', { name: 'Device', exact: true }).click();
