@@ -93,7 +93,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     answer(&points, other).print(Form::of(matches))
 }
 
-/// The same failure beside the file whose times are compared; a file that it names already is not named twice.
+/// Adds the name of the compared file to a failure that does not name it.
 fn of_file(file: &str, failure: Failure) -> Failure {
     match failure {
         Failure::BadInput(why) if !why.contains(file) => {

@@ -20,7 +20,7 @@ pub(crate) fn scripting() -> Setup {
     limited(60_000, 60_000)
 }
 
-/// The same with limits of silence and of time beyond the prediction, in ms.
+/// Hooks for scripted jobs with a limit of silence and one of time beyond the prediction, in ms.
 pub(crate) fn limited(silence_ms: u32, slack_ms: u32) -> Setup {
     hooked(json!({ "scripted": true, "silence_ms": silence_ms, "slack_ms": slack_ms }))
 }

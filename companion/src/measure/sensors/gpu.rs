@@ -62,7 +62,7 @@ pub(crate) enum GpuQuantity {
     Utilization,
     MemoryUsed,
     MemoryTotal,
-    /// Of all of it, what the driver keeps for itself and no program can have.
+    /// Part of the total that the driver reserves for itself, so that no program can allocate it.
     MemoryReserved,
     /// Now, or over as short a time as the driver has it.
     Power,

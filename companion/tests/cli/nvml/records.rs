@@ -161,7 +161,7 @@ fn meters_that_disagree_over_5_s_flag_the_record_and_those_that_agree_do_not() {
         assert!((difference - share).abs() < 0.02, "{library}: {difference}");
         assert_eq!(flags.contains(&"meters_apart"), is_flagged, "{library}: {flags:?}");
     }
-    // Of bursts the power of now sees a part, and the counter of this library none.
+    // A reading of instant power shows a part of each burst; the energy counter of this library does not show bursts.
     let bursts = records(&Machine::h100(), "burst=250", &["--iterations", "120"]);
     assert_eq!(compared(&bursts), None);
     let why = bursts[2]["conditions"]["missing"]["meters_difference"].as_str().unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Two meters of one card held against each other: its counter of energy, and its power of now. Where both are right they agree over a
-//! steady load. Of bursts the power of now sees a part alone, so such measurements are left out.
+//! steady load. A reading of instant power shows only a part of a burst, so measurements with bursts are left out.
 
 use super::run::{CardRun, Stretch};
 use crate::measure::sensors::Reading;
