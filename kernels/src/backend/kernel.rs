@@ -5,7 +5,7 @@ use calc_core::catalog;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 
 use super::BackendKind;
-use super::layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes};
+use super::layer::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes, StoredFloat};
 use super::matrices::GemmShape;
 use crate::pack::Layout;
 
@@ -117,6 +117,26 @@ impl Kernel {
         Self::TensorCores(TensorElement::Fp8),
         Self::TensorCores(TensorElement::Int8),
     ];
+
+    /// Format of the activations; `packed` tells the one that a device takes beside packed weights. `None` for a kernel without any.
+    pub fn activations(
+        self,
+        packed: impl FnOnce(Layout) -> &'static QuantFormat,
+    ) -> Option<&'static QuantFormat> {
+        match self {
+            Self::Gemv(product) => Some(packed(product.layout)),
+            Self::Gemm(product) => Some(product.format()),
+            Self::Attention(_) | Self::Embedding(_) => Some(StoredFloat::Fp32.format()),
+            Self::Norm(it) | Self::Gate(it) => Some(it.carrier.format()),
+            Self::Rope(it) => Some(it.carrier.format()),
+            Self::Read { .. }
+            | Self::Copy { .. }
+            | Self::Triad { .. }
+            | Self::Fma
+            | Self::Dot
+            | Self::TensorCores(_) => None,
+        }
+    }
 
     /// The compute class whose peak the kernel reaches, or on which a product of matrices runs on a kind of device. `None` for other
     /// kernels.

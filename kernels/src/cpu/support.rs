@@ -4,7 +4,7 @@ use calc_core::quant_format::QuantFormat;
 
 use super::gemm::ELEMENTS;
 use super::gemv::input_format;
-use crate::backend::{FormatSupport, GemvShape, Kernel, KernelSupport, StoredFloat, Support};
+use crate::backend::{FormatSupport, GemvShape, Kernel, KernelSupport, Support};
 use crate::pack::Layout;
 use crate::rotation::LastLevelCache;
 
@@ -43,26 +43,15 @@ fn packed(m: u64) -> KernelSupport {
 
 /// See [`crate::backend::Backend::activations`].
 pub fn activations(kernel: Kernel) -> Option<&'static QuantFormat> {
-    match kernel {
-        Kernel::Gemv(product) => Some(input_format(product.layout)),
-        Kernel::Gemm(product) => Some(product.format()),
-        Kernel::Attention(_) | Kernel::Embedding(_) => Some(StoredFloat::Fp32.format()),
-        Kernel::Norm(it) | Kernel::Gate(it) => Some(it.carrier.format()),
-        Kernel::Rope(it) => Some(it.carrier.format()),
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot
-        | Kernel::TensorCores(_) => None,
-    }
+    kernel.activations(input_format)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::backend::{
-        AttentionSizes, Backend, Cache, EmbeddingSizes, GemmShape, RopeSizes, RowSizes, Work,
+        AttentionSizes, Backend, Cache, EmbeddingSizes, GemmShape, RopeSizes, RowSizes,
+        StoredFloat, Work,
     };
     use crate::cpu::backend::Cpu;
 

@@ -122,19 +122,7 @@ fn inputs(layout: Layout, facts: &Facts) -> StoredFloat {
 
 /// See [`crate::backend::Backend::activations`].
 pub fn activations(kernel: Kernel, facts: &Facts) -> Option<&'static QuantFormat> {
-    match kernel {
-        Kernel::Gemv(product) => Some(inputs(product.layout, facts).format()),
-        Kernel::Gemm(product) => Some(product.format()),
-        Kernel::Attention(_) | Kernel::Embedding(_) => Some(StoredFloat::Fp32.format()),
-        Kernel::Norm(it) | Kernel::Gate(it) => Some(it.carrier.format()),
-        Kernel::Rope(it) => Some(it.carrier.format()),
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot
-        | Kernel::TensorCores(_) => None,
-    }
+    kernel.activations(|layout| inputs(layout, facts).format())
 }
 
 /// The program of a kernel, and the version that runs.
