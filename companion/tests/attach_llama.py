@@ -1,6 +1,6 @@
 """`ridgepoint attach` against a real llama.cpp server on a small GGUF file with random weights; a stage of `cargo xtask test`.
 
-By hand, with the package of companion/tests/llama_cpp.txt on PYTHONPATH:
+By hand, with the packages of companion/tests/llama_cpp.txt on PYTHONPATH:
 
     python3 companion/tests/attach_llama.py target/debug/ridgepoint --hardware epyc_9334
 
@@ -12,14 +12,16 @@ is 1 if a check fails.
 import argparse
 import json
 import pathlib
-import random
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
+
+import gguf
+import numpy as np
+from gguf import TokenType
 
 # Two requests with a few hundred tokens last longer than all readings on a laptop; a faster machine takes more tokens.
 TOKENS = 1900
@@ -29,90 +31,41 @@ TOLERANCE = 0.1
 MODEL = "random.gguf"
 
 
-class Gguf:
-    """A GGUF file of version 3: values, descriptions of tensors, tensors."""
-
-    U32, F32, TEXT, LIST, I32 = 4, 6, 8, 9, 5
-    # Types of tensors.
-    FLOATS, Q8_0 = 0, 8
-    FORMATS = {U32: "<I", F32: "<f", I32: "<i"}
-
-    def __init__(self):
-        self.values, self.tensors = [], []
-
-    @staticmethod
-    def text(text):
-        raw = text.encode()
-        return struct.pack("<Q", len(raw)) + raw
-
-    def one(self, kind, value):
-        return self.text(value) if kind == self.TEXT else struct.pack(self.FORMATS[kind], value)
-
-    def add(self, key, kind, value):
-        self.values.append(self.text(key) + struct.pack("<I", kind) + self.one(kind, value))
-
-    def add_list(self, key, kind, values):
-        head = struct.pack("<IIQ", self.LIST, kind, len(values))
-        self.values.append(self.text(key) + head + b"".join(self.one(kind, value) for value in values))
-
-    def tensor(self, name, shape, kind, data):
-        """The shape has the length of a row first."""
-        self.tensors.append((name, shape, kind, data))
-
-    def write(self, path):
-        infos, offset = [], 0
-        for name, shape, kind, data in self.tensors:
-            dimensions = struct.pack(f"<I{len(shape)}Q", len(shape), *shape)
-            infos.append(self.text(name) + dimensions + struct.pack("<IQ", kind, offset))
-            offset += -(-len(data) // 32) * 32
-        head = b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.values))
-        head += b"".join(self.values) + b"".join(infos)
-        with open(path, "wb") as out:
-            out.write(head + bytes(-len(head) % 32))
-            for _, _, _, data in self.tensors:
-                out.write(data + bytes(-len(data) % 32))
-
-
 def write_model(path):
     """A Llama of 144 M parameters in Q8_0, with a vocabulary of bytes and made-up words."""
     hidden, layers, width, heads, kv_heads, words = 1024, 12, 2816, 16, 4, 4096
     tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
-    types = [2, 3, 3] + [6] * 256
+    types = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL] + [TokenType.BYTE] * 256
     made_up = [f"\u2581w{index}" for index in range(words - len(tokens))]
     scores = [0.0] * len(tokens) + [-float(index) for index in range(len(made_up))]
-    tokens, types = tokens + made_up, types + [1] * len(made_up)
-    out = Gguf()
-    for key, value in [("general.architecture", "llama"), ("general.name", "random"), ("tokenizer.ggml.model", "llama")]:
-        out.add(key, Gguf.TEXT, value)
-    for key, value in [
-        ("general.file_type", 7),
-        ("llama.context_length", 4096),
-        ("llama.embedding_length", hidden),
-        ("llama.block_count", layers),
-        ("llama.feed_forward_length", width),
-        ("llama.attention.head_count", heads),
-        ("llama.attention.head_count_kv", kv_heads),
-        ("llama.rope.dimension_count", hidden // heads),
-        ("llama.vocab_size", words),
-        ("tokenizer.ggml.bos_token_id", 1),
-        ("tokenizer.ggml.eos_token_id", 2),
-        ("tokenizer.ggml.unknown_token_id", 0),
-    ]:
-        out.add(key, Gguf.U32, value)
-    out.add("llama.attention.layer_norm_rms_epsilon", Gguf.F32, 1e-5)
-    out.add_list("tokenizer.ggml.tokens", Gguf.TEXT, tokens)
-    out.add_list("tokenizer.ggml.scores", Gguf.F32, scores)
-    out.add_list("tokenizer.ggml.token_type", Gguf.I32, types)
-    # A block of Q8_0 has a scale in FP16 and 32 codes; with this scale the weights have a deviation of 0.02.
-    random_bytes = random.Random(7).randbytes
-    blocks = b"".join(struct.pack("<e", 0.02 / 74) + random_bytes(32) for _ in range(8192))
+    out = gguf.GGUFWriter(path, "llama")
+    out.add_name("random")
+    out.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
+    out.add_context_length(4096)
+    out.add_embedding_length(hidden)
+    out.add_block_count(layers)
+    out.add_feed_forward_length(width)
+    out.add_head_count(heads)
+    out.add_head_count_kv(kv_heads)
+    out.add_rope_dimension_count(hidden // heads)
+    out.add_vocab_size(words)
+    out.add_layer_norm_rms_eps(1e-5)
+    out.add_tokenizer_model("llama")
+    out.add_token_list(tokens + made_up)
+    out.add_token_scores(scores)
+    out.add_token_types(types + [TokenType.NORMAL] * len(made_up))
+    out.add_bos_token_id(1)
+    out.add_eos_token_id(2)
+    out.add_unk_token_id(0)
+    random = np.random.default_rng(7)
 
     def matrix(name, rows, columns):
-        size = rows * columns // 32 * 34
-        out.tensor(name, [columns, rows], Gguf.Q8_0, (blocks * (size // len(blocks) + 1))[:size])
+        weights = random.normal(0, 0.02, (rows, columns)).astype(np.float32)
+        blocks = gguf.quants.quantize(weights, gguf.GGMLQuantizationType.Q8_0)
+        out.add_tensor(name, blocks, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
 
     def norm(name):
-        out.tensor(name, [hidden], Gguf.FLOATS, struct.pack("<f", 1.0) * hidden)
+        out.add_tensor(name, np.ones(hidden, np.float32))
 
     matrix("token_embd.weight", words, hidden)
     norm("output_norm.weight")
@@ -129,7 +82,10 @@ def write_model(path):
         matrix(part + "ffn_gate.weight", width, hidden)
         matrix(part + "ffn_up.weight", width, hidden)
         matrix(part + "ffn_down.weight", hidden, width)
-    out.write(path)
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
 
 
 def serve(path, has_metrics):

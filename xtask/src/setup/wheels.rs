@@ -106,9 +106,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_package_has_a_version_and_hashes_of_two_processors() {
+    fn every_package_has_a_version_and_hashes() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let lists = [("kernels/cuda/compilers.txt", 3), ("companion/tests/llama_cpp.txt", 1)];
+        let lists = [("kernels/cuda/compilers.txt", 3), ("companion/tests/llama_cpp.txt", 3)];
         let of_list = |(list, count)| {
             let all = requirements(&fs::read_to_string(root.join(list)).unwrap());
             assert_eq!(all.len(), count, "{list}");
@@ -117,7 +117,9 @@ mod tests {
         for requirement in lists.into_iter().flat_map(of_list) {
             let Requirement { version, text, .. } = requirement;
             assert_eq!(version.split('.').count(), 3, "{version}");
-            assert_eq!(text.matches("--hash=sha256:").count(), 2, "{text}");
+            // A package without machine code is the same for all; others have hashes of both for each version of Python.
+            let hashes = text.matches("--hash=sha256:").count();
+            assert!(hashes == 1 || hashes % 2 == 0, "{text}");
         }
     }
 }
