@@ -7,7 +7,7 @@ const use = (page) => page.locator('.advice .choice');
 
 /** Waits until the recommendation has this name: it follows the inputs by a frame. */
 async function recommends(page, name) {
-  await page.waitForFunction((name) => document.querySelector('.advice .choice')?.textContent === name, name, { timeout: 10_000 });
+  await page.waitForFunction((name) => document.querySelector('.advice .choice')?.textContent === name, name);
 }
 
 async function unfolded(page, name) {

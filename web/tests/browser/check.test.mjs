@@ -19,7 +19,7 @@ async function says(page, pattern) {
     const found = [...document.querySelectorAll('details')].find((it) => it.querySelector('summary')?.textContent === 'Is this possible?');
     return found !== undefined && new RegExp(pattern).test(found.textContent.replaceAll('\u202f', ' '));
   };
-  await page.waitForFunction(match, pattern.source, { timeout: 10_000 });
+  await page.waitForFunction(match, pattern.source);
   return plain(await section(page).innerText());
 }
 
