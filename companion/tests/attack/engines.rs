@@ -112,9 +112,9 @@ fn other_machines_files_and_a_fifth_server_are_refused() {
     for (url, fields, expected) in [
         ("http://10.1.2.3:80", &[][..], "of its own machine alone"),
         ("http://127.0.0.1.example.org:80", &[], "of its own machine alone"),
-        ("http://user@127.0.0.1:80", &[], "URL must be"),
-        ("http://127.0.0.1:80/v1", &[], "must end after host and port"),
-        ("gopher://127.0.0.1:80", &[], "URL must be"),
+        ("http://user@127.0.0.1:80", &[], "the address of a server is"),
+        ("http://127.0.0.1:80/v1", &[], "ends after host and port"),
+        ("gopher://127.0.0.1:80", &[], "the address of a server is"),
         ("http://127.0.0.1:80", &[("model", "/etc/passwd")], "the catalog has no model"),
         ("http://127.0.0.1:80", &[("prompt", "1")], "prompt is no field"),
     ] {

@@ -368,8 +368,8 @@ fn wrong_flags_are_refused_before_the_server_is_asked() {
     for (words, expected) in [
         (vec!["attach"], "<URL>"),
         (vec!["attach", "https://127.0.0.1:8080"], "https is not spoken here"),
-        (vec!["attach", "127.0.0.1:8080"], "URL must be http://"),
-        (vec!["attach", ""], "URL must be http://"),
+        (vec!["attach", "127.0.0.1:8080"], "the address of a server is http://"),
+        (vec!["attach", ""], "the address of a server is http://"),
         (vec!["attach", "http://127.0.0.1:8080/v1"], "use http://127.0.0.1:8080 instead"),
         (vec!["attach", "http://127.0.0.1:1", "--interval", "1ms"], "from 200 ms to 3600 s"),
         (vec!["attach", "http://127.0.0.1:1", "--watch", "-o", "csv"], "--watch writes a table"),

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 /// Parses an object.
@@ -22,6 +23,31 @@ pub fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
 /// Malformed JSON, and repeated keys at any depth.
 pub fn value(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Unique(value)| value)
+}
+
+/// Parses a file of values: a list, one value, or a value on each line.
+///
+/// # Errors
+/// A line without JSON, by its number; repeated keys.
+pub fn values(text: &str) -> Result<Vec<Value>, String> {
+    match value(text) {
+        Ok(Value::Array(values)) => Ok(values),
+        Ok(value) => Ok(vec![value]),
+        Err(_) => {
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            lines.map(|(i, line)| value(line).map_err(|error| of_line(i + 1, &error))).collect()
+        }
+    }
+}
+
+/// An error of a line. The parser counts its lines from the first of its text, which is that line.
+fn of_line(line: usize, error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let (what, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+    match (error.classify(), error.column()) {
+        (Category::Syntax | Category::Eof, 0 | 1) => format!("line {line} is no JSON"),
+        (_, column) => format!("line {line}, column {column}: {what}"),
+    }
 }
 
 const fn kind(value: &Value) -> &'static str {
@@ -105,6 +131,21 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_a_list_a_value_or_lines() {
+        for (text, count) in [("[1, 2]", 2), ("{\n}", 1), ("1\n\n2\n3\n", 3), ("", 0)] {
+            assert_eq!(values(text).map(|found| found.len()), Ok(count), "{text}");
+        }
+        for (text, expected) in [
+            ("hello", "line 1 is no JSON"),
+            ("{}\n\n# note", "line 3 is no JSON"),
+            ("{}\n{\"a\":1,\"a\":2}", "line 2, column 10: `a` is given twice"),
+            ("{}\n{\"a\":", "line 2, column 5: EOF while parsing a value"),
+        ] {
+            assert_eq!(values(text), Err(expected.to_owned()), "{text}");
+        }
+    }
 
     #[test]
     fn a_repeated_key_is_named_at_any_depth() {

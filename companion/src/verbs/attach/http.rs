@@ -47,7 +47,8 @@ impl ServerUrl {
     /// A sentence for every other address.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let usage = format!(
-            "URL must be http:// with a host and a port, such as http://127.0.0.1:8080; got {text}"
+            "the address of a server is http:// with its host and port, such as http://127.0.0.1:8080; got {}",
+            if text.trim().is_empty() { "none" } else { text }
         );
         let Ok(uri) = text.trim().parse::<Uri>() else { return Err(usage) };
         match uri.scheme_str() {
@@ -70,7 +71,7 @@ impl ServerUrl {
             || text.contains('#')
         {
             return Err(format!(
-                "URL must end after host and port; use http://{authority} instead of {text}"
+                "the address of a server ends after host and port; use http://{authority} instead of {text}"
             ));
         }
         // `host:99999` and `host:` have no port that can be read.

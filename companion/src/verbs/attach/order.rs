@@ -130,7 +130,7 @@ mod tests {
             ("http://169.254.169.254", &[], Some("of its own machine alone")),
             ("http://localhost.evil.example:80", &[], Some("of its own machine alone")),
             ("https://127.0.0.1:1", &[], Some("https is not spoken")),
-            ("file:///etc/passwd", &[], Some("URL must be http://")),
+            ("file:///etc/passwd", &[], Some("the address of a server is http://")),
             (here, &[("model", "/etc/passwd")], Some("the catalog has no model /etc/passwd")),
             (here, &[("draft_model", "x.gguf")], Some("the catalog has no model x.gguf")),
             (here, &[("draft_model", "tmp/llama-3.1-8b.gguf")], Some("has no model tmp/llama")),

@@ -187,17 +187,7 @@ fn points(path: &str) -> Result<Vec<Point>, Failure> {
 }
 
 fn parse(text: &str) -> Result<Vec<Point>, String> {
-    let values = match json_input::value(text) {
-        Ok(Value::Array(values)) => values,
-        Ok(value) => vec![value],
-        Err(_) => {
-            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-            let value = |(i, line)| {
-                json_input::value(line).map_err(|error| format!("line {}: {error}", i + 1))
-            };
-            lines.map(value).collect::<Result<_, _>>()?
-        }
-    };
+    let values = json_input::values(text)?;
     if values.is_empty() {
         return Err("it has no records".into());
     }

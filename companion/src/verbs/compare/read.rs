@@ -21,23 +21,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
 }
 
 fn parse_json(text: &str) -> Result<Vec<Measured>, String> {
-    let values = match json_input::value(text) {
-        Ok(Value::Array(values)) => values,
-        Ok(value) => vec![value],
-        Err(_) => json_lines(text)?,
-    };
+    let values = json_input::values(text)?;
     let numbered = values.iter().enumerate();
     numbered
         .map(|(i, value)| record(value).map_err(|reason| format!("record {}: {reason}", i + 1)))
-        .collect()
-}
-
-fn json_lines(text: &str) -> Result<Vec<Value>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(i, line)| {
-            json_input::value(line).map_err(|error| format!("line {}: {error}", i + 1))
-        })
         .collect()
 }
 
