@@ -1,6 +1,6 @@
 //! The abilities of this daemon, as its hello tells them.
 
-use kernels::backend::{DeviceId, Element, FormatSupport, GemvShape};
+use kernels::backend::{DeviceId, Element, FormatSupport, GemvShape, Kernel};
 use kernels::devices::Device;
 use protocol::ability::{Abilities, DeviceAbility, KernelAbility};
 use protocol::bench::BenchKind;
@@ -51,21 +51,24 @@ const MATRICES: [&str; Element::ALL.len()] = {
     keys
 };
 
+/// Keys of the kernels that reach the peak of a compute class.
+const PEAKS: [&str; Kernel::PEAKS.len()] = {
+    let mut keys = [""; Kernel::PEAKS.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = Kernel::PEAKS[at].key();
+        at += 1;
+    }
+    keys
+};
+
 /// Keys of the kernels that a kind of measurement times; a device has the kind if it has one of them.
 const fn parts(kind: BenchKind) -> &'static [&'static str] {
     match kind {
         BenchKind::Gemv => &["gemv"],
         BenchKind::Gemm => &MATRICES,
         BenchKind::Bandwidth => &["read", "copy", "triad"],
-        BenchKind::Flops => &[
-            "fma_fp32",
-            "dot_int8",
-            "mma_tf32",
-            "mma_fp16",
-            "mma_bf16",
-            "mma_fp8_e4m3",
-            "mma_int8",
-        ],
+        BenchKind::Flops => &PEAKS,
         BenchKind::Roofs => &["read"],
         BenchKind::Attention => &["attention"],
         BenchKind::Norm => &["norm"],

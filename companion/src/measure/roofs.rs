@@ -89,3 +89,16 @@ fn products_of(class: ComputeClass, on: BackendKind) -> impl Iterator<Item = &'s
         .filter(move |element| element.class(on) == class)
         .map(Element::kernel_key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::input::timed_kernel::peak_class;
+
+    #[test]
+    fn expected_times_know_the_class_of_every_kernel_that_measures_a_peak() {
+        for kernel in Kernel::PEAKS {
+            assert_eq!(peak_class(kernel.key()), kernel.class(BackendKind::Cuda), "{kernel:?}");
+        }
+    }
+}

@@ -192,13 +192,24 @@ fn streamed(
     found.map(of).map_err(refusal)
 }
 
+/// The compute class whose peak a kernel without a shape measures, by its key in records; `None` for other kernels.
+pub fn peak_class(key: &str) -> Option<ComputeClass> {
+    Some(match key {
+        "fma_fp32" => ComputeClass::Fp32,
+        "dot_int8" | "mma_int8" => ComputeClass::Int8,
+        "mma_tf32" => ComputeClass::Tf32,
+        "mma_fp16" => ComputeClass::Fp16,
+        "mma_bf16" => ComputeClass::Bf16,
+        "mma_fp8_e4m3" => ComputeClass::Fp8,
+        _ => return None,
+    })
+}
+
 /// Time at the roof of the device: bytes over bandwidth, or FLOP over the peak of the kernel's arithmetic.
 fn roof(kernel: &TimedKernel<'_>, place: TimedPlace<'_>) -> Result<ExpectedTime, String> {
     let class = match kernel.key {
         "read" | "copy" | "triad" => None,
-        "fma_fp32" => Some(ComputeClass::Fp32),
-        "dot_int8" => Some(ComputeClass::Int8),
-        _ => return Err("it has no shape".to_owned()),
+        key => Some(peak_class(key).ok_or("it has no shape")?),
     };
     let roofs = Roofs::new(place.device, place.mode).map_err(refusal)?;
     let seconds = match class {
