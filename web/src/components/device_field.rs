@@ -74,6 +74,9 @@ fn choose(session: Session, key: &str) {
         let Ok(device) = calc_core::catalog::device(key) else { return };
         Some(MachineDevice::of_catalog(device))
     };
+    if chosen.is_none() {
+        session.to_measure.set_value(session.here.with_untracked(|here| here.id_at(key)));
+    }
     session.edit(Step::Choice, |inputs| {
         let Some(chosen) = &chosen else {
             // The view that connects to the machine and measures it.

@@ -71,6 +71,8 @@ pub struct Session {
     pub here: RwSignal<ThisMachine>,
     /// Id of the daemon that told it; empty before.
     pub here_of: StoredValue<String>,
+    /// Name in orders of the device that is to be measured next, for the view that measures; empty for the first one.
+    pub to_measure: StoredValue<String>,
     /// Color theme.
     pub colors: Colors,
     /// Counts the charts that came to the page or left it.
@@ -101,6 +103,7 @@ impl Session {
             burst: StoredValue::new(Burst::default()),
             here: RwSignal::new(ThisMachine::default()),
             here_of: StoredValue::new(String::new()),
+            to_measure: StoredValue::new(String::new()),
             colors: Colors::begin(),
             charts: RwSignal::new(0),
         };

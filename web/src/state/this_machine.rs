@@ -41,7 +41,9 @@ impl MachineDevice {
 /// A device of the daemon's machine as a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineChoice {
-    /// Its key in files of measurements; empty for a device of the catalog that no backend measures.
+    /// Its name in orders of measurements; empty for a device of the catalog that no backend measures.
+    pub id: String,
+    /// Its key in files of measurements; empty for such a device, too.
     pub file_key: String,
     /// The name that it reports.
     pub name: String,
@@ -86,10 +88,19 @@ impl ThisMachine {
         if place == 0 { HERE.to_owned() } else { format!("{HERE}{place}") }
     }
 
+    fn choice(&self, key: &str) -> Option<&MachineChoice> {
+        let place = (0..self.devices.len()).find(|place| Self::key(*place) == key)?;
+        self.devices.get(place)
+    }
+
     /// The device of a choice; `None` while it is unknown.
     pub fn at(&self, key: &str) -> Option<MachineDevice> {
-        let place = (0..self.devices.len()).find(|place| Self::key(*place) == key)?;
-        self.devices[place].known.clone()
+        self.choice(key)?.known.clone()
+    }
+
+    /// Name in orders of the device of a choice; empty without a daemon that measures it.
+    pub fn id_at(&self, key: &str) -> String {
+        self.choice(key).map(|choice| choice.id.clone()).unwrap_or_default()
     }
 
     /// The choices as a group of their own.
@@ -142,6 +153,7 @@ mod tests {
 
     fn machine(devices: &[(&str, Option<&Device>)]) -> ThisMachine {
         let choice = |(key, device): &(&str, Option<&Device>)| MachineChoice {
+            id: key.replace("this_machine", "id"),
             file_key: (*key).to_owned(),
             name: "A chip".to_owned(),
             known: device.map(|it| MachineDevice { device: Cow::Owned(it.clone()), own: None }),
@@ -162,6 +174,7 @@ mod tests {
         assert_eq!(unconnected.group().choices[0].detail, "connect it in Device");
         let unmeasured = machine(&[("this_machine", None)]);
         assert_eq!(unmeasured.at(HERE), None);
+        assert_eq!([unmeasured.id_at(HERE), unconnected.id_at(HERE)], ["id", ""]);
         assert_eq!(unmeasured.group().choices[0].name, "This machine: A chip");
         let known = machine(&[("this_machine", Some(epyc))]);
         assert_eq!(known.at("epyc_9654"), None);

@@ -1,6 +1,6 @@
 //! Strokes of the scene: grid, roofs, drop lines, stubs at ideal rates, and the region under the roof.
 
-use super::{Frame, Line, NAMED_POINTS, highest_roof, roof_ink};
+use super::{Frame, Line, TIED_POINTS, highest_roof, roof_ink};
 use crate::geometry::{Spot, clip};
 use crate::mark::hue_of_class;
 use crate::roofline::{PointInput, Roofline, Sustained};
@@ -88,7 +88,7 @@ impl Frame {
     /// A stub at the ideal rate above each expected one, with a thin line between them. From a measured rate the line leads to
     /// the expected one: from all when points are few, else from the focused one.
     pub(super) fn ties(&self, chart: &Roofline, focus: Option<&str>) -> Vec<Line> {
-        let few = chart.points.len() <= NAMED_POINTS;
+        let few = chart.points.len() <= TIED_POINTS;
         let is_tied =
             |point: &&PointInput| point.filled || few || focus == Some(point.key.as_str());
         let tie = |point: &PointInput| {

@@ -12,7 +12,9 @@ use crate::link::client::Client;
 use crate::link::daemon_link::DaemonLink;
 use crate::link::jobs::{Job, ResultUse};
 use crate::state::measure::form::MeasuredDevice;
-use crate::state::measure::machine::{self, JobResult, MachineSelection, job_result, selection};
+use crate::state::measure::machine::{
+    self, AfterDisturbed, JobResult, MachineSelection, after_disturbed, job_result, selection,
+};
 use crate::state::session::{Session, Step};
 use crate::state::take_over::open_measurements;
 use crate::state::this_machine::MachineDevice;
@@ -90,9 +92,15 @@ pub fn take_over() {
                     let is_selected = client.with_untracked(|client| client.roofs == Some(id));
                     let before = device_name(session);
                     let disturbed = client.with_untracked(|client| {
-                        client.jobs.job(id).map(machine::disturbed).unwrap_or_default()
+                        let job = client.jobs.job(id)?;
+                        let after = session.inputs.with_untracked(|it| after_disturbed(job, it))?;
+                        Some((after, machine::disturbed(job, after)))
                     });
                     client.update(|client| client.jobs.taken(id));
+                    if let Some((AfterDisturbed::Kept, said)) = disturbed {
+                        session.note(said);
+                        return;
+                    }
                     if !take(session, found).await {
                         return;
                     }
@@ -104,8 +112,8 @@ pub fn take_over() {
                     if is_selected {
                         tell(session, &before);
                     }
-                    if !disturbed.is_empty() {
-                        session.note(disturbed);
+                    if let Some((_, said)) = disturbed {
+                        session.note(said);
                     }
                 }
             });

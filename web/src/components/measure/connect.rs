@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::MeasureContext;
 use crate::components::erased::{block, flag, maybe, on, text};
+use crate::components::focus::reveal_element;
 use crate::link::client::Client;
 use crate::link::connection::{Event, State};
 use crate::link::daemon_link::DaemonLink;
@@ -24,6 +25,9 @@ pub fn Connect() -> impl IntoView {
         <ConnectForm is_on=is_on/>
     }
 }
+
+/// Id of the message of the daemon that refuses an order.
+const REFUSAL: &str = "refusal";
 
 /// Heading with the state, an explanation, and commands for a terminal.
 #[component]
@@ -46,14 +50,19 @@ fn Status() -> impl IntoView {
         let remark = (!remark.is_empty()).then(|| view! { <p>{remark}</p> });
         view! { {commands.into_iter().map(line).collect_view()} {remark} }.into_any()
     });
+    let refusal = text(move || client.with(|client| client.refusal.clone()));
+    Effect::new(move |_| {
+        if !refusal.with(String::is_empty) {
+            // The button whose order is refused may be far below.
+            request_animation_frame(|| reveal_element(REFUSAL));
+        }
+    });
     view! {
         <div class="verdict connection" aria-live="polite">
             <h1>{text(move || words().title.to_owned())}</h1>
             <p>{text(move || words().text)}</p>
             <div class="way">{commands}</div>
-            <p class="refusal message" role="alert">
-                {text(move || client.with(|client| client.refusal.clone()))}
-            </p>
+            <p class="refusal message" id=REFUSAL role="alert">{refusal}</p>
         </div>
     }
 }

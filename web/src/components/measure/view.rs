@@ -97,7 +97,8 @@ fn context(session: Session) -> MeasureContext {
             ..Inputs::default()
         })
     });
-    let spot = RwSignal::new(SpotForm::default());
+    let device = session.to_measure.try_update_value(core::mem::take).unwrap_or_default();
+    let spot = RwSignal::new(SpotForm::of(device));
     let wanted = memo(move |_| spot.with(|spot| spot.device.clone()));
     let measured = memo(move |_| {
         wanted.with(|wanted| client.with(|client| MeasuredDevice::of(client.session()?, wanted)))

@@ -109,7 +109,7 @@ pub fn answer(
     let mut chart = chart.ok()?;
     let mut rows = Vec::new();
     let [mut errors, mut before, mut roofs] = [const { Errors::new() }; 3];
-    let mut fitted = 0;
+    let (mut fitted, mut by_kernel) = (0, Vec::new());
     let mut all = Vec::new();
     for (index, record) in records.iter().enumerate() {
         // Times of one machine say nothing about the roofs of another.
@@ -120,8 +120,13 @@ pub fn answer(
         match &found {
             Ok(_) if took_part(record, place) => fitted += 1,
             Ok(found) => {
-                let kind = if found.factors.is_some() { &mut errors } else { &mut roofs };
-                kind.push(predict::error(found, record));
+                let error = predict::error(found, record);
+                if found.factors.is_some() {
+                    errors.push(error);
+                    add(&mut by_kernel, kernel_name(&record.kernel), error);
+                } else {
+                    roofs.push(error);
+                }
                 before.extend(
                     predict::before(record, place).map(|found| predict::error(&found, record)),
                 );
@@ -133,13 +138,24 @@ pub fn answer(
     }
     let sentence = if errors.is_empty() && !roofs.is_empty() && fitted == 0 {
         roof_sentence(&roofs)
+    } else if fitted == 0 {
+        errors.sentence(&before)
     } else {
-        errors.sentence(&before, fitted)
+        errors.held_out(&by_kernel, &before)
     };
     let graded = records.iter().zip(&all).zip(&rows);
     let warnings =
         warnings(graded.map(|((record, found), row)| (record, found.as_ref(), &*row.format)));
     Some(MeasureAnswer { chart, rows, sentence, warnings, elsewhere })
+}
+
+/// Adds an error to those of its kernel.
+fn add(by_kernel: &mut Vec<(String, Errors)>, kernel: &str, error: f64) {
+    let at = by_kernel.iter().position(|(known, _)| known == kernel).unwrap_or_else(|| {
+        by_kernel.push((kernel.to_owned(), Errors::new()));
+        by_kernel.len() - 1
+    });
+    by_kernel[at].1.push(error);
 }
 
 /// Whether the place's own factors were fitted to this shape, so that its error does not test them.

@@ -1,11 +1,9 @@
 //! Reduces a crowded chart to the points of one precision and the pointed one.
 
 use chart::roofline::Roofline;
+use chart::scene::TIED_POINTS;
 
 use super::answer::MeasureAnswer;
-
-/// Most points that are legible together.
-const MOST_POINTS: usize = 16;
 
 /// A precision to choose from: key and name.
 pub type PrecisionOption = (String, String);
@@ -13,7 +11,7 @@ pub type PrecisionOption = (String, String);
 /// The precisions to choose from if an answer has too many points; empty if all are shown.
 pub fn choices(answer: &MeasureAnswer) -> Vec<PrecisionOption> {
     let mut found: Vec<PrecisionOption> = Vec::new();
-    if answer.chart.points.len() <= MOST_POINTS {
+    if answer.chart.points.len() <= TIED_POINTS {
         return found;
     }
     for row in answer.rows.iter().filter(|row| !row.weights.is_empty()) {

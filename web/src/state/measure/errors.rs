@@ -39,25 +39,44 @@ impl Errors {
         (!self.is_empty()).then(|| Typical::of(self.0.iter().copied()))
     }
 
-    /// The median and the largest error, and the former before a calibration; of few points the largest alone; empty without
-    /// errors. `fitted` is the number of further points, to whose shapes the calibration was fitted.
-    pub fn sentence(&self, before: &Self, fitted: usize) -> String {
-        let part = match fitted {
-            0 => "",
-            _ => " that took no part in the calibration",
-        };
-        let Some(typical) = self.typical() else { return none_left(fitted) };
+    /// The median and the largest error, and the former before a calibration; of few points the largest alone; empty without errors.
+    pub fn sentence(&self, before: &Self) -> String {
+        let Some(typical) = self.typical() else { return String::new() };
         let (off, worst) = (percent(typical.error()), percent(self.worst()));
         let now = match (typical, self.0.len()) {
-            (_, 1) => format!("The expected time{part} is off by {off}."),
+            (_, 1) => format!("The expected time is off by {off}."),
             (Typical::Largest(_), few) => {
-                format!("{few} expected times{part} are off by at most {worst}.")
+                format!("{few} expected times are off by at most {worst}.")
             }
             (Typical::Median(_), many) => {
-                let half = format!("Of {many} expected times{part} half are off by at most {off}");
-                format!("{half}, the worst by {worst}.")
+                format!(
+                    "Of {many} expected times half are off by at most {off}, the worst by {worst}."
+                )
             }
         };
+        self.since(now, before)
+    }
+
+    /// The errors of points that took no part in a calibration, by kernel as the calibration file tells them; beside points to which it
+    /// was fitted.
+    pub fn held_out(&self, by_kernel: &[(String, Self)], before: &Self) -> String {
+        if self.is_empty() {
+            return "The calibration was fitted to these shapes, so they do not test it; a spot check of another shape does.".to_owned();
+        }
+        let part = |(kernel, errors): &(String, Self)| {
+            let typical = errors.typical()?;
+            let (name, off) = (typical.name(), percent(typical.error()));
+            Some(format!("{name} {off} of {} of {kernel}", counted(errors.0.len())))
+        };
+        let parts: Vec<String> = by_kernel.iter().filter_map(part).collect();
+        let now = format!("Not fitted, but expected: {}.", parts.join(", "));
+        self.since(now, before)
+    }
+
+    /// A sentence, and one about the same points before a calibration.
+    fn since(&self, now: String, before: &Self) -> String {
+        let Some(typical) = self.typical() else { return now };
+        let off = percent(typical.error());
         match before.typical() {
             Some(before) => format!(
                 "{now} {} of these points: {} before, {off} with the calibration.",
@@ -69,12 +88,9 @@ impl Errors {
     }
 }
 
-/// All points are of shapes to which the calibration was fitted; empty without such points.
-fn none_left(fitted: usize) -> String {
-    if fitted == 0 {
-        return String::new();
-    }
-    "The calibration was fitted to these shapes, so they do not test it; a spot check of another shape does.".to_owned()
+/// A number of points with its noun.
+fn counted(points: usize) -> String {
+    format!("{points} {}", if points == 1 { "point" } else { "points" })
 }
 
 /// Largest difference between measured roofs and those of the chosen device; empty without roofs.
@@ -102,17 +118,17 @@ mod tests {
 
     #[test]
     fn the_median_is_that_of_the_sizes() {
-        assert_eq!(of(&[]).sentence(&of(&[]), 0), "");
+        assert_eq!(of(&[]).sentence(&of(&[])), "");
         let mut many = [0.1; 10];
         (many[3], many[6]) = (-0.5, 0.02);
-        let said = of(&many).sentence(&of(&[]), 0);
+        let said = of(&many).sentence(&of(&[]));
         assert!(said.contains(&format!("half are off by at most {}", percent(0.1))), "{said}");
         assert!(said.contains(&percent(0.5)) && !said.contains("before"), "{said}");
     }
 
     #[test]
     fn fewer_than_ten_points_have_no_median() {
-        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[0.6, 0.6, 0.6, 0.7]), 0);
+        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[0.6, 0.6, 0.6, 0.7]));
         let (before, worst) = (percent(0.7), percent(0.5));
         assert!(
             said.starts_with(&format!("4 expected times are off by at most {worst}. ")),
@@ -125,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_calibration_says_what_the_median_was_before() {
-        let said = of(&[-0.05; 11]).sentence(&of(&[0.31; 11]), 0);
+        let said = of(&[-0.05; 11]).sentence(&of(&[0.31; 11]));
         let (before, after) = (percent(0.31), percent(0.05));
         assert!(
             said.ends_with(&format!(
@@ -136,10 +152,18 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_is_of_points_that_took_no_part() {
-        let said = of(&[0.05, 0.2]).sentence(&of(&[]), 33);
-        assert!(said.starts_with("2 expected times that took no part in the"), "{said}");
-        assert!(of(&[]).sentence(&of(&[]), 33).contains("do not test it"));
+    fn points_that_took_no_part_in_a_calibration_are_told_by_kernel() {
+        let kinds = [("GEMV".to_owned(), of(&[0.05; 10])), ("GEMM".to_owned(), of(&[0.2]))];
+        let all = of(&[0.05, 0.2]);
+        let said = all.held_out(&kinds, &of(&[0.5, 0.6]));
+        let (half, one, before) = (percent(0.05), percent(0.2), percent(0.6));
+        assert_eq!(
+            said,
+            format!(
+                "Not fitted, but expected: median error {half} of 10 points of GEMV, largest error {one} of 1 point of GEMM. Largest error of these points: {before} before, {one} with the calibration."
+            )
+        );
+        assert!(of(&[]).held_out(&[], &of(&[])).contains("do not test it"));
     }
 
     #[test]

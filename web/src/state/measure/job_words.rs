@@ -62,6 +62,11 @@ pub fn kernel_name(key: &str) -> &str {
         "triad" => "Triad",
         "fma_fp32" => "FP32 multiply-adds",
         "dot_int8" => "INT8 dot products",
+        "mma_tf32" => "TF32 on tensor cores",
+        "mma_fp16" => "FP16 on tensor cores",
+        "mma_bf16" => "BF16 on tensor cores",
+        "mma_fp8_e4m3" => "FP8 on tensor cores",
+        "mma_int8" => "INT8 on tensor cores",
         PACKED => PRODUCT_PACKED,
         // A product of matrices in an element type, which the format beside it names.
         other if other.starts_with("gemm_") => kernel(BenchKind::Gemm),

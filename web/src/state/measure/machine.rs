@@ -99,16 +99,45 @@ pub fn job_result(job: &Job) -> Option<JobResult> {
     job.roofs.clone().filter(|_| is_done).map(JobResult::Roofs)
 }
 
-/// Warning about roofs and factors of which other programs disturbed more than half of the points; empty for all others.
-pub fn disturbed(job: &Job) -> String {
+/// What counts after a job of which more than half of the points were disturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterDisturbed {
+    /// Its own roofs and factors: there was nothing better.
+    Its,
+    /// The roofs and factors from before.
+    Kept,
+}
+
+/// What counts after a job that other programs disturbed; `None` for all others. Earlier results of the same device are kept if they
+/// tell as much.
+pub fn after_disturbed(job: &Job, before: &Inputs) -> Option<AfterDisturbed> {
     let flagged = job.records.iter().filter(|record| is_disturbed(record)).count();
-    let all = job.records.len();
-    if flagged * 2 <= all {
-        return String::new();
+    if flagged * 2 <= job.records.len() {
+        return None;
     }
+    let is_of_it = job.records.first().is_some_and(|record| {
+        MeasuredMachine::of_record(record).is(&before.device)
+            && before.device.bandwidth.provenance == Provenance::Measured
+    });
+    let tells_as_much = job.calibration.is_none() || before.own.is_some();
+    Some(if is_of_it && tells_as_much { AfterDisturbed::Kept } else { AfterDisturbed::Its })
+}
+
+/// Warning about a job that other programs disturbed.
+pub fn disturbed(job: &Job, after: AfterDisturbed) -> String {
+    let flagged = job.records.iter().filter(|record| is_disturbed(record)).count();
+    let (all, id) = (job.records.len(), job.summary.job.0);
+    let what = if job.calibration.is_some() { "calibration" } else { "roofs" };
+    let then = match after {
+        AfterDisturbed::Its => {
+            "the roofs and factors that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before.".to_owned()
+        }
+        AfterDisturbed::Kept => format!(
+            "the earlier roofs and factors still count. Measure again when the machine is idle; \u{201c}Use the {what} of the shown job\u{201d} takes these all the same."
+        ),
+    };
     format!(
-        "{flagged} of the {all} points of job {} were disturbed, by other programs or a changing clock: the roofs and factors that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before.",
-        job.summary.job.0
+        "{flagged} of the {all} points of job {id} were disturbed, by other programs or a changing clock: {then}"
     )
 }
 
@@ -220,7 +249,8 @@ pub fn this_machine(session: &DaemonSession, inputs: &Inputs) -> ThisMachine {
     {
         let known = Some(MachineDevice::of_catalog(here));
         let name = here.name.to_string();
-        devices.insert(0, MachineChoice { file_key: String::new(), name, known });
+        devices
+            .insert(0, MachineChoice { id: String::new(), file_key: String::new(), name, known });
     }
     ThisMachine { devices }
 }
@@ -234,7 +264,7 @@ fn choice(session: &DaemonSession, inputs: &Inputs, id: &str) -> Option<MachineC
     let catalog = || catalog::device(machine.key.as_deref()?).ok().map(MachineDevice::of_catalog);
     let known = if is_chosen { Some(MachineDevice::chosen(inputs)) } else { catalog() };
     let is_named = !machine.name.is_empty();
-    is_named.then_some(MachineChoice { file_key, name: machine.name, known })
+    is_named.then(|| MachineChoice { id: id.to_owned(), file_key, name: machine.name, known })
 }
 
 /// Label of the button that measures the roofs of a device.

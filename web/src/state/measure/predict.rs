@@ -1,6 +1,8 @@
 //! Expected time of a record at a place of the page, and its basis in words.
 
 use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::provenance::Provenance;
 use calc_core::units::Seconds;
 use protocol::bench::BenchRecord;
 use report::input::timed_kernel::{self, TimedKernel, TimedPlace};
@@ -26,7 +28,7 @@ pub fn basis(found: &ExpectedTime) -> (&'static str, &'static str) {
 /// Expected time of a record at a place.
 ///
 /// # Errors
-/// Returns the reason as a sentence if there is no expectation.
+/// Returns the reason as a sentence if there is no expectation, as beside the measurement that became the roof.
 pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, String> {
     let formats = record.precision.as_ref();
     let kernel = TimedKernel {
@@ -38,7 +40,19 @@ pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<ExpectedTime, 
         flops: record.flops,
     };
     let (device, mode, calibration) = (place.device, place.mode, place.calibration());
-    timed_kernel::expected(&kernel, TimedPlace { device, mode, calibration })
+    let found = timed_kernel::expected(&kernel, TimedPlace { device, mode, calibration })?;
+    if found.factors.is_none() && error(&found, record).abs() < SAME && is_measured(device) {
+        return Err("it equals the measured roof".to_owned());
+    }
+    Ok(found)
+}
+
+/// Largest relative difference of a rate and a roof that was made of it: a device file has four significant digits.
+const SAME: f64 = 5e-4;
+
+/// Whether the roofs of a device were measured on it.
+fn is_measured(device: &Device) -> bool {
+    device.bandwidth.provenance == Provenance::Measured
 }
 
 /// Expected time of a product with the published calibration, if the place has its own.
@@ -79,6 +93,20 @@ mod tests {
                 assert_eq!((found.range, basis(&found).0), (None, "roof"));
             }
         }
+    }
+
+    #[test]
+    fn a_measurement_that_is_the_roof_is_not_compared_with_itself() {
+        let mut device = place().device.clone();
+        device.bandwidth.provenance = Provenance::Measured;
+        let time = 1e9 / device.bandwidth.value.get();
+        let of = |device: &Device, seconds| {
+            expected(&bare("read", 1e9, 0.0, seconds), Place::of(device))
+        };
+        assert_eq!(of(&device, time), Err("it equals the measured roof".to_owned()));
+        assert!(of(&device, time * 1.001).is_ok(), "another measurement");
+        device.bandwidth.provenance = Provenance::Reported;
+        assert!(of(&device, time).is_ok(), "a datasheet");
     }
 
     #[test]

@@ -109,6 +109,11 @@ pub struct SpotForm {
 }
 
 impl SpotForm {
+    /// The form at first, for a device by its name in orders; of an empty name for the first one.
+    pub fn of(device: String) -> Self {
+        Self { device, ..Self::default() }
+    }
+
     /// The kind that is timed on a device: the wanted one where the device has it, else the first one.
     pub fn kind(&self, device: Option<&MeasuredDevice>) -> SpotKind {
         let kinds = kinds(device);

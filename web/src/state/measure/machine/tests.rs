@@ -1,6 +1,7 @@
 //! Tests how a connected machine becomes the device of the page.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use protocol::ability::{DeviceAbility, KernelAbility};
 use protocol::hex::Hex;
@@ -308,11 +309,34 @@ fn a_calibration_of_which_most_points_were_disturbed_says_so() {
         let flags = flag.into_iter().map(str::to_owned).collect();
         BenchRecord { flags, ..bare("gemv", 1.0, 1.0, 1.0) }
     };
-    let of = |flagged: usize| {
+    let job_of = |flagged: usize| {
         let records = (0..4).map(|i| record((i < flagged).then_some("contended"))).collect();
-        disturbed(&job(calibration_job(&device(None, &[BenchKind::Gemv])), records))
+        let spec = calibration_job(&device(None, &[BenchKind::Gemv]));
+        Job { calibration: Some((String::new(), None)), ..job(spec, records) }
     };
-    assert_eq!([of(0), of(2)], ["", ""]);
-    assert!(of(3).starts_with("3 of the 4 points of job 1 were disturbed"), "{}", of(3));
-    assert_eq!(disturbed(&job(roofs_job(&device(None, &[])), Vec::new())), "");
+    let catalog = Inputs::default();
+    assert_eq!([0, 2].map(|few| after_disturbed(&job_of(few), &catalog)), [None, None]);
+    assert_eq!(after_disturbed(&job(roofs_job(&device(None, &[])), Vec::new()), &catalog), None);
+    let most = job_of(3);
+    assert_eq!(after_disturbed(&most, &catalog), Some(AfterDisturbed::Its));
+    let said = disturbed(&most, AfterDisturbed::Its);
+    assert!(said.starts_with("3 of the 4 points of job 1 were disturbed"), "{said}");
+
+    // Roofs of before give way to factors, and factors stay.
+    let mut roofs = Inputs::default();
+    let mut measured = (*roofs.device).clone();
+    measured.name = most.records[0].device.clone().into();
+    measured.bandwidth.provenance = Provenance::Measured;
+    roofs.set_device(Cow::Owned(measured));
+    assert_eq!(after_disturbed(&most, &roofs), Some(AfterDisturbed::Its));
+    let only_roofs = Job { calibration: None, ..most.clone() };
+    assert_eq!(after_disturbed(&only_roofs, &roofs), Some(AfterDisturbed::Kept));
+    let text = r#"{"device":"epyc_9654","about":"a test","rows":[{"measured":"kernel","op":"gemm","eta_memory":0.5,"eta_compute":0.5,"floor_us":1.5,"low":0.9,"high":1.1,"points":40}]}"#;
+    let own = report::input::calibration_file::parse(text).expect("a calibration");
+    let lines = report::input::calibration_file::lines::write(&own);
+    let own = crate::state::place::OwnCalibration::read(&lines).expect("own factors");
+    let factors = Inputs { own: Some(Arc::new(own)), ..roofs };
+    assert_eq!(after_disturbed(&most, &factors), Some(AfterDisturbed::Kept));
+    let said = disturbed(&most, AfterDisturbed::Kept);
+    assert!(said.contains("\u{201c}Use the calibration of the shown job\u{201d}"), "{said}");
 }
