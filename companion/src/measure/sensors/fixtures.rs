@@ -151,6 +151,11 @@ pub(crate) fn i915_card(name: &str) -> Machine {
 /// and `Documentation/hwmon/ina3221.rst` of the kernel.
 pub(crate) fn jetson(name: &str) -> Machine {
     let files = [
+        ("var/lib/nvpmodel/status", "pmode:0000 fmode:fan_mode_quiet\n"),
+        (
+            "etc/nvpmodel.conf",
+            "<PARAM TYPE=CLOCK NAME=EMC >\n< POWER_MODEL ID=0 NAME=15W >\nCPU_ONLINE CORE_0 1\n< POWER_MODEL ID=1 NAME=25W >\n< PM_CONFIG DEFAULT=1 >\n",
+        ),
         ("sys/devices/platform/17000000.gpu/uevent", "DRIVER=gk20a\nOF_NAME=gpu\n"),
         ("sys/devices/platform/17000000.gpu/load", "412\n"),
         ("sys/class/devfreq/17000000.gpu/cur_freq", "918000000\n"),

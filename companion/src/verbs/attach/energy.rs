@@ -1,5 +1,5 @@
-//! Energy per generated token of a server on this machine: power of its only graphics card over the rate of tokens. Of several cards it is
-//! not known which ones the server uses.
+//! The only graphics card of a server's machine: its power, over the rate of tokens the energy per token, and why it is slowed down. Of
+//! several cards it is not known which ones the server uses.
 
 use std::time::Instant;
 
@@ -16,6 +16,34 @@ pub(super) struct CardMeter {
     at: Instant,
 }
 
+/// The only card of a machine at one reading.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct OnlyCard {
+    pub(super) meter: Option<CardMeter>,
+    /// Reasons for which it is slowed down.
+    pub(super) reasons: Vec<String>,
+}
+
+impl OnlyCard {
+    /// The card now; nothing is known without a card that is alone.
+    pub(super) fn now(sensors: &PatientSensors) -> Self {
+        let readings = readings(sensors).unwrap_or_default();
+        let all = readings.iter().filter(|it| it.quantity == GpuQuantity::ThrottleReasons);
+        let mut reasons: Vec<String> = all.flat_map(|reading| reading.reasons.clone()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        Self { meter: CardMeter::among(&readings), reasons }
+    }
+}
+
+fn readings(sensors: &PatientSensors) -> Option<Vec<GpuReading>> {
+    sensors.open_libraries();
+    let gpus = sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus())).ok()?;
+    let [gpu]: [Gpu; 1] = gpus.try_into().ok()?;
+    let name = gpu.name.clone();
+    sensors.ask(&name, move |sensors| Ok(gpu.readings(sensors))).ok()
+}
+
 /// The card between two readings.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CardPower {
@@ -25,13 +53,8 @@ pub(super) struct CardPower {
 }
 
 impl CardMeter {
-    /// The meter of the only card, its counter of energy first; `None` without a card that is alone and metered.
-    pub(super) fn now(sensors: &PatientSensors) -> Option<Self> {
-        sensors.open_libraries();
-        let gpus = sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus())).ok()?;
-        let [gpu]: [Gpu; 1] = gpus.try_into().ok()?;
-        let name = gpu.name.clone();
-        let readings = sensors.ask(&name, move |sensors| Ok(gpu.readings(sensors))).ok()?;
+    /// A meter, the counter of energy first.
+    fn among(readings: &[GpuReading]) -> Option<Self> {
         let of = |quantity| {
             let mut all = readings.iter().filter(|reading| reading.quantity == quantity);
             all.find_map(|reading| Self::of(reading, quantity))
@@ -76,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::measure::sensors::fixtures;
+    use crate::measure::sensors::tests::Machine;
 
     #[test]
     fn a_counter_gives_the_mean_and_a_power_that_of_both_readings() {
@@ -103,10 +127,11 @@ mod tests {
 
     #[test]
     fn only_a_card_that_is_alone_stands_for_the_server() {
-        let one = CardMeter::now(&fixtures::arc_card("attach-arc").patient()).expect("a counter");
+        let meter = |machine: &Machine| OnlyCard::now(&machine.patient()).meter;
+        let one = meter(&fixtures::arc_card("attach-arc")).expect("a counter");
         assert!(one.counts && one.source.ends_with("energy1_input"), "{one:?}");
-        assert_eq!(CardMeter::now(&fixtures::two_amd_cards("attach-two").patient()), None);
-        assert_eq!(CardMeter::now(&fixtures::no_card("attach-none").patient()), None);
-        assert_eq!(CardMeter::now(&fixtures::nvidia_card("attach-unread").patient()), None);
+        assert_eq!(meter(&fixtures::two_amd_cards("attach-two")), None);
+        assert_eq!(meter(&fixtures::no_card("attach-none")), None);
+        assert_eq!(meter(&fixtures::nvidia_card("attach-unread")), None);
     }
 }

@@ -1,12 +1,12 @@
-//! This machine when a server on it is read: how often heat has slowed its processor down, its modes of power, its clock, and the meter of
-//! its graphics card.
+//! This machine when a server on it is read: how often heat has slowed its processor down, its modes of power, its clock, and its graphics
+//! card.
 
 use std::time::Duration;
 
 use calc_core::units::Hertz;
 use report::number_text as n;
 
-use super::energy::{CardMeter, CardPower};
+use super::energy::{CardPower, OnlyCard};
 use crate::measure::sensors::{PatientSensors, Reading, Sensors};
 
 /// Longest wait for its sensors.
@@ -21,12 +21,13 @@ const OWN_CLOCK: [&str; 2] = ["intel_pstate", "amd-pstate-epp"];
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MachineState {
     throttled: Reading<f64>,
+    /// Mode of a Jetson, which is chosen for the whole board.
+    board_mode: Reading<String>,
     power_mode: Reading<String>,
     governor: Reading<String>,
     clock_driver: Reading<String>,
     clock: Reading<f64>,
-    /// Meter of its only graphics card.
-    card: Option<CardMeter>,
+    card: OnlyCard,
 }
 
 impl MachineState {
@@ -39,20 +40,21 @@ impl MachineState {
         let read = |sensors: &Sensors| {
             Ok(Self {
                 throttled: sensors.throttle_count(),
+                board_mode: sensors.board_mode(),
                 power_mode: sensors.power_mode(),
                 governor: sensors.governor(),
                 clock_driver: sensors.clock_driver(),
                 clock: sensors.core_clock(),
-                card: None,
+                card: OnlyCard::default(),
             })
         };
         let found = sensors.ask("the state of the processor", read).ok()?;
-        Some(Self { card: CardMeter::now(sensors), ..found })
+        Some(Self { card: OnlyCard::now(sensors), ..found })
     }
 
     /// Mean power of the only graphics card since an earlier state; `None` without a meter.
     pub(super) fn card_power(&self, before: &Self) -> Option<Reading<CardPower>> {
-        Some(self.card.as_ref()?.since(before.card.as_ref()?))
+        Some(self.card.meter.as_ref()?.since(before.card.meter.as_ref()?))
     }
 
     /// The mode that saves power, with what sets it.
@@ -66,7 +68,7 @@ impl MachineState {
     }
 }
 
-/// Notes on throttling between two readings, and on a mode that saves power at one of them.
+/// Notes on throttling between two readings or at one of them, on the mode of a board, and on a mode that saves power at one of them.
 pub(super) fn notes(before: &MachineState, after: &MachineState) -> Vec<String> {
     let clocks = match (&before.clock, &after.clock) {
         (Ok(first), Ok(second)) => {
@@ -85,6 +87,20 @@ pub(super) fn notes(before: &MachineState, after: &MachineState) -> Vec<String> 
             n::short(second - first, 6)
         ));
     }
+    let mut reasons = [&before.card.reasons[..], &after.card.reasons].concat();
+    reasons.sort_unstable();
+    reasons.dedup();
+    if !reasons.is_empty() {
+        notes.push(format!(
+            "the graphics card of this machine ran below its highest clock at a reading ({}), so a server that computes on it is slower",
+            reasons.join(", ")
+        ));
+    }
+    if let Ok(mode) = &after.board_mode {
+        notes.push(format!(
+            "this board is in power mode {mode}; the expected rate is that of the mode of the comparison, which --power-mode names"
+        ));
+    }
     if let Some(mode) = after.saving().or_else(|| before.saving()) {
         notes.push(format!(
             "this machine saves power ({mode}), so a server that computes on its processor may be slower than in another mode{clocks}"
@@ -96,6 +112,7 @@ pub(super) fn notes(before: &MachineState, after: &MachineState) -> Vec<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::sensors::fixtures;
     use crate::measure::sensors::tests::Machine;
 
     const CORE: &str = "sys/devices/system/cpu/cpu0";
@@ -147,6 +164,25 @@ mod tests {
                 None => assert!(found.is_empty(), "{found:?}"),
             }
         }
+        let board = state(&fixtures::jetson("attach-board"));
+        let found = notes(&board, &board);
+        assert!(
+            found.iter().any(|note| note.starts_with("this board is in power mode 15W;")),
+            "{found:?}"
+        );
+        let card = |reasons: &[&str]| MachineState {
+            card: OnlyCard {
+                meter: None,
+                reasons: reasons.iter().map(|&it| it.to_owned()).collect(),
+            },
+            ..state(&Machine::new("attach-card", &[]))
+        };
+        let found = notes(
+            &card(&["software power cap"]),
+            &card(&["software power cap", "hardware thermal"]),
+        );
+        let [note] = &found[..] else { panic!("{found:?}") };
+        assert!(note.contains("at a reading (hardware thermal, software power cap)"), "{note}");
         let unknown = state(&Machine::new("attach-unknown", &[]));
         assert_eq!(notes(&unknown, &unknown), Vec::<String>::new());
     }
