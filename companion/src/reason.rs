@@ -43,6 +43,7 @@ reasons! {
     CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
     KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
     KeyUnkept: Storage, "the new key cannot be stored; see the daemon's messages";
+    PairingsTooMany: Rate, "too many programs pair at this moment; wait a second";
     SessionsTooFast: Rate, "this key opens too many sessions per second; wait a second";
     SessionsFull: Rate, "all sessions are taken; close another page";
 
@@ -109,7 +110,7 @@ reasons! {
     TooLong: Hung, "the job took longer than the allowed {} s";
     WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";
     MemoryOut: Failed, "the job was ended because only {} of memory was left, before the machine would swap; choose a smaller shape or format, or close other programs";
-    TurnTaken: Failed, "another ridgepoint has measured on this machine for {} s, or was stopped while it did; end it, then start the job again";
+    TurnTaken: Failed, "another ridgepoint has its turn to measure on this machine, and as far as the system tells it did not run for {} s; end it, then start the job again";
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";
@@ -142,7 +143,11 @@ impl Reason {
     /// The delay after which the request may be repeated.
     const fn retry_after_ms(self) -> Option<u32> {
         match self {
-            Self::TooFast | Self::SessionsTooFast | Self::QueueFull | Self::ShareFull => Some(1000),
+            Self::TooFast
+            | Self::PairingsTooMany
+            | Self::SessionsTooFast
+            | Self::QueueFull
+            | Self::ShareFull => Some(1000),
             _ => None,
         }
     }

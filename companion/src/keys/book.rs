@@ -84,6 +84,12 @@ struct Code {
     wrong: u32,
 }
 
+impl Code {
+    fn is_fresh(&self, now: Millis) -> bool {
+        now.checked_sub(self.created_ms).is_some_and(|age| age < CODE_LIFE)
+    }
+}
+
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Code").field("wrong", &self.wrong).finish_non_exhaustive()
@@ -227,6 +233,11 @@ impl Book {
         }
     }
 
+    /// Whether a code may still be used.
+    pub(crate) fn has_code(&self, now: Millis) -> bool {
+        self.codes.iter().any(|code| code.is_fresh(now))
+    }
+
     /// Turns a proved code into a key; a wrong proof counts against every unused code.
     pub(crate) fn pair(
         &mut self,
@@ -267,8 +278,7 @@ impl Book {
 
     /// Drops expired codes, codes from the future (the clock was set back), and unused keys.
     pub(crate) fn drop_old(&mut self, now: Millis) {
-        self.codes
-            .retain(|code| now.checked_sub(code.created_ms).is_some_and(|age| age < CODE_LIFE));
+        self.codes.retain(|code| code.is_fresh(now));
         self.keys.retain(|key| key.is_fresh(now));
     }
 }

@@ -81,6 +81,9 @@ pub(super) async fn greet(
         }
         ClientMessage::Pair(pair) => {
             is_ours(pair.protocol)?;
+            let place = daemon.places.pairing();
+            let _place =
+                place.ok_or_else(|| Close::saying(close::RATE, Reason::PairingsTooMany))?;
             // A wrong code changes the file of keys, so it waits before.
             sleep(wait).await;
             self::pair(daemon, admitted, pair, nonce, origin).await
@@ -193,6 +196,12 @@ async fn pair(
     nonce: Nonce,
     origin: &str,
 ) -> Result<(Session, ServerMessage), Fault> {
+    // Without a code every proof is wrong, and nothing has to be written.
+    daemon.keys.look();
+    if !daemon.keys.book().has_code(daemon.clock.now()) {
+        return Err(Reason::CodeWrong.fault());
+    }
+    let _turn = daemon.places.turn_to_pair().await;
     let (keys, asked, origin) = (Arc::clone(daemon), pair.clone(), origin.to_owned());
     let mut who = Who { session: Some(number()), ..admitted.who() };
     let logged = who.clone();

@@ -99,7 +99,7 @@ impl Keyring {
     }
 
     /// Reads the file again if it has changed. If it cannot be trusted any more, no key is valid.
-    fn look(&self) {
+    pub(super) fn look(&self) {
         let (before, stamp) = (*self.changed.borrow(), self.file.stamp());
         let (is_same, is_settled) = (before == stamp, stamp.is_settled());
         if is_same && self.is_settled.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::limits::LIMITS;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use super::fair::{Place, Rule, Table};
 use super::peer::Group;
@@ -20,6 +20,8 @@ pub(super) const SHELTERED: usize = 32;
 pub(super) const SHELTER: Duration = Duration::from_millis(400);
 /// Largest number of refused proofs that wait for their answer.
 const REFUSED: usize = 32;
+/// Largest number of sockets that pair at once.
+const PAIRING: usize = 32;
 
 /// The places for sockets.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct Places {
     strangers: Arc<Table<Group>>,
     sessions: Arc<Table<KeyId>>,
     refused: Arc<Semaphore>,
+    pairing: Arc<Semaphore>,
+    writing: Mutex<()>,
 }
 
 impl Places {
@@ -45,6 +49,8 @@ impl Places {
                 only_larger: true,
             }),
             refused: Arc::new(Semaphore::new(REFUSED)),
+            pairing: Arc::new(Semaphore::new(PAIRING)),
+            writing: Mutex::default(),
         }
     }
 
@@ -61,6 +67,16 @@ impl Places {
     /// A place for a refused proof, whose answer is delayed.
     pub(super) fn refused(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.refused).try_acquire_owned().ok()
+    }
+
+    /// A place to pair; `None` while too many do.
+    pub(super) fn pairing(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.pairing).try_acquire_owned().ok()
+    }
+
+    /// The turn to write a pairing, so that those who wait for the disk hold one thread and not all.
+    pub(super) async fn turn_to_pair(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock().await
     }
 
     /// Number of open sessions.

@@ -5,15 +5,16 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use protocol::client::ClientMessage;
+use protocol::client::{ClientMessage, Pair};
 use protocol::fault::FaultCode;
 use protocol::job::JobId;
 use protocol::server::ServerMessage;
 use tungstenite::Message;
 
 use crate::harness::{Daemon, promised, read_answer, scripting};
+use crate::keys::verb;
 use crate::script::Act;
-use crate::socket::{Client, Key};
+use crate::socket::{Client, Key, random};
 
 /// Limit of the 99th percentile of the well-behaved client's response times, in ms. The test machine may be busy with other
 /// work, so tests only check that the client is not starved; `cargo xtask soak` checks the target.
@@ -224,4 +225,49 @@ fn a_client_that_does_not_read_slows_nobody_down() {
     }
     while_served(&daemon, &key, "R17", || thread::sleep(Duration::from_secs(2)));
     drop(deaf);
+}
+
+/// Programs that try pairing codes without a pause, with and without a code that could be right: a client is served meanwhile, and nothing
+/// is written where there is no code.
+#[test]
+fn a_flood_of_wrong_codes_stops_nobody_else() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _key) = daemon.paired();
+    let written = || {
+        let file = daemon.state().join("keys.json");
+        std::fs::metadata(file).expect("keys").modified().expect("a time")
+    };
+    let attack = || {
+        let mut refused = 0;
+        for _ in 0..4 {
+            // A socket that waits too long gives its place to others.
+            let Ok(mut client) = daemon.open_on(daemon.tcp()) else { continue };
+            let (nonce, proof) = (random(), random());
+            let pair = Pair { protocol: 1, nonce, proof, label: String::new() };
+            refused += u32::from(client.first(ClientMessage::Pair(pair)).is_err());
+        }
+        refused
+    };
+    for has_code in [false, true] {
+        if has_code {
+            verb(&daemon, "pair");
+        }
+        let before = written();
+        thread::scope(|scope| {
+            let attackers: Vec<_> = (0..48).map(|_| scope.spawn(attack)).collect();
+            let mut slowest = Duration::ZERO;
+            while attackers.iter().any(|attacker| !attacker.is_finished()) {
+                let asked = Instant::now();
+                assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+                assert_eq!(daemon.get("/healthz").status, 200);
+                slowest = slowest.max(asked.elapsed());
+                thread::sleep(Duration::from_millis(55));
+            }
+            println!("codes: slowest of a good client {} ms", slowest.as_millis());
+            let refused = attackers.into_iter().map(|it| it.join().expect("no panic")).sum::<u32>();
+            assert!(refused > 48, "{refused}");
+            assert!(slowest.as_secs_f64() * 1e3 < SLOWEST_P99, "{slowest:?}");
+        });
+        assert_eq!(written() != before, has_code, "without a code nothing is written");
+    }
 }
