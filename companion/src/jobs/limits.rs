@@ -31,8 +31,9 @@ const MAX_RESULTS: u32 = 4096;
 /// Largest size of the results of a job, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_LOGS: u32 = 500;
-/// Largest number of messages of a worker, heartbeats included.
+/// Largest number of messages of a worker, heartbeats included; a job that lasts may send more, some of them per second.
 const MAX_MESSAGES: u32 = 200_000;
+const MESSAGES_PER_S: u64 = 20;
 const LONGEST_NOTE: usize = 400;
 
 /// The end of a job: its state, and the reason of a failure.
@@ -145,7 +146,8 @@ impl<'a> WorkerLimits<'a> {
     pub(super) fn handle(&mut self, message: WorkerMessage, bytes: usize) -> Effect {
         self.last_message = Instant::now();
         self.messages += 1;
-        if self.messages > MAX_MESSAGES {
+        let lasting = MESSAGES_PER_S.saturating_mul(self.start.elapsed().as_secs());
+        if u64::from(self.messages) > lasting.saturating_add(MAX_MESSAGES.into()) {
             return Effect::Last(failed(Reason::SaidTooMuch, &[]));
         }
         match message {

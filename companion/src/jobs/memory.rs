@@ -2,6 +2,7 @@
 //! swapping. A job that does not fit is refused before it is queued.
 
 use std::fs;
+use std::path::Path;
 
 use calc_core::units::Bytes;
 use kernels::backend::{Cache, GemmShape, GemvShape, Kernel, Support, Work};
@@ -53,9 +54,29 @@ fn shown(bytes: u64) -> String {
     number_text::bytes(Bytes::new(bytes as f64))
 }
 
-/// Memory that the system reports as available, in bytes.
+/// Memory that the system reports as available, or a container of this process still has, in bytes; `None` where nobody tells it, as on
+/// macOS.
 pub(super) fn available() -> Option<u64> {
-    available_in(&fs::read_to_string("/proc/meminfo").ok()?)
+    let machine = available_in(&fs::read_to_string("/proc/meminfo").ok()?);
+    let group = fs::read_to_string("/proc/self/cgroup").ok();
+    let left = group.and_then(|group| left_in_groups(Path::new("/sys/fs/cgroup"), &group));
+    machine.into_iter().chain(left).min()
+}
+
+/// The least memory that is left to the control group of a process and to those around it (version 2), in bytes; `None` without limits.
+/// Pages of files that were not used lately are given back when memory is needed.
+fn left_in_groups(root: &Path, of_process: &str) -> Option<u64> {
+    let own = of_process.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let left = |group: &Path| {
+        let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse().ok();
+        let most: u64 = number("memory.max")?;
+        let used: u64 = number("memory.current")?;
+        let pages = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let idle = pages.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
+        Some(most.saturating_sub(used.saturating_sub(idle.unwrap_or(0))))
+    };
+    let groups = root.join(own);
+    groups.ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
 }
 
 fn available_in(meminfo: &str) -> Option<u64> {
@@ -135,6 +156,27 @@ mod tests {
         job(&format!(
             r#"{{"kind":"bench","what":"gemv","shapes":{shapes},"formats":["{format}"]}}"#
         ))
+    }
+
+    #[test]
+    fn a_container_has_what_its_group_and_those_around_it_leave() {
+        let root = std::env::temp_dir().join(format!("ridgepoint-groups-{}", std::process::id()));
+        let inner = root.join("outer/inner");
+        fs::create_dir_all(&inner).expect("a folder");
+        let left = || left_in_groups(&root, "1:name=systemd:/x\n0::/outer/inner\n");
+        assert_eq!(left(), None, "no limits");
+        fs::write(inner.join("memory.max"), "max\n").expect("a file");
+        fs::write(inner.join("memory.current"), "5000\n").expect("a file");
+        assert_eq!(left(), None);
+        fs::write(inner.join("memory.max"), "9000\n").expect("a file");
+        assert_eq!(left(), Some(4000));
+        fs::write(inner.join("memory.stat"), "file 1500\ninactive_file 1000\n").expect("a file");
+        assert_eq!(left(), Some(5000));
+        fs::write(root.join("outer/memory.max"), "7000\n").expect("a file");
+        fs::write(root.join("outer/memory.current"), "6500\n").expect("a file");
+        assert_eq!(left(), Some(500), "the group around it has less");
+        assert_eq!(left_in_groups(&root, "5:memory:/docker\n"), None, "version 1");
+        fs::remove_dir_all(&root).expect("removed");
     }
 
     #[test]

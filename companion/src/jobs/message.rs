@@ -12,6 +12,9 @@ use crate::sandbox::Locks;
 /// Longest line of a worker, in bytes. Reports come in parts, a message for each point; tests hold the longest of them against this.
 pub(crate) const LINE: usize = 256 * 1024;
 
+/// Begin of the line of a log about a point that was left out; the store counts these lines.
+pub(crate) const LEFT_OUT: &str = "left out: ";
+
 /// A message of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]

@@ -215,6 +215,11 @@ impl Jobs {
             Ok(turn) => turn,
             Err(ended) => return self.close(job, ended).await,
         };
+        // When it was admitted, the job before it may have taken less than it needed.
+        let device = self.device(&task.job);
+        if let Err(fault) = device.and_then(|it| has_room(&task.job, it, &self.hooks, 0)) {
+            return self.close(job, (JobState::Failed, Some(fault))).await;
+        }
         let order = self.hooks.given().map(|mut given| {
             if machine::asks_for_gpu(&task.device) {
                 given.extend(gpus::files());

@@ -7,6 +7,7 @@ use protocol::hex::Hex;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use super::message::LEFT_OUT;
 use crate::clock::Millis;
 use crate::reason::Reason;
 
@@ -20,9 +21,10 @@ pub(super) const STEPS: [&str; 1] = ["CREATE TABLE jobs (
          job INTEGER NOT NULL REFERENCES jobs, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL,
          PRIMARY KEY (job, seq)) WITHOUT ROWID;"];
 
-/// True for events that are results; an event that is not JSON is none.
-const IS_RESULT: &str =
-    "CASE WHEN json_valid(event) THEN json_extract(event, '$.type') = 'result' ELSE 0 END";
+/// True for events that say how a point ended: results, and lines about points that were left out. An event that is not JSON is none.
+const IS_POINT: &str = "CASE WHEN json_valid(event) THEN json_extract(event, '$.type') = 'result'
+    OR json_extract(event, '$.type') = 'log' AND json_extract(event, '$.line') LIKE 'left out: %' ELSE 0 END";
+const _: () = assert!(matches!(LEFT_OUT.as_bytes(), b"left out: "), "as in the text above");
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -156,23 +158,23 @@ pub(super) fn create(
     Ok(Made::Fresh(event))
 }
 
-/// Copies the results of a job, with their times, as the first events of another.
+/// Copies the results of a job and the lines about points that it left out, with their times, as the first events of another.
 fn copy_results(tx: &Transaction<'_>, from: JobId, to: JobId) -> Result<usize> {
     let sql = format!(
         "INSERT INTO events (job, seq, at_ms, event)
          SELECT ?2, row_number() OVER (ORDER BY seq), at_ms, event FROM events
-         WHERE job = ?1 AND {IS_RESULT}"
+         WHERE job = ?1 AND {IS_POINT}"
     );
     let copied = tx.execute(&sql, [signed(from.0), signed(to.0)])?;
     tx.execute("UPDATE jobs SET last_seq = ?2 WHERE job = ?1", params![signed(to.0), copied])
 }
 
-/// Takes the oldest waiting job and marks it as running; also returns its order and the number of results that it starts with. A job
+/// Takes the oldest waiting job and marks it as running; also returns its order and the number of points that it starts with. A job
 /// whose order cannot be read stays as it is.
 pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, Readable<JobSpec>, u32)>> {
     let tx = begin(db)?;
     let sql = format!(
-        "SELECT job, spec, (SELECT count(*) FROM events WHERE events.job = jobs.job AND {IS_RESULT})
+        "SELECT job, spec, (SELECT count(*) FROM events WHERE events.job = jobs.job AND {IS_POINT})
          FROM jobs WHERE state = 'queued' ORDER BY job LIMIT 1"
     );
     let read = |row: &Row<'_>| Ok((JobId(row.get(0)?), from_json(row, 1), row.get(2)?));

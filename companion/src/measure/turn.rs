@@ -1,11 +1,12 @@
 //! The turn to measure: one ridgepoint at a time on a machine, whoever runs it, because two that measure at once disturb each other and
-//! both results are wrong. The next one waits, because the first is done in seconds or minutes; a refusal would only be tried again, and
-//! flags alone would cost both their results.
+//! both results are wrong. The next one waits; a refusal would only be tried again, and flags alone would cost both their results.
+//! It waits as long as the first one runs, and gives up where that is stopped, or nobody knows who it is.
 //! The turn is a lock that the system releases when its process ends in any way. A container or a namespace with its own `/tmp` has
 //! turns of its own.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::mem;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
@@ -16,13 +17,49 @@ use rustix::fs::{OFlags, major, minor};
 use crate::failure::Failure;
 use crate::hooks::Hooks;
 
-/// Longest wait for the turn, assumed: twice the longest calibration. A program that was stopped may hold it for ever.
+/// Longest wait for a program that holds the turn and does not run, or that the system does not name: twice the longest calibration.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// Interval in which a turn is tried.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// Note of a job that waits.
-pub(crate) fn waits() -> String {
-    format!("waits until another ridgepoint has measured, {} at most", minutes(LONGEST_WAIT))
+pub(crate) const WAITS: &str = "waits until another ridgepoint has measured";
+
+/// The wait for a turn.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    limit: Duration,
+    /// Time in which the holder did not run, or was unknown, without a break.
+    still: Duration,
+    looked: Instant,
+}
+
+impl Patience {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, still: Duration::ZERO, looked: Instant::now() }
+    }
+
+    /// Whether the one that has the turn was still for too long.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.is_over_with(Hooks::turn().as_deref().and_then(holder))
+    }
+
+    fn is_over_with(&mut self, holder: Option<u32>) -> bool {
+        let passed = mem::replace(&mut self.looked, Instant::now()).elapsed();
+        self.still = if holder.is_some_and(runs) { Duration::ZERO } else { self.still + passed };
+        self.still >= self.limit
+    }
+}
+
+/// Whether a process exists and is not stopped.
+fn runs(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| runs_by(&stat))
+}
+
+/// The state follows the name in parentheses, which may have any letters: T is stopped, t traced, Z and X dead.
+fn runs_by(stat: &str) -> bool {
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !"TtZX".contains(state))
 }
 
 /// The turn of this process, until it is dropped.
@@ -53,23 +90,27 @@ impl Turn {
     /// Waits for the turn, and says so on stderr. `None` where nobody knows whose turn it is.
     ///
     /// # Errors
-    /// Another ridgepoint has it for longer than [`LONGEST_WAIT`].
+    /// Another ridgepoint has it and was still for [`LONGEST_WAIT`].
     pub(crate) fn wait() -> Result<Option<Self>, Failure> {
-        Self::wait_at(Hooks::turn().as_deref(), LONGEST_WAIT)
+        Self::wait_at(Hooks::turn().as_deref(), Patience::new(LONGEST_WAIT), holder)
     }
 
-    fn wait_at(path: Option<&Path>, longest: Duration) -> Result<Option<Self>, Failure> {
-        let start = Instant::now();
+    fn wait_at(
+        path: Option<&Path>,
+        mut patience: Patience,
+        holder: impl Fn(&Path) -> Option<u32>,
+    ) -> Result<Option<Self>, Failure> {
         let mut is_told = false;
         loop {
             match Self::take_at(path) {
                 Ok(Some(turn)) => return Ok(Some(turn)),
-                Ok(None) if start.elapsed() >= longest => {
-                    return Err(Failure::Failed(still_taken(longest, path.and_then(holder))));
-                }
                 Ok(None) => {
+                    let holder = path.and_then(&holder);
+                    if patience.is_over_with(holder) {
+                        return Err(Failure::Failed(still_taken(patience.limit, holder)));
+                    }
                     if !is_told {
-                        eprintln!("{}", waiting(longest, path.and_then(holder)));
+                        eprintln!("{}", waiting(holder));
                     }
                     is_told = true;
                     thread::sleep(LOOK);
@@ -92,25 +133,20 @@ pub(crate) fn unknown(error: &io::Error) -> String {
 }
 
 /// Sentence about the wait of a verb.
-fn waiting(longest: Duration, holder: Option<u32>) -> String {
+fn waiting(holder: Option<u32>) -> String {
     format!(
-        "another ridgepoint measures on this machine; this one waits until {} has, {} at most",
+        "another ridgepoint measures on this machine; this one waits until {} has",
         holder.map_or_else(|| "it".to_owned(), |pid| format!("process {pid}")),
-        minutes(longest)
     )
 }
 
 /// Sentence about a turn that does not end.
 fn still_taken(waited: Duration, holder: Option<u32>) -> String {
     format!(
-        "another ridgepoint has measured on this machine for {} s, or was stopped while it did; end {}, then measure again",
+        "another ridgepoint has its turn to measure on this machine, and as far as the system tells it did not run for {} s; end {}, then measure again",
         waited.as_secs(),
         holder.map_or_else(|| "it".to_owned(), |pid| format!("process {pid}"))
     )
-}
-
-fn minutes(time: Duration) -> String {
-    format!("{} min", time.as_secs() / 60)
 }
 
 /// The process that holds the lock, where the system tells it: Linux lists the locks whose processes the reader may know.
@@ -164,11 +200,16 @@ mod tests {
             Turn::take_at(Some(&path)).expect("a file").is_none(),
             "a second one sees the first"
         );
-        let refused = Turn::wait_at(Some(&path), LOOK).expect_err("it goes on");
-        assert!(refused.to_string().starts_with("another ridgepoint has measured"), "{refused}");
+        let refused = Turn::wait_at(Some(&path), Patience::new(LOOK), |_| None);
+        let refused = refused.expect_err("nobody knows who it is");
+        assert!(refused.to_string().contains("did not run for 0 s; end it"), "{refused}");
         let waiting = {
             let path = path.clone();
-            thread::spawn(move || Turn::wait_at(Some(&path), LONGEST_WAIT))
+            // One that runs has no limit.
+            let this = |_: &Path| Some(std::process::id());
+            thread::spawn(move || {
+                Turn::wait_at(Some(&path), Patience::new(Duration::from_nanos(1)), this)
+            })
         };
         thread::sleep(2 * LOOK);
         assert!(!waiting.is_finished());
@@ -200,15 +241,38 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_told_with_its_limit_and_the_process_that_is_waited_for() {
-        let known = "another ridgepoint measures on this machine; this one waits until process 7 has, 10 min at most";
-        assert_eq!(waiting(LONGEST_WAIT, Some(7)), known);
-        let unknown = "another ridgepoint measures on this machine; this one waits until it has, 10 min at most";
-        assert_eq!(waiting(LONGEST_WAIT, None), unknown);
+    fn a_wait_is_told_with_the_process_that_is_waited_for() {
+        let known =
+            "another ridgepoint measures on this machine; this one waits until process 7 has";
+        assert_eq!(waiting(Some(7)), known);
+        assert!(waiting(None).ends_with("waits until it has"));
+        let gone = still_taken(LONGEST_WAIT, Some(7));
         assert!(
-            still_taken(LONGEST_WAIT, Some(7)).ends_with("; end process 7, then measure again")
+            gone.ends_with("did not run for 600 s; end process 7, then measure again"),
+            "{gone}"
         );
-        assert!(still_taken(LONGEST_WAIT, None).ends_with("; end it, then measure again"));
+    }
+
+    #[test]
+    fn patience_ends_with_one_that_is_stopped_and_not_with_one_that_runs() {
+        for (stat, expected) in [
+            ("7 (ridge) point) S 1 7", true),
+            ("7 (a) R 1", true),
+            ("7 (a) D 1", true),
+            ("7 (S) T 1", false),
+            ("7 (a) t 1", false),
+            ("7 (a) Z 1", false),
+            ("", false),
+        ] {
+            assert_eq!(runs_by(stat), expected, "{stat}");
+        }
+        assert!(runs(std::process::id()));
+        let mut patience = Patience::new(Duration::from_millis(40));
+        assert!(!patience.is_over_with(None));
+        thread::sleep(Duration::from_millis(50));
+        assert!(!patience.is_over_with(Some(std::process::id())), "it runs again");
+        thread::sleep(Duration::from_millis(50));
+        assert!(patience.is_over_with(None));
     }
 
     #[test]
@@ -219,7 +283,8 @@ mod tests {
             [&*std::env::temp_dir(), &*link, Path::new("/dev/null"), Path::new("/nowhere/a")]
         {
             assert!(Turn::take_at(Some(path)).is_err(), "{}", path.display());
-            assert!(Turn::wait_at(Some(path), LOOK).expect("it measures").is_none());
+            let waited = Turn::wait_at(Some(path), Patience::new(LOOK), holder);
+            assert!(waited.expect("it measures").is_none());
         }
         std::fs::remove_file(&link).expect("removed");
     }

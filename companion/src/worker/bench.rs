@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::WorkerChannel;
 use crate::hooks::Hooks;
-use crate::jobs::message::WorkerMessage;
+use crate::jobs::message::{LEFT_OUT, WorkerMessage};
 use crate::jobs::predicted::point_s;
 use crate::measure::device::{self, MeasuredRoofs};
 use crate::measure::products::Products;
@@ -97,7 +97,7 @@ pub(super) fn measure(
             // The kernels of other formats may take these sizes.
             Err(stopped @ Stopped::Failed(Fault::Refused(_))) => {
                 let why = sentence(name, device, &stopped);
-                channel.send(&WorkerMessage::Log { line: format!("left out: {why}") });
+                channel.send(&WorkerMessage::Log { line: format!("{LEFT_OUT}{why}") });
                 refusal = refusal.or(Some(why));
             }
             Err(stopped) => return Err(sentence(name, device, &stopped)),
@@ -105,7 +105,8 @@ pub(super) fn measure(
     }
     channel.send(&WorkerMessage::Progress { done: total, total, unit, note: String::new() });
     match refusal {
-        Some(why) if records.is_empty() => Err(why),
+        // Points before the skipped ones have results.
+        Some(why) if records.is_empty() && skipped == 0 => Err(why),
         _ => Ok(Some(records)),
     }
 }

@@ -3,6 +3,7 @@
 
 use protocol::ability::{Abilities, DeviceAbility};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
+use protocol::client::{ClientMessage, ContinueJob};
 use protocol::device::DeviceName;
 use protocol::fault::{Fault, FaultCode};
 use protocol::job::{CalibrateSpec, JobEvent, JobId, JobSpec, JobState, NumberedEvent};
@@ -84,6 +85,30 @@ fn a_job_runs_on_the_device_that_it_names() {
             assert_eq!((&*record.device, &*record.route), ("scripted device", "script"));
         }
     }
+}
+
+/// A point that the device refuses has no result, and is not counted as one that is left.
+#[test]
+fn a_canceled_job_with_a_refused_point_is_continued_without_measuring_twice() {
+    let daemon = Daemon::start(&with_device("time_us=150000,refuses=read", 5));
+    let (mut client, key) = daemon.paired();
+    let job = started(&mut client, bench(BenchKind::Bandwidth, "fake:0"));
+    let mut watcher = daemon.connect(&key);
+    watcher.follow_until(job, 0, |event| matches!(event, JobEvent::Result { .. }));
+    client.ask(ClientMessage::CancelJob { job });
+    let events = client.follow(job, 0);
+    assert_eq!(end(&events), (JobState::Canceled, None));
+    let kernels = |events: &[NumberedEvent]| -> Vec<String> {
+        records(events).into_iter().map(|record| record.kernel).collect()
+    };
+    assert_eq!(kernels(&events), ["copy"]);
+    let order = ContinueJob { request: random(), job };
+    let ServerMessage::Accepted(rest) = client.ask(ClientMessage::ContinueJob(order)) else {
+        panic!("not accepted")
+    };
+    let events = client.follow(rest.job, 0);
+    assert_eq!(end(&events), (JobState::Done, None));
+    assert_eq!(kernels(&events), ["copy", "triad"]);
 }
 
 #[test]

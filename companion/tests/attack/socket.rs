@@ -292,9 +292,23 @@ impl Client {
         after: u64,
         most: usize,
     ) -> Vec<NumberedEvent> {
+        let mut left = most;
+        self.follow_until(job, after, |_| {
+            left -= 1;
+            left == 0
+        })
+    }
+
+    /// Those up to the first one that a rule finds.
+    pub(crate) fn follow_until(
+        &mut self,
+        job: JobId,
+        after: u64,
+        mut is_last: impl FnMut(&JobEvent) -> bool,
+    ) -> Vec<NumberedEvent> {
         let mut last = self.subscribe(job, after);
         let mut events = Vec::new();
-        while events.len() < most {
+        loop {
             let pushed = self.push(PATIENCE);
             let Some(ServerMessage::Event(event)) = pushed else { panic!("{pushed:?}") };
             if event.job != job {
@@ -302,7 +316,7 @@ impl Client {
             }
             assert_eq!(event.seq, last + 1, "no gap and nothing twice");
             last = event.seq;
-            let ended = matches!(event.event, JobEvent::Ended { .. });
+            let ended = is_last(&event.event) || matches!(event.event, JobEvent::Ended { .. });
             events.push(event);
             if ended {
                 break;

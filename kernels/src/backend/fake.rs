@@ -55,6 +55,8 @@ pub struct Script {
     pub empty_run: Option<Duration>,
     /// Number of the PCI bus on which the device is.
     pub bus: Option<u8>,
+    /// Key of a kernel whose work is refused.
+    pub refuses: Option<&'static str>,
 }
 
 impl Script {
@@ -73,10 +75,12 @@ impl Script {
         no_clock: false,
         empty_run: None,
         bus: None,
+        refuses: None,
     };
 
     /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `gone_from=7`, `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`, `bus=3`.
+    /// `gone_from=7`, `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`, `empty_us=7`, `bus=3`,
+    /// `refuses=copy`.
     /// `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
@@ -107,6 +111,9 @@ impl Script {
             "slow_from" => self.slow_from = Some(call()?),
             "throttles_from" => self.throttles_from = Some(call()?),
             "no_clock" => self.no_clock = true,
+            "refuses" => {
+                self.refuses = Some(KERNELS.into_iter().find(|kernel| *kernel == value)?);
+            }
             "bus" => self.bus = Some(value.parse().ok()?),
             "empty_us" => self.empty_run = Some(Duration::from_micros(call()?)),
             _ => return None,
@@ -114,6 +121,9 @@ impl Script {
         Some(self)
     }
 }
+
+/// Kernels of every scripted device.
+const KERNELS: [&str; 5] = ["read", "copy", "triad", "fma_fp32", "dot_int8"];
 
 /// Passes time: sleeps, or advances a scripted clock.
 pub type Wait = Rc<RefCell<dyn FnMut(Duration)>>;
@@ -146,7 +156,7 @@ impl Fake {
     pub fn supported() -> Support {
         let kernel = |key| KernelSupport { key, formats: Vec::new() };
         Support {
-            kernels: ["read", "copy", "triad", "fma_fp32", "dot_int8"].map(kernel).into(),
+            kernels: KERNELS.map(kernel).into(),
             cache_bytes: BYTES.into(),
             cold_bytes: BYTES.into(),
             peak_side: None,
@@ -173,6 +183,9 @@ impl Backend for Fake {
     fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault> {
         if self.script.is_gone(self.all_calls.get()) {
             return Err(Fault::NoDevice);
+        }
+        if self.script.refuses == Some(work.kernel.key()) {
+            return Err(Fault::Refused("the script refuses it".into()));
         }
         if self.script.full {
             return Err(Fault::NoMemory { bytes: BYTES.into() });

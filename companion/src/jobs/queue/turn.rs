@@ -6,18 +6,18 @@ use tokio::time::{Instant, sleep_until};
 use super::Jobs;
 use crate::jobs::limits::{Ended, failed};
 use crate::jobs::store::OPEN;
-use crate::measure::turn::{self, Turn};
+use crate::measure::turn::{self, LONGEST_WAIT, Patience, Turn};
 use crate::reason::Reason;
 
 impl Jobs {
     /// Waits until no other ridgepoint measures on this machine; `None` where nobody knows, and for jobs that are played.
     pub(super) async fn turn(&self, job: JobId) -> Result<Option<Turn>, Ended> {
-        let (start, mut is_told) = (Instant::now(), false);
+        let (mut patience, mut is_told) = (Patience::new(LONGEST_WAIT), false);
         while self.workers.are_processes() {
             match Turn::take() {
                 Ok(Some(turn)) => return Ok(Some(turn)),
-                Ok(None) if start.elapsed() >= turn::LONGEST_WAIT => {
-                    return Err(failed(Reason::TurnTaken, &[&turn::LONGEST_WAIT.as_secs()]));
+                Ok(None) if patience.is_over() => {
+                    return Err(failed(Reason::TurnTaken, &[&LONGEST_WAIT.as_secs()]));
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -26,7 +26,7 @@ impl Jobs {
                 }
             }
             if !is_told {
-                let note = turn::waits();
+                let note = turn::WAITS.to_owned();
                 let unit = ProgressUnit::Points;
                 let event = JobEvent::Progress { done: 0, total: 0, unit, note };
                 // If this cannot be stored, the next event cannot either, and ends the job.
