@@ -63,6 +63,8 @@ pub struct Client {
     pub has_jobs: bool,
     /// Jobs that the daemon stores and cannot read.
     pub passed_over: u32,
+    /// Jobs that it has listed in this session.
+    listed: u32,
     /// Its machine was selected as the device, or was the device already: that is done once, so that the reader can go back.
     pub is_selected: bool,
     /// The job whose roofs select it.
@@ -123,7 +125,7 @@ impl Client {
         for one in actions {
             if one == Action::Resume {
                 self.reset_for_other_daemon();
-                self.passed_over = 0;
+                (self.passed_over, self.listed) = (0, 0);
                 all.push(Action::Send(ClientMessage::SubscribeTelemetry { hz: HZ }));
                 all.push(self.list(HISTORY, None));
                 all.extend(self.starts.iter().map(|it| Action::Send(it.message())));
@@ -184,7 +186,11 @@ impl Client {
                         if is_started {
                             self.show_next(job);
                         }
-                        let mut actions = self.unsubscribe_ended(job);
+                        let mut actions = Vec::new();
+                        if is_started && self.is_elsewhere(job) {
+                            actions.extend(self.use_another(job));
+                        }
+                        actions.extend(self.unsubscribe_ended(job));
                         actions.extend(self.skip_empty());
                         actions
                     }
@@ -232,23 +238,22 @@ impl Client {
 
     fn listed(&mut self, jobs: Vec<JobSummary>, more: bool) -> Vec<Action> {
         let last = jobs.last().map(|job| job.job).filter(|_| more);
+        self.listed = self.listed.saturating_add(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
         self.jobs.listed(jobs);
         if !self.has_jobs {
             self.offer_measured();
         }
         self.has_jobs = true;
-        if !more {
-            self.connection.is_sound();
-        }
         if self.shown.is_none() {
             let latest = self.jobs.all().first();
             self.is_latest = latest.is_some_and(|job| !job.is_open());
             self.shown = latest.map(|job| job.summary.job);
         }
         let mut actions = self.follow();
-        let left = HISTORY.saturating_sub(u32::try_from(self.jobs.all().len()).unwrap_or(HISTORY));
-        if let Some(before) = last.filter(|_| left > 0) {
-            actions.push(self.list(left, Some(before)));
+        let left = HISTORY.saturating_sub(self.listed);
+        match last.filter(|_| left > 0) {
+            Some(before) => actions.push(self.list(left, Some(before))),
+            None => self.connection.is_sound(),
         }
         actions
     }
@@ -261,6 +266,26 @@ impl Client {
         for job in found {
             self.jobs.awaits(job, ResultUse::Offered);
         }
+    }
+
+    /// Whether a job, whose result is to be used by itself, ran on a device that had another name.
+    fn is_elsewhere(&self, id: JobId) -> bool {
+        let (Some(session), Some(job)) = (self.session(), self.jobs.job(id)) else { return false };
+        let is_automatic = job.result_use == ResultUse::Offered || self.roofs == Some(id);
+        let asked = job.device();
+        let now = session.devices.iter().find(|device| device.id() == asked);
+        let is_other = |now: &str| !now.is_empty() && !job.ran_on.is_empty() && now != job.ran_on;
+        is_automatic && now.is_some_and(|device| is_other(&device.name))
+    }
+
+    /// Uses another job than one whose device is gone: that of an older job, or none.
+    fn use_another(&mut self, gone: JobId) -> Vec<Action> {
+        self.jobs.elsewhere(gone);
+        if self.roofs == Some(gone) {
+            (self.is_selected, self.roofs) = (false, None);
+        }
+        self.offer_measured();
+        self.follow()
     }
 
     /// Shows the latest job that may have results, if the one that is shown was only the latest and has none, as one that a killed daemon
@@ -285,7 +310,10 @@ impl Client {
             return Vec::new();
         }
         self.jobs.left(job);
-        vec![Action::Send(ClientMessage::UnsubscribeJob { job })]
+        let mut actions = vec![Action::Send(ClientMessage::UnsubscribeJob { job })];
+        // Another job has its place.
+        actions.extend(self.follow());
+        actions
     }
 
     fn accepted(&mut self, id: Option<u32>, job: JobId) -> Vec<Action> {

@@ -119,7 +119,7 @@ pub struct Connection {
     pub address: String,
     code: String,
     was_connected: bool,
-    tries: u32,
+    pub(super) tries: u32,
     nonce: Option<Nonce>,
     origin: String,
     /// Id of the key whose proof was sent.

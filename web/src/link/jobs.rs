@@ -52,6 +52,10 @@ pub struct Job {
     pub is_followed: bool,
     /// Whether its result is applied to the page's device.
     pub result_use: ResultUse,
+    /// Name of the device that it ran on; empty while that is unknown, and with older daemons.
+    pub ran_on: String,
+    /// It ran on a device that the machine no longer has under this name, so its result is not used by itself.
+    pub is_elsewhere: bool,
     pub progress: Option<JobProgress>,
     /// Predicted duration, in s.
     pub predicted_s: Option<f64>,
@@ -83,6 +87,8 @@ impl Job {
             is_cut: false,
             is_followed: false,
             result_use: ResultUse::Shown,
+            ran_on: String::new(),
+            is_elsewhere: false,
             progress: None,
             predicted_s: None,
             started_ms: None,
@@ -145,8 +151,9 @@ impl Job {
             self.summary.created_ms = at_ms;
         }
         match event {
-            JobEvent::Started { predicted_s, .. } => {
+            JobEvent::Started { predicted_s, device } => {
                 self.summary.state = JobState::Running;
+                self.ran_on = device.map_or_else(String::new, |device| device.name);
                 self.predicted_s = predicted_s;
                 self.started_ms = Some(at_ms);
                 self.before = self.records.len() as u64;
@@ -284,7 +291,7 @@ impl JobList {
             ToldSpec::Later(_) => false,
         };
         let done = |job: &&Job| job.summary.state == JobState::Done && !job.lacks_file();
-        let mut jobs = self.jobs.iter().filter(|job| job.device() == device);
+        let mut jobs = self.jobs.iter().filter(|job| job.device() == device && !job.is_elsewhere);
         let found = jobs.find(|job| done(job) && brings_roofs(job))?;
         let is_unused = matches!(found.result_use, ResultUse::Shown | ResultUse::Offered);
         is_unused.then_some(found.summary.job)
@@ -301,6 +308,13 @@ impl JobList {
     pub fn offered(&mut self, id: JobId) {
         if let Some(job) = self.at(id).filter(|job| job.result_use == ResultUse::Offered) {
             job.result_use = ResultUse::Shown;
+        }
+    }
+
+    /// Has the result of a job not used by itself, because its device is another one.
+    pub fn elsewhere(&mut self, id: JobId) {
+        if let Some(job) = self.at(id) {
+            (job.is_elsewhere, job.result_use) = (true, ResultUse::Shown);
         }
     }
 
@@ -323,12 +337,16 @@ impl JobList {
             !job.is_followed && (job.is_open() || is_wanted && has_more)
         };
         let free = FOLLOWED.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
-        let mut found = Vec::new();
-        for job in self.jobs.iter_mut().filter(|job| wanted(job)).take(free) {
+        // The shown job first, then those that run or run next: the oldest open ones.
+        let rank = |job: &Job| (Some(job.summary.job) != shown, !job.is_open());
+        let mut found: Vec<&mut Job> = self.jobs.iter_mut().filter(|job| wanted(job)).collect();
+        found.reverse();
+        found.sort_by_key(|job| rank(job));
+        let follow = |job: &mut Job| {
             job.is_followed = true;
-            found.push((job.summary.job, job.seq));
-        }
-        found
+            (job.summary.job, job.seq)
+        };
+        found.into_iter().take(free).map(follow).collect()
     }
 }
 

@@ -21,15 +21,6 @@ use crate::state::derived::Cell;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
 
-/// Roofs in the chart.
-const ROOFS: [ComputeClass; 5] = [
-    ComputeClass::Fp32,
-    ComputeClass::Fp16,
-    ComputeClass::Bf16,
-    ComputeClass::Fp8,
-    ComputeClass::Int8,
-];
-
 /// A record in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredRow {
@@ -104,8 +95,11 @@ pub fn answer(
     let shown = records.first().map(MeasuredMachine::of_record);
     let elsewhere = machine::elsewhere(place.device, shown.as_ref().unwrap_or(next));
     let is_here = elsewhere.is_empty();
-    let chart = Roofline::of_device(place.device, place.mode, &ROOFS)
-        .or_else(|_| Roofline::of_device(place.device, None, &ROOFS));
+    // No kernel measures in FP64.
+    let measured = |class: &ComputeClass| *class != ComputeClass::Fp64;
+    let roofs: Vec<ComputeClass> = ComputeClass::ALL.into_iter().filter(measured).collect();
+    let chart = Roofline::of_device(place.device, place.mode, &roofs)
+        .or_else(|_| Roofline::of_device(place.device, None, &roofs));
     let mut chart = chart.ok()?;
     let mut rows = Vec::new();
     let [mut errors, mut before, mut roofs] = [const { Errors::new() }; 3];
