@@ -188,7 +188,7 @@ impl TokenMutant {
 }
 
 const fn is_four_bits(layout: Layout) -> bool {
-    layout.block() > 1 && layout.block_code_bytes() < layout.block()
+    layout.block() > 1 && 8 * layout.block_code_bytes() < 5 * layout.block()
 }
 
 fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
@@ -198,9 +198,10 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
     scales.rotate_left(layout.block_scale_bytes());
     if scales.is_empty() {
         let size = layout.block_code_bytes();
+        let place = if layout == Layout::GgufQ6K { size - 2 } else { 0 };
         for block in 0..codes.len() / size {
             let next = (block + 1) * size % codes.len();
-            codes[block * size..][..2].copy_from_slice(&stored.codes[next..][..2]);
+            codes[block * size + place..][..2].copy_from_slice(&stored.codes[next + place..][..2]);
         }
     }
     let stored = RowRef { codes: &codes, scales: &scales, zeros: stored.zeros };
@@ -209,9 +210,15 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
 
 /// Swaps the elements that share a byte.
 fn swap_nibbles(layout: Layout, row: &mut [f64]) {
-    if layout == Layout::GgufQ4_0 {
-        for block in row.chunks_exact_mut(32) {
-            block.rotate_left(16);
+    // Elements that share a byte are half a unit apart.
+    let unit = match layout {
+        Layout::GgufQ4_0 => 32,
+        Layout::GgufQ4K => 64,
+        _ => 2,
+    };
+    if unit > 2 {
+        for block in row.chunks_exact_mut(unit) {
+            block.rotate_left(unit / 2);
         }
     } else {
         for pair in row.chunks_exact_mut(2) {

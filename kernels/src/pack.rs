@@ -7,6 +7,7 @@
 mod e2m1;
 mod gguf;
 mod int;
+pub(crate) mod kquant;
 mod layout;
 pub mod minifloat;
 mod nf4;

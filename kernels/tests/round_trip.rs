@@ -35,6 +35,9 @@ fn bound(layout: Layout, value: f64, block: f64, tensor: f64) -> f64 {
             block / 6.0 * (1.0 + 6.0 * two_to(-4)) + tensor / 2688.0 * two_to(-4) + two_to(-116)
         }
         Layout::GgufQ8_0 => block / 127.0 * (0.5 + 127.0 * two_to(-11)) + 127.0 * two_to(-25),
+        // The search may clip an extreme value by a step; scales of 6 and 8 bits are rounded, and FP16 ones above them.
+        Layout::GgufQ4K => block * 0.2 + 63.0 * 15.0 * two_to(-24),
+        Layout::GgufQ6K => block * 0.06 + 128.0 * 32.0 * two_to(-25),
         Layout::GgufQ4_0 => block / 8.0 * (1.0 + 8.0 * two_to(-11)) + 8.0 * two_to(-25),
     }
 }

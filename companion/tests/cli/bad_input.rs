@@ -143,7 +143,7 @@ fn missing_and_contradictory_flags_are_refused() {
         ),
         ("compare --hardware t4 -m 1 -n 8 -k 8 --backend cpu", "weights is missing"),
         (
-            "compare --hardware t4 -m 1 -n 8 -k 8 --weights gguf_q6_k --backend cpu",
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights gguf_q5_k --backend cpu",
             "no kernels for",
         ),
         ("compare --hardware t4 --backend tpu", "`tpu` is no device"),

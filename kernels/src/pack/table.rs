@@ -5,7 +5,7 @@ use calc_core::quant_format::QuantFormat;
 use half::{bf16, f16};
 
 use super::minifloat::{E4M3, E5M2, Minifloat};
-use super::{RowMut, RowRef, e2m1, gguf, int, nf4, plain};
+use super::{RowMut, RowRef, e2m1, gguf, int, kquant, nf4, plain};
 
 /// Memory layout of a weight matrix, row by row along K.
 ///
@@ -43,6 +43,10 @@ pub enum Layout {
     Nvfp4,
     /// GGUF: FP16 scale, then 32 bytes in two's complement.
     GgufQ8_0,
+    /// GGUF: 6-bit codes with 32 added, an 8-bit scale per 16, an FP16 scale per 256.
+    GgufQ6K,
+    /// GGUF: 4-bit codes, a 6-bit scale and a 6-bit minimum per 32, FP16 scales of both per 256.
+    GgufQ4K,
     /// GGUF: FP16 scale, then 16 bytes; byte j has element j low and element j + 16 high.
     GgufQ4_0,
 }
@@ -156,7 +160,7 @@ const INT4_G32_SYM: LayoutSpec = LayoutSpec {
 };
 
 /// Indexed by [`Layout`].
-pub(super) static TABLE: [LayoutSpec; 16] = [
+pub(super) static TABLE: [LayoutSpec; 18] = [
     FP32,
     LayoutSpec {
         layout: Layout::Fp16,
@@ -279,6 +283,30 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
         code_kind: CodeKind::Bytes,
         encode: |_, row, out| gguf::encode_q8_0(row, out.codes),
         decode: |_, stored, row| gguf::decode_q8_0(stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::GgufQ6K,
+        format: &catalog::GGUF_Q6_K,
+        block: kquant::BLOCK,
+        code_bytes: kquant::Q6_K_BYTES,
+        // The scale of a part is at most a 31st of its largest magnitude, and d a 128th of it.
+        holds: |largest| f16::from_f32(largest / 3900.0).is_finite(),
+        code_kind: CodeKind::Bytes,
+        encode: |_, row, out| kquant::encode_q6_k(row, out.codes),
+        decode: |_, stored, row| kquant::decode_q6_k(stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::GgufQ4K,
+        format: &catalog::GGUF_Q4_K,
+        block: kquant::BLOCK,
+        code_bytes: kquant::Q4_K_BYTES,
+        // A minimum found by least squares may lie a little below the least value.
+        holds: |largest| f16::from_f32(largest / 50.0).is_finite(),
+        code_kind: CodeKind::Bytes,
+        encode: |_, row, out| kquant::encode_q4_k(row, out.codes),
+        decode: |_, stored, row| kquant::decode_q4_k(stored.codes, row),
         ..FP32
     },
     LayoutSpec {

@@ -4,6 +4,8 @@
 //! largest: 2 · 128 · 127 and 4 · 24 · 127 are below 2¹⁵.
 #![expect(unsafe_code, reason = "vector instructions")]
 
+mod kquant;
+
 use std::arch::x86_64::{
     __m128, __m128i, __m256, __m256i, _mm_add_ps, _mm_cvtepu8_epi16, _mm_cvtsi64_si128,
     _mm_loadu_si128, _mm_slli_epi16, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
@@ -224,6 +226,8 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M]) -> 
                 }
             }
         }),
+        Layout::GgufQ4K => kquant::add_q4_k(row, x, &mut sums),
+        Layout::GgufQ6K => kquant::add_q6_k(row, x, &mut sums),
         _ => unreachable!("the caller comes here with bytes"),
     }
     sums.map(|sums| total(together(sums)))

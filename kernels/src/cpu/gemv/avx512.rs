@@ -4,6 +4,8 @@
 //! the sum is the accumulator's start value, so that integers stay exact.
 #![expect(unsafe_code, reason = "vector instructions")]
 
+mod kquant;
+
 use std::arch::x86_64::{
     __m128, __m128i, __m256i, __m512, __m512i, _mm_castsi128_ps, _mm_cvtepu8_epi16,
     _mm_cvtsi64_si128, _mm_loadu_si128, _mm_slli_epi16, _mm256_cvtph_ps, _mm256_loadu_si256,
@@ -202,6 +204,8 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M]) -> 
                 }
             });
         }
+        Layout::GgufQ4K => kquant::add_q4_k(row, x, &mut sums),
+        Layout::GgufQ6K => kquant::add_q6_k(row, x, &mut sums),
         _ => unreachable!("the caller comes here with bytes"),
     }
     sums.map(|sums| total(sums))

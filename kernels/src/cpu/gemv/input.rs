@@ -36,6 +36,10 @@ pub(super) struct Bytes {
     pub scale: [f32; LANES],
 }
 
+impl Bytes {
+    const ZERO: Self = Self { codes: [0; CHUNK], start: [0; LANES], scale: [0.0; LANES] };
+}
+
 /// 128 quantized values in two vectors, for the low and the high nibbles of 64 bytes.
 /// A lane has four of each: eight elements that are adjacent or (GGUF) half a block apart.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +71,10 @@ impl Input {
             }
             CodeKind::Bytes => {
                 input.bytes = x.chunks(NIBBLES).flat_map(two_of_bytes).collect();
+                // The last block of weights is whole.
+                let whole = layout.blocks(x.len()) * layout.block();
+                let chunks = whole.div_ceil(CHUNK).max(input.bytes.len());
+                input.bytes.resize(chunks, Bytes::ZERO);
             }
             CodeKind::Nibbles => {
                 input.nibbles = x.chunks(NIBBLES).map(|x| nibbles(layout, x)).collect();
@@ -96,6 +104,11 @@ impl Input {
 
 /// Chunks in units of two.
 pub(super) fn pairs<X>(chunks: &[X]) -> &[[X; 2]] {
+    chunks.as_chunks().0
+}
+
+/// Chunks in units of four.
+pub(super) fn fours<X>(chunks: &[X]) -> &[[X; 4]] {
     chunks.as_chunks().0
 }
 
@@ -129,7 +142,7 @@ fn quantized(x: &[f32]) -> ([i8; NIBBLES], [f32; NIBBLES / BLOCK]) {
 fn two_of_bytes(x: &[f32]) -> [Bytes; 2] {
     let (codes, scales) = quantized(x);
     [0, 1].map(|half| {
-        let mut chunk = Bytes { codes: [0; CHUNK], start: [0; LANES], scale: [0.0; LANES] };
+        let mut chunk = Bytes::ZERO;
         chunk.codes.copy_from_slice(&codes[half * CHUNK..][..CHUNK]);
         for lane in 0..LANES {
             chunk.start[lane] = -128 * lane_sum(&chunk.codes, lane);

@@ -4,12 +4,14 @@
 //! conversion, so both are inline assembly of one instruction.
 #![expect(unsafe_code, reason = "vector instructions")]
 
+mod kquant;
+
 use std::arch::aarch64::{
     float32x4_t, int8x16_t, int16x8_t, int32x4_t, uint8x16_t, uint16x8_t, vaddq_f32, vaddq_u32,
     vaddvq_f32, vandq_s16, vandq_u8, vandq_u32, vcvtq_f32_s32, vdupq_n_f32, vdupq_n_s16,
     vdupq_n_s32, vdupq_n_u8, vdupq_n_u32, vfmaq_f32, vfmsq_f32, vget_high_s8, vget_low_s8,
-    vget_low_u16, vld1_u8, vld1q_f32, vld1q_s8, vld1q_u8, vld1q_u8_x4, vmaxq_u32, vmovl_s8,
-    vmovl_u8, vmulq_f32, vmulq_n_u32, vqtbl1q_s8, vqtbl4q_u8, vreinterpretq_f32_u8,
+    vget_low_u16, vld1_u8, vld1q_f32, vld1q_s8, vld1q_s32, vld1q_u8, vld1q_u8_x4, vmaxq_u32,
+    vmovl_s8, vmovl_u8, vmulq_f32, vmulq_n_u32, vqtbl1q_s8, vqtbl4q_u8, vreinterpretq_f32_u8,
     vreinterpretq_f32_u32, vreinterpretq_u8_u32, vreinterpretq_u16_s16, vreinterpretq_u16_u8,
     vreinterpretq_u32_u8, vshll_high_n_u16, vshll_n_u16, vshlq_n_s16, vshlq_n_u16, vshlq_n_u32,
     vshlq_u32, vshrq_n_u8, vzip1q_f32, vzip1q_u8, vzip2q_f32, vzip2q_u8,
@@ -191,6 +193,8 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sum
                 }
             }
         }),
+        Layout::GgufQ4K => kquant::add_q4_k(row, x, sums),
+        Layout::GgufQ6K => kquant::add_q6_k(row, x, sums),
         _ => unreachable!("the caller comes here with bytes"),
     }
 }
@@ -418,6 +422,13 @@ fn load_floats(floats: &[f32]) -> float32x4_t {
     assert!(floats.len() >= WIDTH);
     // SAFETY: there are four numbers.
     unsafe { vld1q_f32(floats.as_ptr()) }
+}
+
+#[target_feature(enable = "neon,dotprod")]
+fn load_ints(ints: &[i32]) -> int32x4_t {
+    assert!(ints.len() >= WIDTH);
+    // SAFETY: there are four numbers.
+    unsafe { vld1q_s32(ints.as_ptr()) }
 }
 
 /// Input values 4 · i … 4 · i + 3 of a chunk.

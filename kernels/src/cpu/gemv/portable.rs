@@ -2,8 +2,9 @@
 
 use half::{bf16, f16};
 
-use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles, pairs};
+use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles, fours, pairs};
 use super::walk::{Chunk, walk};
+use crate::pack::kquant::{self, Q4_K_BYTES, Q6_K_BYTES};
 use crate::pack::minifloat::{E4M3, E5M2, e8m0};
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
@@ -80,6 +81,29 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sum
             let (codes, scales) = q8_0(c);
             add_bytes(sums, &codes, x, scales);
         }),
+        Layout::GgufQ4K => walk::<Q4_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
+            let c = chunk.codes;
+            let (scales, minima) = kquant::split(c);
+            let (d, dmin) = (kquant::half_at(c, 0).to_f32(), kquant::half_at(c, 2).to_f32());
+            for (j, pair) in c[16..].as_chunks::<32>().0.iter().enumerate() {
+                let codes = std::array::from_fn(|i| pair[i % 32] >> (i / 32 * 4) & 15);
+                let two =
+                    |of: [u8; 8], d: f32| [of[2 * j], of[2 * j + 1]].map(|it| d * f32::from(it));
+                let x = x.map(|x| &x[j]);
+                add_bytes(sums, &codes, x, two(scales, d));
+                subtract_minima(sums, x, two(minima, dmin));
+            }
+        }),
+        Layout::GgufQ6K => walk::<Q6_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
+            let c = chunk.codes;
+            let d = kquant::half_at(c, kquant::Q6_K_SCALE).to_f32();
+            for j in 0..4 {
+                let code = |i: usize| kquant::q6_k_code(c, CHUNK * j + i).wrapping_sub(32);
+                let scale = |i: usize| d * f32::from(c[192 + 4 * j + i].cast_signed());
+                let scales: [f32; 4] = std::array::from_fn(scale);
+                add_bytes(sums, &std::array::from_fn(code), x.map(|x| &x[j]), scales);
+            }
+        }),
         _ => unreachable!("the caller comes here with bytes"),
     }
 }
@@ -133,18 +157,28 @@ fn add_floats<const M: usize>(
     }
 }
 
-fn add_bytes<const M: usize>(
+/// Accumulates weight · value · scale; a chunk has `S` scales.
+fn add_bytes<const S: usize, const M: usize>(
     sums: &mut [Sums; M],
     codes: &[u8; CHUNK],
     x: [&Bytes; M],
-    scales: [f32; 2],
+    scales: [f32; S],
 ) {
     for (x, sums) in x.iter().zip(sums) {
         for (lane, sum) in sums.iter_mut().enumerate() {
             let dot: i32 = (4 * lane..4 * lane + 4)
                 .map(|i| i32::from(codes[i].cast_signed()) * i32::from(x.codes[i]))
                 .sum();
-            *sum += dot as f32 * x.scale[lane] * scales[lane / 8];
+            *sum += dot as f32 * x.scale[lane] * scales[lane * S / LANES];
+        }
+    }
+}
+
+fn subtract_minima<const M: usize>(sums: &mut [Sums; M], x: [&Bytes; M], minima: [f32; 2]) {
+    for (x, sums) in x.iter().zip(sums) {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            // The start value is -128 times the sum of the codes.
+            *sum += x.start[lane] as f32 / 128.0 * x.scale[lane] * minima[lane / 8];
         }
     }
 }
