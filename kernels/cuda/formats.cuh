@@ -212,3 +212,78 @@ struct GgufQ4_0 {
     }
     static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
 };
+
+// A block of Q4_K has 144 bytes: d, dmin, 12 bytes with a scale and a minimum of 6 bits per 32 elements, 128 bytes of codes. A piece are
+// 64 elements: the low nibbles of 32 bytes, then the high ones.
+struct GgufQ4K {
+    enum { PIECE = 64 };
+    struct Raw {
+        uint4 head, codes[2];
+    };
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) {
+        const u8 *block = codes + 144ull * (piece / 4);
+        const u8 *mine = block + 16 + 32 * (piece % 4);
+        return Raw{load_once(block), {load_once(mine), load_once(mine + 16)}};
+    }
+    // The scale and the minimum of one of the eight parts.
+    static __device__ __forceinline__ void factors(const uint4 &head, int part, float &scale, float &minimum) {
+        const int at = 8 * (part % 4);
+        u32 s = head.y >> at & 63u, m = head.z >> at & 63u;
+        if (part >= 4) {
+            s = (head.w >> at & 15u) | (head.y >> at >> 6 & 3u) << 4;
+            m = (head.w >> at >> 4 & 15u) | (head.z >> at >> 6 & 3u) << 4;
+        }
+        scale = of_half(u16(head.x)) * float(s);
+        minimum = of_half(u16(head.x >> 16)) * float(m);
+    }
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int piece, float (&w)[PIECE]) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float scale, minimum;
+            factors(raw.head, piece % 4 * 2 + half, scale, minimum);
+#pragma unroll
+            for (int i = 0; i < 32; ++i) {
+                const u32 code = word_of(raw.codes[i / 16], i % 16 / 4) >> (8 * (i % 4) + 4 * half) & 15u;
+                w[32 * half + i] = float(code) * scale - minimum;
+            }
+        }
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};
+
+// A block of Q6_K has 210 bytes: 128 with the lower 4 bits, 64 with the upper 2, a scale of 8 bits per 16 elements, d. Of each 128 elements
+// the first and third 32 share bytes, and so do the second and fourth. A piece are the 16 elements of a scale.
+struct GgufQ6K {
+    enum { PIECE = 16 };
+    struct Raw {
+        u32 low[4], high[4];
+        u32 d;
+        int scale;
+    };
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) {
+        const u8 *block = codes + 210ull * (piece / 16);
+        const int part = piece % 16, of_128 = part / 8, quarter = part % 8 / 2, half = part % 2;
+        const u16 *low = reinterpret_cast<const u16 *>(block + 64 * of_128 + 32 * (quarter % 2) + 16 * half);
+        const u16 *high = reinterpret_cast<const u16 *>(block + 128 + 32 * of_128 + 16 * half);
+        Raw raw;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            raw.low[i] = u32(low[2 * i]) | u32(low[2 * i + 1]) << 16;
+            raw.high[i] = u32(high[2 * i]) | u32(high[2 * i + 1]) << 16;
+        }
+        raw.d = half_at(block, 104);
+        raw.scale = byte_of(block[192 + part], 0);
+        return raw;
+    }
+    static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int piece, float (&w)[PIECE]) {
+        const int quarter = piece % 8 / 2;
+        const float scale = of_half(u16(raw.d)) * float(raw.scale);
+#pragma unroll
+        for (int i = 0; i < PIECE; ++i) {
+            const u32 low = raw.low[i / 4] >> (8 * (i % 4)) >> (4 * (quarter / 2)) & 15u;
+            const u32 high = raw.high[i / 4] >> (8 * (i % 4)) >> (2 * quarter) & 3u;
+            w[i] = (float(low | high << 4) - 32.0f) * scale;
+        }
+    }
+    static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
+};

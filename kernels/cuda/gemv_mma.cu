@@ -11,7 +11,7 @@
 //
 // Scales. A scale of the row, of the tensor or of 128 elements (INT4) multiplies sums in FP32. Scales of smaller blocks multiply
 // the weights in FP16: they are divided by the largest one of the tensor first, so that none overflows, and each such weight has two
-// roundings of 2^-11. NVFP4, whose products have 6 bits, stays exact.
+// roundings of 2^-11. NVFP4, whose products have 6 bits, stays exact. Q4_K and Q6_K are decoded in FP32 and rounded once.
 #include "formats.cuh"
 
 // Pairs of FP16 in registers hold neighbors, or elements that are 4 or 2 apart: where a mask of nibbles finds them.
@@ -155,6 +155,19 @@ struct MmaGgufQ4_0 : MmaPlain {
     }
 };
 
+// Weights with a minimum or codes beyond a byte of FP16: decoded in FP32, then rounded once.
+template <class F> struct MmaDecoded : MmaPlain {
+    enum { PIECE = F::PIECE };
+    typedef typename F::Raw Raw;
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return F::load(codes, piece); }
+    static __device__ __forceinline__ void halves(const Raw &raw, const Row &row, int piece, const u32 *, float, u32 (&h)[PIECE / 2]) {
+        float w[PIECE];
+        F::decode(raw, row, piece, w);
+#pragma unroll
+        for (int i = 0; i < PIECE / 2; ++i) h[i] = to_half(w[2 * i]) | u32(to_half(w[2 * i + 1])) << 16;
+    }
+};
+
 // The inputs of a piece in the pairs of its weights; zero for a lane without a token.
 template <class F> __device__ __forceinline__ void inputs_of(const u16 *x, bool has, u32 (&b)[F::PIECE / 2]) {
 #pragma unroll
@@ -276,4 +289,6 @@ GEMV_MMA(nf4, MmaNf4)
 GEMV_MMA(mxfp4, MmaMxfp4)
 GEMV_MMA(nvfp4, MmaNvfp4)
 GEMV_MMA(gguf_q8_0, MmaGgufQ8_0)
+GEMV_MMA(gguf_q6_k, MmaDecoded<GgufQ6K>)
+GEMV_MMA(gguf_q4_k, MmaDecoded<GgufQ4K>)
 GEMV_MMA(gguf_q4_0, MmaGgufQ4_0)

@@ -20,7 +20,7 @@ use kernels::backend::{
 };
 use kernels::cpu::clock::SystemClock;
 use kernels::cuda::backend::Cuda;
-use kernels::cuda::call::products::LAYOUTS;
+use kernels::cuda::call::products::{LAYOUTS, input_multiple};
 use kernels::cuda::facts::Absent;
 use kernels::devices::{self, Settings, gpus};
 use kernels::job;
@@ -109,7 +109,7 @@ fn kernels() -> Vec<Kernel> {
     for layout in LAYOUTS {
         // More rows than distinct ones, so that a copy repeats them.
         let shape = |m, n, k| Kernel::Gemv(GemvShape { layout, m, n, k });
-        kernels.extend([shape(1, 70, 128), shape(5, 12, 256)]);
+        kernels.extend([shape(1, 70, 128.max(input_multiple(layout))), shape(5, 12, 256)]);
     }
     for stored in StoredFloat::ALL {
         let sizes = AttentionSizes {

@@ -19,7 +19,7 @@ pub enum GemvVersion {
 }
 
 /// Layouts with kernels; tensor cores have all of them but FP32.
-pub const LAYOUTS: [Layout; 14] = [
+pub const LAYOUTS: [Layout; 16] = [
     Layout::Fp32,
     Layout::Fp16,
     Layout::Bf16,
@@ -33,12 +33,16 @@ pub const LAYOUTS: [Layout; 14] = [
     Layout::Mxfp4,
     Layout::Nvfp4,
     Layout::GgufQ8_0,
+    Layout::GgufQ6K,
+    Layout::GgufQ4K,
     Layout::GgufQ4_0,
 ];
 
-/// Elements that a thread loads at once: 16 bytes of codes, or a block of GGUF.
+/// Elements that a thread loads at once: 16 bytes of codes, a block of GGUF, or a part of a large one.
 const fn piece(layout: Layout) -> usize {
     match layout {
+        Layout::GgufQ6K => 16,
+        Layout::GgufQ4K => 64,
         Layout::GgufQ8_0 | Layout::GgufQ4_0 => layout.block(),
         _ => 16 * layout.block() / layout.block_code_bytes(),
     }
@@ -54,7 +58,13 @@ pub fn input_multiple(layout: Layout) -> u64 {
 pub const fn rounds_weights(layout: Layout) -> bool {
     matches!(
         layout,
-        Layout::Int4G32 | Layout::Int4G32Sym | Layout::Nf4 | Layout::GgufQ8_0 | Layout::GgufQ4_0
+        Layout::Int4G32
+            | Layout::Int4G32Sym
+            | Layout::Nf4
+            | Layout::GgufQ8_0
+            | Layout::GgufQ6K
+            | Layout::GgufQ4K
+            | Layout::GgufQ4_0
     )
 }
 
@@ -228,12 +238,14 @@ mod tests {
             let bytes = layout.row_code_bytes(piece);
             match layout {
                 Layout::GgufQ8_0 | Layout::GgufQ4_0 => assert_eq!(bytes % 16, 2, "{layout:?}"),
+                Layout::GgufQ6K | Layout::GgufQ4K => assert_eq!(layout.block() % piece, 0),
                 // Beside its own piece a row may have the rest of a block of 128.
                 _ => assert!(bytes.is_multiple_of(16), "{layout:?} {bytes}"),
             }
             assert!(input_multiple(layout).is_multiple_of(piece as u64), "{layout:?}");
             let is_nibbles = layout.code_kind() == CodeKind::Nibbles || layout == Layout::Nf4;
             assert_eq!(piece == 32, is_nibbles || layout == Layout::GgufQ8_0, "{layout:?}");
+            assert_eq!(input_multiple(layout) % layout.block() as u64, 0, "{layout:?}");
         }
     }
 
