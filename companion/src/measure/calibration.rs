@@ -26,7 +26,7 @@ use validation::predict::TimedPart;
 use super::roofs::{self, is_disturbed};
 
 /// Layouts whose factors are fitted: one of each common format.
-const LAYOUTS: [Layout; 11] = [
+const LAYOUTS: [Layout; 13] = [
     Layout::Fp32,
     Layout::Fp16,
     Layout::Bf16,
@@ -37,6 +37,8 @@ const LAYOUTS: [Layout; 11] = [
     Layout::Mxfp4,
     Layout::Nvfp4,
     Layout::GgufQ8_0,
+    Layout::GgufQ6K,
+    Layout::GgufQ4K,
     Layout::GgufQ4_0,
 ];
 /// N and K of the fitted GEMV points.
