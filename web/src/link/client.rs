@@ -447,6 +447,8 @@ impl Client {
 }
 
 #[cfg(test)]
+mod many_jobs;
+#[cfg(test)]
 mod old_daemon;
 #[cfg(test)]
 mod tests;

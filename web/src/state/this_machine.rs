@@ -41,7 +41,7 @@ impl MachineDevice {
 /// A device of the daemon's machine as a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineChoice {
-    /// Its name in orders of measurements; empty for a device of the catalog that no backend measures.
+    /// The name that it has in orders of measurements; empty for a device of the catalog that no backend measures.
     pub id: String,
     /// Its key in files of measurements; empty for such a device, too.
     pub file_key: String,

@@ -1,7 +1,6 @@
 //! Tests the requests to a simulated daemon: repeated after a lost connection, answered once.
 
 use protocol::ability::Abilities;
-use protocol::device::DeviceName;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{CalibrateSpec, JobEvent, LaterSpec, NumberedEvent, ToldSpec};
@@ -13,12 +12,12 @@ use crate::link::session::DaemonSession;
 
 const REQUEST: RequestId = Hex([3; 16]);
 
-fn named(job: u64, spec: ToldSpec) -> JobSummary {
+pub(super) fn named(job: u64, spec: ToldSpec) -> JobSummary {
     let state = JobState::Done;
     JobSummary { job: JobId(job), request: REQUEST, spec, state, created_ms: 0, last_seq: 0 }
 }
 
-fn list(jobs: Vec<JobSummary>) -> ServerMessage {
+pub(super) fn list(jobs: Vec<JobSummary>) -> ServerMessage {
     ServerMessage::Jobs { jobs, more: false, passed_over: 0 }
 }
 
@@ -63,11 +62,11 @@ fn a_job_that_no_daemon_takes_is_dropped() {
     assert!(!client.is_starting());
 }
 
-fn spec() -> JobSpec {
+pub(super) fn spec() -> JobSpec {
     JobSpec::Calibrate(CalibrateSpec { backend: None })
 }
 
-fn up() -> Client {
+pub(super) fn up() -> Client {
     let mut client = Client::default();
     let session = DaemonSession::simulated(Vec::new(), "", "");
     client.connection.state = State::Connected(session);
@@ -249,84 +248,6 @@ fn an_old_job_is_followed_to_its_last_event() {
 }
 
 #[test]
-fn of_many_open_jobs_the_running_one_is_followed_and_the_next_when_it_has_ended() {
-    let open =
-        |job| JobSummary { state: JobState::Queued, last_seq: 1, ..named(job, spec().into()) };
-    let running = JobSummary { state: JobState::Running, ..open(1) };
-    let jobs: Vec<JobSummary> = (2..=40).rev().map(open).chain([running]).collect();
-    let mut client = up();
-    let followed = |actions: &[Action]| -> Vec<u64> {
-        let job = |action: &Action| match action {
-            Action::Send(ClientMessage::SubscribeJob { job, .. }) => Some(job.0),
-            _ => None,
-        };
-        actions.iter().filter_map(job).collect()
-    };
-    let asked = followed(&client.receive(None, list(jobs)));
-    assert_eq!(asked[..3], [40, 1, 2], "the shown one, then the oldest");
-    let next = *asked.last().expect("some") + 1;
-    client.receive(None, ServerMessage::Snapshot { job: named(1, spec().into()), after: 0 });
-    let ended = JobEvent::Ended { state: JobState::Done, fault: None };
-    assert_eq!(followed(&client.receive(None, result_of(1, 1, ended))), [next]);
-}
-
-#[test]
-fn a_history_that_is_known_already_makes_a_session_sound_and_is_brought_up_to_date() {
-    let mut client = up();
-    let page = |first: u64| ServerMessage::Jobs {
-        jobs: (first - 24..=first).rev().map(|job| named(job, spec().into())).collect(),
-        more: true,
-        passed_over: 0,
-    };
-    let next = |before| {
-        Action::Send(ClientMessage::ListJobs {
-            limit: 25,
-            before: Some(JobId(before)),
-            later: false,
-        })
-    };
-    for session in 0..2 {
-        client.connection.tries = 3;
-        client.resumed(vec![Action::Resume]);
-        assert!(client.receive(None, page(90)).contains(&next(66)), "session {session}");
-        assert_eq!(client.connection.tries, 3, "session {session}: more is to come");
-        client.receive(None, page(65));
-        assert_eq!(client.connection.tries, 0, "session {session}: {HISTORY} are listed");
-    }
-}
-
-#[test]
-fn measurements_of_a_card_that_is_gone_are_not_those_of_its_successor() {
-    let spec = || JobSpec::Calibrate(CalibrateSpec { backend: Some("cuda:0".to_owned()) });
-    let card = |name: &str| DeviceName {
-        backend: "cuda".into(),
-        index: 0,
-        name: name.into(),
-        catalog_key: None,
-    };
-    let mut client = up();
-    if let State::Connected(session) = &mut client.connection.state {
-        session.devices = vec![card("card B")];
-    }
-    let of = |job| JobSummary { last_seq: 2, ..named(job, spec().into()) };
-    client.receive(None, list(vec![of(9), of(8)]));
-    assert_eq!(client.jobs.job(JobId(9)).map(|job| job.result_use), Some(ResultUse::Offered));
-    let started = |name: &str| JobEvent::Started { predicted_s: None, device: Some(card(name)) };
-    client.receive(None, result_of(9, 1, started("card A")));
-    let uses =
-        |client: &Client| [9, 8].map(|job| client.jobs.job(JobId(job)).map(|it| it.result_use));
-    assert_eq!(uses(&client), [Some(ResultUse::Shown), Some(ResultUse::Offered)]);
-    client.receive(None, result_of(8, 1, started("card B")));
-    assert_eq!(uses(&client)[1], Some(ResultUse::Offered));
-    // One whose roofs are to become the device gives way, too, and the machine is selected anew.
-    let mut client = Client { is_selected: true, ..client };
-    client.await_roofs(JobId(8));
-    client.receive(None, result_of(8, 2, started("card A")));
-    assert_eq!((client.is_selected, client.roofs), (false, None));
-    assert_eq!(client.jobs.newest_roofs("cuda:0"), None);
-}
-
-#[test]
 fn another_daemon_has_other_jobs() {
     let mut client = up();
     client.resumed(vec![Action::Resume]);
@@ -350,7 +271,7 @@ fn ended_job(job: u64, state: JobState, last_seq: u64) -> JobSummary {
     JobSummary { state, last_seq, ..named(job, other.into()) }
 }
 
-fn result_of(job: u64, seq: u64, event: JobEvent) -> ServerMessage {
+pub(super) fn result_of(job: u64, seq: u64, event: JobEvent) -> ServerMessage {
     ServerMessage::Event(NumberedEvent { job: JobId(job), seq, at_ms: 0, event })
 }
 

@@ -99,7 +99,7 @@ pub fn job_result(job: &Job) -> Option<JobResult> {
     job.roofs.clone().filter(|_| is_done).map(JobResult::Roofs)
 }
 
-/// What counts after a job of which more than half of the points were disturbed.
+/// Measurements that count after a job of which more than half of the points were disturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterDisturbed {
     /// Its own roofs and factors: there was nothing better.
@@ -108,7 +108,7 @@ pub enum AfterDisturbed {
     Kept,
 }
 
-/// What counts after a job that other programs disturbed; `None` for all others. Earlier results of the same device are kept if they
+/// The measurements that count after a job that other programs disturbed; `None` for all others. Earlier results of the same device are kept if they
 /// tell as much.
 pub fn after_disturbed(job: &Job, before: &Inputs) -> Option<AfterDisturbed> {
     let flagged = job.records.iter().filter(|record| is_disturbed(record)).count();
