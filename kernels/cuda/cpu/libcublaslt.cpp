@@ -9,6 +9,7 @@
 //   lt_cold=N       the first N products take long, as with the clock of a GPU that rested
 //   lt_best=N       algorithms other than the Nth take somewhat longer
 //   lt_hiccup=N     the Nth product by that one takes very long
+//   lt_gives_up=N   the Nth algorithm does not run any more after another one ran
 //   lt_wide=N       bytes of the attributes of an algorithm (4)
 //
 // A copy of it by the name of version 13 has that version, and like CUDA 13 no algorithm for architectures before 7.5, where it starts.
@@ -310,6 +311,14 @@ LT Status cublasLtMatmul(void *handle, const Product *product, const void *alpha
     const long long number = (long long)(algorithm->number);
     if (number < emulated_word("lt_refuses", 0)) return NOT_SUPPORTED;
     if (const Status told = Status(emulated_word("lt_status", 0))) return told;
+    static long long last = -1;
+    static bool has_begun = false, has_ended = false;
+    if (number == emulated_word("lt_gives_up", -1)) {
+        has_ended |= has_begun && last != number;
+        has_begun = true;
+        if (has_ended) return EXECUTION_FAILED;
+    }
+    last = number;
     static long long products = 0;
     ++products;
     const bool is_slow = number < emulated_word("lt_slow", 0) || products <= emulated_word("lt_cold", 0);

@@ -188,6 +188,8 @@ fn the_fastest_algorithm_that_runs_is_chosen_and_named() {
     // A GPU that rested is slow at first, and a disturbance is not a property of an algorithm: both hit the best one.
     chosen("lt_cold=12,lt_best=0", "algorithm 60 (");
     chosen("lt_best=4,lt_hiccup=4", "algorithm 64 (");
+    // One that stops running in a later round is left out.
+    chosen("lt_best=4,lt_gives_up=4", "the fastest of 4");
     chosen(
         "lt_refuses=4,lt_wide=8",
         "algorithm 64 (tile 20, stages 4, split-K 2), the fastest of 1",

@@ -78,23 +78,24 @@ impl CudaTask {
                     }
                     tried.push(Tried { candidate, calls, times: vec![time] });
                 }
-                Err(why) => {
-                    // A GPU that failed says so again, and nothing runs on it any more. Else it was this algorithm, whatever the library
-                    // says, and another one may run; if none does, the product is refused and the GPU works.
-                    Task::synchronize(self).map_err(Stopped::Failed)?;
-                    self.span = None;
-                    refusal = of_this_work(why);
-                }
+                Err(why) => refusal = self.without(why)?,
             }
         }
         for _ in 1..ROUNDS {
-            for it in &mut tried {
-                if began.elapsed() > ROUNDS_LIMIT {
-                    break;
-                }
+            let mut at = 0;
+            while at < tried.len() && began.elapsed() <= ROUNDS_LIMIT {
                 go_on()?;
-                self.multiplication().in_use = it.candidate;
-                it.times.push(self.timed(it.calls).map_err(Stopped::Failed)?);
+                self.multiplication().in_use = tried[at].candidate;
+                match self.timed(tried[at].calls) {
+                    Ok(time) => {
+                        tried[at].times.push(time);
+                        at += 1;
+                    }
+                    Err(why) => {
+                        tried.remove(at);
+                        refusal = self.without(why)?;
+                    }
+                }
             }
         }
         let best = tried.iter().min_by_key(|it| it.median());
@@ -103,6 +104,14 @@ impl CudaTask {
         chosen.in_use = in_use;
         (chosen.told)(chosen.product.route(&chosen.candidates[in_use], tried.len()));
         Ok(())
+    }
+
+    /// The reason of an algorithm that does not run, for the product if no other one does. A GPU that failed says so again, and nothing
+    /// runs on it any more; else it was this algorithm, whatever the library says.
+    fn without(&mut self, why: Fault) -> Result<Fault, Stopped<Fault>> {
+        Task::synchronize(self).map_err(Stopped::Failed)?;
+        self.span = None;
+        Ok(of_this_work(why))
     }
 
     fn multiplication(&mut self) -> &mut Multiplication {
