@@ -3,19 +3,20 @@
 #
 #   tools/gpu-run.sh [--program FILE] [--device NAME] [--out FOLDER] [--quick] [PART ...]
 #
-# Parts, all of them without a name, in this order:
+# Parts, all of them but `sustained` without a name, in this order:
 #   about      the machine: doctor, driver, devices
 #   streams    read, copy, triad
 #   peaks      arithmetic per compute class
 #   products   products with packed weights of 1, 4 and 16 tokens in every format
 #   matrices   products of matrices in every element type of the device, which a GPU has with cuBLASLt
 #   layer      attention, norm, rotary positions, gate, embedding
+#   sustained  the largest of these again after 10 s of its own load; only where it is named, because it takes a minute and a half
 #   table      what was measured against the targets, from the parts that are there
 # --quick takes small sizes and few samples: a dry run, also on a processor (--device cpu:0). Exit code 1 if a result is wrong.
 set -euo pipefail
 
 program=ridgepoint device=cuda:0 out= quick= parts=()
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
 while [ $# -gt 0 ]; do
     case $1 in
     --program) program=$2 && shift 2 ;;
@@ -33,11 +34,11 @@ mkdir -p "$out"
 
 # Sizes: of a product its outputs and inputs, and more flags of every measurement.
 if [ -n "$quick" ]; then
-    large=1024 side=512 tokens=64 context=256 flags=(--iterations 3 --warm-up 0.1)
+    large=1024 side=512 tokens=64 context=256 load=1 flags=(--iterations 3 --warm-up 0.1)
 else
-    large=16384 side=8192 tokens=512,8192 context=4096 flags=(--time-limit 2 --warm-up 1)
+    large=16384 side=8192 tokens=512,8192 context=4096 load=10 flags=(--time-limit 2 --warm-up 1)
 fi
-formats=fp16,bf16,fp8_e4m3,int8,int4_g32,int4_g128,nf4,mxfp4,nvfp4,gguf_q8_0,gguf_q4_0
+formats=fp16,bf16,fp8_e4m3,int8,int4_g32,int4_g128,nf4,mxfp4,nvfp4,gguf_q8_0,gguf_q6_k,gguf_q4_k,gguf_q4_0
 
 # measure FILE VERB FLAGS...: one record per line; what is there is not measured again.
 measure() {
@@ -75,6 +76,9 @@ measure_sweep() {
 # A GPU without the library has none, which the program says; the other parts are measured all the same.
 matrices() {
     measure matrices gemm -m $tokens -n $side -k $side || echo "gpu-run: products of matrices are left out" >&2
+}
+sustained() {
+    measure sustained gemm -m ${tokens##*,} -n $side -k $side --sustained $load || echo "gpu-run: products of matrices are left out" >&2
 }
 layer() {
     measure attention attention --heads 32 --kv-heads 8 --head-dim 128 --context $context --format fp16,fp8_e4m3

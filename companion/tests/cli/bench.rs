@@ -148,8 +148,32 @@ fn the_self_test_does_not_change_the_exit_code() {
 }
 
 #[test]
+fn a_sustained_measurement_stands_beside_that_of_a_burst() {
+    let words =
+        "bench gemm -m 17 -n 64 -k 64 --weights fp32 --iterations 3 --warm-up 0.01 --sustained 1";
+    let records = records(&format!("{words} -o json"));
+    let [burst, sustained] = &records[..] else { panic!("{records:?}") };
+    let load = |record: &Value| record["conditions"].get("sustained_s").cloned();
+    assert_eq!((load(burst), load(sustained)), (None, Some(Value::from(1.0))));
+    assert!(sustained["conditions"]["warm_up_s"].as_f64().is_some_and(|took| took >= 1.0));
+    assert!(burst["conditions"]["warm_up_s"].as_f64().is_some_and(|took| took < 1.0));
+    let folder = Folder::new();
+    let file = folder.file("both.json", &Value::from(records.clone()).to_string());
+    let compared = line(&format!("bench diff {file} {file}"));
+    assert!(compared.stdout.contains(" 17x64x64 cold sustained "), "{}", compared.stdout);
+    let table = answer(words);
+    assert!(table.contains("cold, after 1 s of load"), "{table}");
+}
+
+#[test]
 fn wrong_input_is_refused_in_one_line_before_measuring() {
     for (words, code, expected) in [
+        ("bench gemm --sustained 0.5", 2, "sustained must be a number from 1 to 600"),
+        (
+            "bench sweep -m 1 -n 64 -k 64 --sustained 1 --out /dev/null",
+            2,
+            "--sustained and --out exclude each other",
+        ),
         ("bench bandwidth --iterations 0", 2, "iterations must be a whole number from 1"),
         ("bench bandwidth --iterations 1.5", 2, "got 1.5"),
         ("bench bandwidth --warm-up -1", 2, "warm-up must be a number from 0"),

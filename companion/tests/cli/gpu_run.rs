@@ -24,8 +24,8 @@ fn a_dry_run_measures_its_parts_and_makes_a_table() {
     assert_eq!(read("streams.jsonl").lines().count(), 3);
     let table = read("table.csv");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split(',').collect()).collect();
-    // Two sizes with one token and one with 4 and 16, in 11 formats.
-    assert_eq!(rows.len(), 4 * 11, "{table}");
+    // Two sizes with one token and one with 4 and 16, in 13 formats.
+    assert_eq!(rows.len(), 4 * 13, "{table}");
     for row in rows {
         let rate = |at: usize| row[at].parse::<f64>().expect("a number");
         assert!(rate(3) > 0.0 && rate(4) > 0.0 && rate(5) > 0.0, "{row:?}");

@@ -227,10 +227,11 @@ fn point(value: &Value) -> Result<Point, String> {
         shape
     };
     let name = format!(
-        "{kernel}{}{}{size}{}",
+        "{kernel}{}{}{size}{}{}",
         word(&value["precision"]["weights"]),
         word(&value["precision"]["activations"]),
         word(&value["cache"]),
+        if value["conditions"]["sustained_s"].is_number() { " sustained" } else { "" },
     );
     Ok(Point { name, samples })
 }

@@ -17,6 +17,8 @@ use crate::measure::machine::{self, NotFound};
 /// Upper bound of the sample count and of the time limit in s.
 const MOST_SAMPLES: u64 = 100_000;
 const MOST_SECONDS: f64 = 3600.0;
+/// Longest load before a second measurement [s].
+const MOST_SUSTAINED: f64 = 600.0;
 /// Smallest array: one page, which belongs to one worker. Cold iterations rotate over arrays, and thousands of smaller ones would
 /// be needed to exceed the cache.
 const LEAST_BYTES: u64 = 4096;
@@ -31,6 +33,8 @@ pub(super) struct Settings {
     pub(super) threads: Option<usize>,
     pub(super) isa: Option<Isa>,
     pub(super) seed: u64,
+    /// Load before a second measurement of each point.
+    pub(super) sustained: Option<Duration>,
 }
 
 /// Adds the flags of a measurement to a verb.
@@ -44,6 +48,8 @@ pub(super) fn add(command: Command) -> Command {
             .help("Time limit for the samples of a point, in s; default 10. A result that needed more is flagged"),
         text("warm-up", "SECONDS")
             .help("Time limit for the warm-up before a point, in s; default 3. It ends earlier if times are stable"),
+        text("sustained", "SECONDS")
+            .help("Measure each point again after so many seconds of its own load, at most 600: first in a burst, then with the clocks and the temperature of steady load"),
         text("threads", "N").help("Threads; default: one per physical core"),
         text("isa", "NAME").help("Instruction set; default: the widest of this processor"),
         text("seed", "N").help("Seed of the random data; default 1"),
@@ -130,8 +136,14 @@ pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
 
 impl Settings {
     /// The defaults.
-    pub(super) const STANDARD: Self =
-        Self { plan: Plan::STANDARD, device: DeviceId::CPU, threads: None, isa: None, seed: 1 };
+    pub(super) const STANDARD: Self = Self {
+        plan: Plan::STANDARD,
+        device: DeviceId::CPU,
+        threads: None,
+        isa: None,
+        seed: 1,
+        sustained: None,
+    };
 
     pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
         let (device, threads, isa) = (device_of(matches)?, threads(matches)?, isa(matches)?);
@@ -146,7 +158,17 @@ impl Settings {
             threads,
             isa,
             seed: whole(matches, "seed", 0, u64::MAX)?.unwrap_or(1),
+            sustained: number(matches, "sustained", 1.0, MOST_SUSTAINED)?
+                .map(Duration::from_secs_f64),
         })
+    }
+
+    /// The plan of the second measurement of a point, if there is one.
+    pub(super) fn sustained_plan(&self) -> Option<Plan> {
+        let load = self.sustained?;
+        let warm_up = self.plan.warm_up;
+        let warm_up = WarmUp { least: load, most: load.max(warm_up.most), ..warm_up };
+        Some(Plan { warm_up, ..self.plan })
     }
 }
 

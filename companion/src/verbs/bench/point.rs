@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use kernels::backend::{Backend, Cache, Description, DeviceId, Fault, Kernel, Work};
 use kernels::cpu::clock::SystemClock;
 use kernels::devices;
-use kernels::measure::{Stage, Stopped};
+use kernels::measure::{Plan, Stage, Stopped};
 
 use report::output::json::bench::BenchJson;
 use report::output::words::progress::{self, ProgressUnit};
@@ -92,11 +92,18 @@ fn run(
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
         let begun = begun(done, total, start.elapsed().as_secs_f64());
         let line = Line::new(format!("{begun}: {}", kernel.key()));
-        let measured =
-            record::measure(&clock, device, &work, &settings.plan, &mut |stage| line.show(stage));
+        let mut measure = |plan: &Plan| {
+            record::measure(&clock, device, &work, plan, &mut |stage| line.show(stage))
+        };
+        let measured = measure(&settings.plan).and_then(|burst| {
+            let Some(plan) = settings.sustained_plan() else { return Ok(vec![burst]) };
+            let mut sustained = measure(&plan)?;
+            sustained.conditions.sustained_s = settings.sustained.map(|load| load.as_secs_f64());
+            Ok(vec![burst, sustained])
+        });
         line.end();
-        let mut record = match measured {
-            Ok(record) => record,
+        let records = match measured {
+            Ok(records) => records,
             // The kernels of other formats may take these sizes.
             Err(Stopped::Failed(Fault::Refused(why))) => {
                 if points.len() > 1 {
@@ -108,11 +115,13 @@ fn run(
             Err(stopped) => return Err(failure(&*device, stopped)),
         };
         is_any = true;
-        if let Some(card) = card {
-            let sensed = SensorReader::new(Clock::default()).sensed();
-            sensed.users_of(card).add_to_own(&mut record.flags, &mut record.conditions);
+        for mut record in records {
+            if let Some(card) = card {
+                let sensed = SensorReader::new(Clock::default()).sensed();
+                sensed.users_of(card).add_to_own(&mut record.flags, &mut record.conditions);
+            }
+            take(record)?;
         }
-        take(record)?;
     }
     match refusal {
         Some(why) if !is_any => Err(Failure::bad(why)),

@@ -75,6 +75,11 @@ impl PointFile {
         settings: Settings,
         points: &[(Kernel, Cache)],
     ) -> Result<(), Failure> {
+        if settings.sustained.is_some() {
+            return Err(Failure::bad(
+                "--sustained and --out exclude each other: a file that can be continued has one record of each point",
+            ));
+        }
         let expectation = Expectation::of(matches, &settings)?;
         point::each(settings, points, |mut record| {
             expectation.add(&mut record);

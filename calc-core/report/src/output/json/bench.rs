@@ -247,6 +247,10 @@ pub struct ConditionsJson {
     pub meters_difference: Option<f64>,
     /// Duration of warming up.
     pub warm_up_s: f64,
+    /// Load before the samples that was asked for, so that clocks and temperature are those of steady load [s]; absent for a measurement
+    /// that begins after a rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sustained_s: Option<f64>,
     /// Seed of data and order.
     pub seed: u64,
     /// Reasons of null values, by key.

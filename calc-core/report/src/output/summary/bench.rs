@@ -116,7 +116,10 @@ fn cells(row: &BenchJson) -> Vec<String> {
         row.route.clone(),
         weights,
         shape,
-        row.cache.clone(),
+        match row.conditions.sustained_s {
+            Some(load) => format!("{}, after {} s of load", row.cache, n::short(load, 4)),
+            None => row.cache.clone(),
+        },
         bytes,
         n::time(Seconds::new(row.time_s.median)),
         uncertainty(row.time_s.uncertainty()),
