@@ -158,7 +158,7 @@ fn a_sustained_measurement_stands_beside_that_of_a_burst() {
     assert!(sustained["conditions"]["warm_up_s"].as_f64().is_some_and(|took| took >= 1.0));
     assert!(burst["conditions"]["warm_up_s"].as_f64().is_some_and(|took| took < 1.0));
     let folder = Folder::new();
-    let file = folder.file("both.json", &Value::from(records.clone()).to_string());
+    let file = folder.file("both.json", Value::from(records.clone()).to_string());
     let compared = line(&format!("bench diff {file} {file}"));
     assert!(compared.stdout.contains(" 17x64x64 cold sustained "), "{}", compared.stdout);
     let table = answer(words);
