@@ -21,7 +21,7 @@ pub use operators::OperatorPanel;
 /// Largest number of points that all have their names beside them; with more, only the focused one has.
 pub const NAMED_POINTS: usize = 4;
 /// Largest number of measured points that are all tied to their expected rates, and legible together.
-pub const TIED_POINTS: usize = 16;
+pub const TIED_POINTS: usize = 20;
 /// Radius of a mark.
 const RADIUS: f64 = 6.0;
 /// Distance below which marks count as at one place, because one would hide the other.

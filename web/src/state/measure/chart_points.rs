@@ -74,19 +74,19 @@ mod tests {
 
     #[test]
     fn of_many_points_one_precision_is_shown_and_what_is_pointed_at() {
-        let many = of(&[["fp32"; 9], ["int8"; 9]].concat());
+        let many = of(&[["fp32"; 11], ["int8"; 11]].concat());
         let keys: Vec<String> = choices(&many).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, ["fp32", "int8"]);
         for (wanted, pointed, count) in [
-            ("", None, 9),
-            ("int8", None, 9),
-            ("gone", None, 9),
-            ("int8", Some("measured-0"), 10),
-            ("int8", Some("measured-9"), 9),
+            ("", None, 11),
+            ("int8", None, 11),
+            ("gone", None, 11),
+            ("int8", Some("measured-0"), 12),
+            ("int8", Some("measured-11"), 11),
         ] {
             let shown = chart(&many, wanted, pointed);
             assert_eq!(shown.points.len(), count, "{wanted} {pointed:?}");
-            let first = if wanted == "int8" && pointed != Some("measured-0") { 9 } else { 0 };
+            let first = if wanted == "int8" && pointed != Some("measured-0") { 11 } else { 0 };
             assert_eq!(shown.points[0].key, format!("measured-{first}"));
             assert!(shown.points.last().is_some_and(|point| point.label.starts_with("1 × 4")));
         }
