@@ -1,5 +1,6 @@
 //! Sizes of the kernels of a layer beside its products: names, usual values, ranges and rules, for command line, daemon and page.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
@@ -39,6 +40,20 @@ const TOKENS: KernelSize = size("tokens", "Tokens", 1, "Tokens");
 const WIDTH: KernelSize = size("width", "Width", 4096, "Elements per token");
 const HEAD_DIM: KernelSize =
     KernelSize { most: MAX_HEAD_DIM, ..size("head_dim", "Head size", 128, "Width of a head") };
+
+/// Contexts of attention, and tokens of a norm, to which a calibration is fitted.
+pub const FITTED_CONTEXTS: [u64; 3] = [512, 2048, 8192];
+pub const FITTED_TOKENS: [u64; 3] = [1, 64, 2048];
+
+/// Whether a calibration is fitted to a kernel of these sizes, so that it does not test the calibration.
+pub fn is_fitted(kernel: &str, sizes: &BTreeMap<String, u64>) -> bool {
+    let has = |name: &str, fitted: [u64; 3]| sizes.get(name).is_some_and(|it| fitted.contains(it));
+    match kernel {
+        "attention" => has("context", FITTED_CONTEXTS),
+        "norm" => has("tokens", FITTED_TOKENS),
+        _ => false,
+    }
+}
 
 static ATTENTION: [KernelSize; 6] = [
     size("batch", "Sequences", 1, "Sequences"),

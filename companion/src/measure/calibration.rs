@@ -1,7 +1,8 @@
 //! Calibration of this machine: which points are measured, and the fit of their records: for each format the share of the
 //! bandwidth and a floor, for each GEMM element type the share of the peak, and a device file with measured roofs.
-//! Products of 2 to 16 tokens with packed weights are in `packed`.
+//! Products of 2 to 16 tokens with packed weights are in `packed`, attention and the norm in `layer`.
 
+mod layer;
 mod packed;
 
 use std::time::Duration;
@@ -49,7 +50,7 @@ const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
 const MATRICES: [(u64, u64, u64); 3] = Shape::FITTED_MATRICES;
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 
-/// Shorter than the standard plan: about a hundred points in four minutes.
+/// Shorter than the standard plan: some 120 points in four minutes.
 pub(crate) const PLAN: Plan = Plan {
     warm_up: WarmUp {
         least: Duration::from_millis(100),
@@ -91,6 +92,7 @@ pub(crate) fn points(support: &Support) -> Result<Vec<(Kernel, Cache)>, String> 
         }
     }
     points.extend(packed::points());
+    points.extend(layer::points());
     points.push(read);
     for element in Element::ALL {
         for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
@@ -116,6 +118,9 @@ pub(crate) struct Calibrated {
     pub(crate) held_out_packed: Vec<f64>,
     /// Relative errors of held-out GEMM points.
     pub(crate) held_out_matrices: Vec<f64>,
+    /// Relative errors of held-out points of attention and of the norm.
+    held_out_attention: Vec<f64>,
+    held_out_norms: Vec<f64>,
     /// Key of the device in the files.
     pub(crate) key: String,
     /// Name that the device reports.
@@ -147,6 +152,8 @@ impl Calibrated {
             held_out: Vec::new(),
             held_out_packed: Vec::new(),
             held_out_matrices: Vec::new(),
+            held_out_attention: Vec::new(),
+            held_out_norms: Vec::new(),
             key: file_key(&first.backend, first.index),
             device: first.device.clone(),
             version: first.conditions.version.clone(),
@@ -174,6 +181,7 @@ impl Calibrated {
             }
         }
         calibrated.widen_packed();
+        calibrated.add_layer(records);
         for row in &mut calibrated.rows {
             row.factors.device = Some(Text::Owned(calibrated.key.clone()));
         }
@@ -248,13 +256,21 @@ impl Calibrated {
         let words = |errors: &[f64], kernel: &str| {
             let typical = Typical::of(errors.iter().copied());
             let (name, percent) = (typical.name(), typical.error() * 100.0);
-            format!("{name} {percent:.1} % of {} points of {kernel}", errors.len())
+            let points = if errors.len() == 1 { "point" } else { "points" };
+            format!("{name} {percent:.1} % of {} {points} of {kernel}", errors.len())
         };
         let mut parts = vec![words(&self.held_out, "GEMV")];
         if !self.held_out_packed.is_empty() {
             parts.push(words(&self.held_out_packed, "products of few tokens"));
         }
         parts.push(words(&self.held_out_matrices, "GEMM"));
+        for (errors, kernel) in
+            [(&self.held_out_attention, "attention"), (&self.held_out_norms, "norm")]
+        {
+            if !errors.is_empty() {
+                parts.push(words(errors, kernel));
+            }
+        }
         parts.join(", ")
     }
 

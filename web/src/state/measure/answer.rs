@@ -7,6 +7,7 @@ use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec, Seconds};
 use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
 use protocol::bench::{BenchRecord, Shape};
+use protocol::sizes;
 use report::number_text::{self, time, time_range};
 use report::output::lesson;
 use report::output::verdict::explain::Explanation;
@@ -154,7 +155,9 @@ fn add(by_kernel: &mut Vec<(String, Errors)>, kernel: &str, error: f64) {
 
 /// Whether the place's own factors were fitted to this shape, so that its error does not test them.
 fn took_part(record: &BenchRecord, place: Place<'_>) -> bool {
-    place.own.is_some() && record.shape.is_some_and(Shape::is_fitted)
+    place.own.is_some()
+        && (record.shape.is_some_and(Shape::is_fitted)
+            || sizes::is_fitted(&record.kernel, &record.sizes))
 }
 
 /// Key of the weight format; empty for a kernel without formats.

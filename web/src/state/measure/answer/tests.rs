@@ -178,6 +178,20 @@ fn fitted_shapes_do_not_test_their_calibration() {
     assert!(said.contains("do not test it"), "{said}");
     let said = answer(&[fitted.clone(), fitted, other], place, &next("")).expect("roofs").sentence;
     assert!(said.starts_with("Not fitted, but expected: largest error "), "{said}");
+    let attention = |context| {
+        let sizes = [
+            ("batch", 1),
+            ("heads", 32),
+            ("kv_heads", 8),
+            ("head_dim", 128),
+            ("new", 1),
+            ("context", context),
+        ];
+        layer_record("attention", &sizes, ("fp16", "fp32"))
+    };
+    let said = |records: &[BenchRecord]| answer(records, place, &next("")).expect("roofs").sentence;
+    assert!(said(&[attention(2048)]).contains("do not test it"));
+    assert!(said(&[attention(2048), attention(4096)]).ends_with("of 1 point of Attention."));
 }
 
 #[test]
