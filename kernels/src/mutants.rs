@@ -3,7 +3,7 @@
 
 pub mod layer;
 
-use crate::pack::{Layout, Packed, RowRef, decode_row};
+use crate::pack::{Layout, Packed, RowRef, decode_row, kquant};
 
 /// A mutation of a correct kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,13 +196,16 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
     let stored = weights.row(r);
     let (mut codes, mut scales) = (stored.codes.to_vec(), stored.scales.to_vec());
     scales.rotate_left(layout.block_scale_bytes());
-    if scales.is_empty() {
-        let size = layout.block_code_bytes();
-        let place = if layout == Layout::GgufQ6K { size - 2 } else { 0 };
-        for block in 0..codes.len() / size {
-            let next = (block + 1) * size % codes.len();
-            codes[block * size + place..][..2].copy_from_slice(&stored.codes[next + place..][..2]);
+    match layout {
+        Layout::GgufQ4K | Layout::GgufQ6K => kquant::take_next_scales(layout, &mut codes),
+        _ if scales.is_empty() => {
+            let size = layout.block_code_bytes();
+            for block in 0..codes.len() / size {
+                let next = (block + 1) * size % codes.len();
+                codes[block * size..][..2].copy_from_slice(&stored.codes[next..][..2]);
+            }
         }
+        _ => {}
     }
     let stored = RowRef { codes: &codes, scales: &scales, zeros: stored.zeros };
     decode_row(layout, weights.tensor_scale(), stored, row);

@@ -9,6 +9,7 @@
 
 use half::f16;
 
+use super::Layout;
 use super::rounding::{byte, half_to_even};
 
 /// Elements of a block.
@@ -166,6 +167,21 @@ pub(crate) const fn split(stored: &[u8; Q4_K_BYTES]) -> ([u8; 8], [u8; 8]) {
         j += 1;
     }
     (scales, minima)
+}
+
+/// Gives every part of a block of Q4_K or Q6_K the scale of the next part: a mistake for tests.
+pub(crate) fn take_next_scales(layout: Layout, codes: &mut [u8]) {
+    if layout == Layout::GgufQ4K {
+        for stored in codes.as_chunks_mut::<Q4_K_BYTES>().0 {
+            let (mut scales, minima) = split(stored);
+            scales.rotate_left(1);
+            stored[4..16].copy_from_slice(&joined(scales, minima));
+        }
+    } else {
+        for stored in codes.as_chunks_mut::<Q6_K_BYTES>().0 {
+            stored[192..Q6_K_SCALE].rotate_left(1);
+        }
+    }
 }
 
 /// An FP16 number in a block.
