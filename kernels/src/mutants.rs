@@ -197,7 +197,18 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
     let (mut codes, mut scales) = (stored.codes.to_vec(), stored.scales.to_vec());
     scales.rotate_left(layout.block_scale_bytes());
     match layout {
-        Layout::GgufQ4K | Layout::GgufQ6K => kquant::take_next_scales(layout, &mut codes),
+        Layout::GgufQ4K => {
+            for stored in codes.as_chunks_mut::<{ kquant::Q4_K_BYTES }>().0 {
+                let (mut scales, minima) = kquant::split(stored);
+                scales.rotate_left(1);
+                stored[4..16].copy_from_slice(&kquant::joined(scales, minima));
+            }
+        }
+        Layout::GgufQ6K => {
+            for stored in codes.as_chunks_mut::<{ kquant::Q6_K_BYTES }>().0 {
+                stored[192..kquant::Q6_K_SCALE].rotate_left(1);
+            }
+        }
         _ if scales.is_empty() => {
             let size = layout.block_code_bytes();
             for block in 0..codes.len() / size {

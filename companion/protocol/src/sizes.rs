@@ -41,8 +41,9 @@ const WIDTH: KernelSize = size("width", "Width", 4096, "Elements per token");
 const HEAD_DIM: KernelSize =
     KernelSize { most: MAX_HEAD_DIM, ..size("head_dim", "Head size", 128, "Width of a head") };
 
-/// Contexts of attention, and tokens of a norm, to which a calibration is fitted.
+/// Contexts of attention to which a calibration is fitted.
 pub const FITTED_CONTEXTS: [u64; 3] = [512, 2048, 8192];
+/// Tokens of a norm to which a calibration is fitted.
 pub const FITTED_TOKENS: [u64; 3] = [1, 64, 2048];
 
 /// Whether a calibration is fitted to a kernel of these sizes, so that it does not test the calibration.

@@ -9,7 +9,6 @@
 
 use half::f16;
 
-use super::Layout;
 use super::rounding::{byte, half_to_even};
 
 /// Elements of a block.
@@ -146,7 +145,7 @@ pub(super) fn encode_q4_k(row: &[f32], codes: &mut [u8]) {
 
 /// Packs eight scales and eight minima of 6 bits each: the first four of both in the lower bits of a byte each, the lower four bits of
 /// the others in a byte per pair, and their upper two in the upper bits of the first eight bytes.
-fn joined(scales: [u8; 8], minima: [u8; 8]) -> [u8; 12] {
+pub(crate) fn joined(scales: [u8; 8], minima: [u8; 8]) -> [u8; 12] {
     core::array::from_fn(|i| match i {
         0..4 => scales[i] | scales[i + 4] >> 4 << 6,
         4..8 => minima[i - 4] | minima[i] >> 4 << 6,
@@ -167,21 +166,6 @@ pub(crate) const fn split(stored: &[u8; Q4_K_BYTES]) -> ([u8; 8], [u8; 8]) {
         j += 1;
     }
     (scales, minima)
-}
-
-/// Gives every part of a block of Q4_K or Q6_K the scale of the next part: a mistake for tests.
-pub(crate) fn take_next_scales(layout: Layout, codes: &mut [u8]) {
-    if layout == Layout::GgufQ4K {
-        for stored in codes.as_chunks_mut::<Q4_K_BYTES>().0 {
-            let (mut scales, minima) = split(stored);
-            scales.rotate_left(1);
-            stored[4..16].copy_from_slice(&joined(scales, minima));
-        }
-    } else {
-        for stored in codes.as_chunks_mut::<Q6_K_BYTES>().0 {
-            stored[192..Q6_K_SCALE].rotate_left(1);
-        }
-    }
 }
 
 /// An FP16 number in a block.
