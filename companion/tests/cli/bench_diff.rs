@@ -81,6 +81,17 @@ fn a_regression_outside_its_interval_is_exit_code_4() {
         let said = ended.stderr.contains("read 1 bytes cold reaches 0.");
         assert_eq!(said || b == &a, code == 4, "{}", ended.stderr);
     }
+    // A point that the second file lacks is not judged, so the threshold is not met; without one it is a note.
+    let samples: Vec<f64> = (0..40).map(|i| 1.0 + 0.001 * f64::from(i * 7 % 40)).collect();
+    let record = |kernel: &str| serde_json::json!({"kernel": kernel, "cache": "cold", "bytes": 1.0, "samples_s": samples});
+    let two =
+        folder.file("two.json", Value::from(vec![record("read"), record("copy")]).to_string());
+    let ended = line(&format!("bench diff {two} {a} --threshold 0.95"));
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    let said = format!("error: {a} lacks points to judge: copy 1 bytes cold\n");
+    assert_eq!(ended.stderr, said);
+    assert_eq!(line(&format!("bench diff {two} {a}")).code, Some(0));
+    assert_eq!(line(&format!("bench diff {a} {two} --threshold 0.95")).code, Some(0));
     let table = line(&format!("bench diff {a} {slow} --threshold 0.95")).stdout;
     assert!(
         table.contains("99 % interval") && table.contains("hides none of this size"),

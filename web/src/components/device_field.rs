@@ -64,6 +64,15 @@ pub fn DeviceField() -> impl IntoView {
     }
 }
 
+/// Why a machine that was chosen is not the device yet.
+const fn not_yet(is_known: bool) -> &'static str {
+    if is_known {
+        "This machine is not measured yet: measure its roofs here, and it is the device everywhere."
+    } else {
+        "This machine is not connected: connect its daemon here, and it is the device everywhere."
+    }
+}
+
 /// Makes the choice of the list the device, with the number and the host that were typed beside its name.
 fn choose(session: Session, key: &str) {
     let (key, host) = split_host(key);
@@ -75,7 +84,10 @@ fn choose(session: Session, key: &str) {
         Some(MachineDevice::of_catalog(device))
     };
     if chosen.is_none() {
-        session.to_measure.set_value(session.here.with_untracked(|here| here.id_at(key)));
+        let (id, is_known) =
+            session.here.with_untracked(|here| (here.id_at(key), !here.devices.is_empty()));
+        session.to_measure.set_value(id);
+        session.note(not_yet(is_known).to_owned());
     }
     session.edit(Step::Choice, |inputs| {
         let Some(chosen) = &chosen else {

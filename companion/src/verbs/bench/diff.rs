@@ -81,7 +81,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let values: Vec<Value> = values.collect();
     let document = summary::bench_difference(a, b, &rows, threshold, alone);
     Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))?;
-    complain(&rows, threshold)
+    complain(&rows, threshold, &missing(&ours, &theirs).join(", "), b)
 }
 
 fn threshold(matches: &ArgMatches) -> Result<Option<f64>, Failure> {
@@ -94,8 +94,13 @@ fn threshold(matches: &ArgMatches) -> Result<Option<f64>, Failure> {
     })
 }
 
-/// The failure of points that miss the threshold, after the answer was printed.
-fn complain(rows: &[(String, Difference)], threshold: Option<f64>) -> Result<(), Failure> {
+/// The failure of points that miss the threshold, and of `absent` ones that the second file lacks, after the answer was printed.
+fn complain(
+    rows: &[(String, Difference)],
+    threshold: Option<f64>,
+    absent: &str,
+    second: &str,
+) -> Result<(), Failure> {
     let Some(threshold) = threshold else { return Ok(()) };
     let missed = rows.iter().filter(|(_, row)| row.judged == Some(Judged::Missed));
     let missed: Vec<String> = missed
@@ -104,8 +109,11 @@ fn complain(rows: &[(String, Difference)], threshold: Option<f64>) -> Result<(),
             format!("{name} reaches {} of the speed", speeds.join(" to "))
         })
         .collect();
-    if missed.is_empty() {
+    if missed.is_empty() && absent.is_empty() {
         return Ok(());
+    }
+    if missed.is_empty() {
+        return Err(Failure::NotMet(format!("{second} lacks points to judge: {absent}")));
     }
     Err(Failure::NotMet(format!(
         "slower than {} of the speed, {} of {}: {}",
@@ -116,10 +124,15 @@ fn complain(rows: &[(String, Difference)], threshold: Option<f64>) -> Result<(),
     )))
 }
 
+/// Names of points that another file lacks.
+fn missing<'a>(points: &'a [Point], other: &[Point]) -> Vec<&'a str> {
+    let alone = points.iter().filter(|point| other.iter().all(|it| it.name != point.name));
+    alone.map(|point| point.name.as_str()).collect()
+}
+
 /// A note about the points that the other file lacks.
 fn only(file: &str, points: &[Point], other: &[Point]) -> Vec<String> {
-    let alone = points.iter().filter(|point| other.iter().all(|it| it.name != point.name));
-    let names: Vec<&str> = alone.map(|point| point.name.as_str()).collect();
+    let names = missing(points, other);
     match names.len() {
         0 => Vec::new(),
         _ => vec![format!("Only in {file}: {}.", names.join(", "))],

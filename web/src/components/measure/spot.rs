@@ -21,8 +21,16 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { daemon, why_not, spot, measured, .. } = expect_context();
+    let MeasureContext { daemon, client, why_not, spot, measured, .. } = expect_context();
     let refused = RwSignal::new(String::new());
+    // Also beside the button; it is read aloud where the connection stands.
+    let of_daemon = text(move || {
+        client.with(
+            |client| {
+                if client.is_connected() { client.refusal.clone() } else { String::new() }
+            },
+        )
+    });
     let untimed = text(move || measured.with(|device| machine::untimed(device.as_ref())));
     let busy = flag(move || !(why_not.with(String::is_empty) && untimed.with(String::is_empty)));
     let on_check = move |event: leptos::ev::SubmitEvent| {
@@ -49,6 +57,7 @@ pub fn Spot() -> impl IntoView {
             <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Measure"</button>
             <p class="brief" id="why-measure">{why_not} " " {untimed}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
+            <p class="message" aria-hidden="true">{of_daemon}</p>
         </form>
         <div hidden=flag(move || !is_product.get())>
             <Folded class="more-fields" title="Sweep of shapes" part=MeasuredPart::Sweep open=false/>

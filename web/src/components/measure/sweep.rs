@@ -47,8 +47,8 @@ pub fn Sweep() -> impl IntoView {
                     })
                 ></textarea>
             </div>
-            <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>
             <p class="message" role="alert">{text(move || refused.get())}</p>
+            <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>
         </form>
     }
 }

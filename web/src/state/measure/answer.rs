@@ -13,7 +13,7 @@ use report::output::lesson;
 use report::output::verdict::explain::Explanation;
 use report::output::words::bench_sizes;
 
-use super::errors::{Errors, roof_sentence};
+use super::errors::{Errors, outside_sentence, roof_sentence};
 use super::grade::{Grade, grade, warnings};
 use super::job_words::{PACKED, kernel_name};
 use super::machine::{self, MeasuredMachine};
@@ -104,7 +104,7 @@ pub fn answer(
     let mut chart = chart.ok()?;
     let mut rows = Vec::new();
     let [mut errors, mut before, mut roofs] = [const { Errors::new() }; 3];
-    let (mut fitted, mut by_kernel) = (0, Vec::new());
+    let (mut fitted, mut by_kernel, mut outside, mut ranges) = (0, Vec::new(), 0, 0);
     let mut all = Vec::new();
     for (index, record) in records.iter().enumerate() {
         // Times of one machine say nothing about the roofs of another.
@@ -115,6 +115,11 @@ pub fn answer(
         match &found {
             Ok(_) if took_part(record, place) => fitted += 1,
             Ok(found) => {
+                if let Some((low, high)) = found.range {
+                    let measured = record.time_s.median;
+                    ranges += 1;
+                    outside += usize::from(measured < low.get() || measured > high.get());
+                }
                 let error = predict::error(found, record);
                 if found.factors.is_some() {
                     errors.push(error);
@@ -133,6 +138,8 @@ pub fn answer(
     }
     let sentence = if errors.is_empty() && !roofs.is_empty() && fitted == 0 {
         roof_sentence(&roofs)
+    } else if fitted == 0 && place.own.is_none() {
+        errors.sentence(&before) + &outside_sentence(outside, ranges)
     } else if fitted == 0 {
         errors.sentence(&before)
     } else {

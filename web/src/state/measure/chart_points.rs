@@ -3,7 +3,7 @@
 use chart::roofline::Roofline;
 use chart::scene::TIED_POINTS;
 
-use super::answer::MeasureAnswer;
+use super::answer::{MeasureAnswer, MeasuredRow};
 
 /// A precision to choose from: key and name.
 pub type PrecisionOption = (String, String);
@@ -31,7 +31,9 @@ pub fn shown<'a>(choices: &'a [PrecisionOption], wanted: &str) -> Option<&'a str
 /// The chart with the points of one precision, and the pointed one.
 pub fn chart(answer: &MeasureAnswer, wanted: &str, pointed: Option<&str>) -> Roofline {
     let choices = choices(answer);
-    let Some(shown) = shown(&choices, wanted) else { return answer.chart.clone() };
+    let Some(shown) = shown(&choices, wanted).or_else(|| only(answer)) else {
+        return answer.chart.clone();
+    };
     let is_shown = |key: &str| {
         let row = answer.rows.iter().find(|row| row.key == key);
         pointed == Some(key) || row.is_some_and(|row| row.weights == shown)
@@ -46,6 +48,14 @@ pub fn chart(answer: &MeasureAnswer, wanted: &str, pointed: Option<&str>) -> Roo
         }
     }
     chart
+}
+
+/// The precision of several points that all have it; `None` of others.
+fn only(answer: &MeasureAnswer) -> Option<&str> {
+    let [first, second, rest @ ..] = &answer.rows[..] else { return None };
+    let same = |row: &MeasuredRow| row.weights == first.weights;
+    let is_one = !first.weights.is_empty() && same(second) && rest.iter().all(same);
+    is_one.then_some(&*first.weights)
 }
 
 #[cfg(test)]
@@ -70,6 +80,17 @@ mod tests {
         let few = of(&["fp32", "int8"]);
         assert!(choices(&few).is_empty());
         assert_eq!(chart(&few, "int8", None).points.len(), 2);
+    }
+
+    #[test]
+    fn points_of_one_precision_are_labeled_by_their_shapes() {
+        let labels = |formats: &[&str]| -> Vec<String> {
+            let points = chart(&of(formats), "", None).points;
+            points.into_iter().map(|point| point.label).collect()
+        };
+        assert!(labels(&["int8", "int8"]).iter().all(|label| label.starts_with("1 × 4")));
+        assert_eq!(labels(&["int8", "fp32"]), ["INT8", "FP32"]);
+        assert_eq!(labels(&["int8"]), ["INT8"]);
     }
 
     #[test]

@@ -88,6 +88,18 @@ impl Errors {
     }
 }
 
+/// The sentence about measured times that lie outside their expected intervals, if they are more than the fifth that intervals leave
+/// out; else empty.
+pub fn outside_sentence(outside: usize, of: usize) -> String {
+    if outside * 5 <= of {
+        return String::new();
+    }
+    let are = if outside == 1 { "time is" } else { "times are" };
+    format!(
+        " {outside} of {of} measured {are} outside the expected interval: a calibration, four minutes, measures the factors of this machine."
+    )
+}
+
 /// A number of points with its noun.
 fn counted(points: usize) -> String {
     format!("{points} {}", if points == 1 { "point" } else { "points" })
@@ -164,6 +176,13 @@ mod tests {
             )
         );
         assert!(of(&[]).held_out(&[], &of(&[])).contains("do not test it"));
+    }
+
+    #[test]
+    fn a_calibration_is_advised_where_more_than_a_fifth_is_outside() {
+        assert_eq!([(0, 0), (0, 9), (1, 5)].map(|(a, b)| outside_sentence(a, b)).concat(), "");
+        assert!(outside_sentence(1, 1).starts_with(" 1 of 1 measured time is outside"));
+        assert!(outside_sentence(13, 18).starts_with(" 13 of 18 measured times are outside"));
     }
 
     #[test]

@@ -130,7 +130,10 @@ pub fn disturbed(job: &Job, after: AfterDisturbed) -> String {
     let what = if job.calibration.is_some() { "calibration" } else { "roofs" };
     let then = match after {
         AfterDisturbed::Its => {
-            "the roofs and factors that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before.".to_owned()
+            let now = if job.calibration.is_some() { "roofs and factors" } else { "roofs" };
+            format!(
+                "the {now} that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before."
+            )
         }
         AfterDisturbed::Kept => format!(
             "the earlier roofs and factors still count. Measure again when the machine is idle; \u{201c}Use the {what} of the shown job\u{201d} takes these all the same."
