@@ -337,16 +337,22 @@ impl JobList {
             !job.is_followed && (job.is_open() || is_wanted && has_more)
         };
         let free = FOLLOWED.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
-        // The shown job first, then those that run or run next: the oldest open ones.
-        let rank = |job: &Job| (Some(job.summary.job) != shown, !job.is_open());
-        let mut found: Vec<&mut Job> = self.jobs.iter_mut().filter(|job| wanted(job)).collect();
-        found.reverse();
-        found.sort_by_key(|job| rank(job));
-        let follow = |job: &mut Job| {
-            job.is_followed = true;
-            (job.summary.job, job.seq)
+        // The shown job first, then those that run or run next: the oldest open ones. (Passes, because a sort is some kilobytes of page.)
+        let pass_of = |job: &Job| match job.is_open() {
+            _ if Some(job.summary.job) == shown => 0,
+            true => 1,
+            false => 2,
         };
-        found.into_iter().take(free).map(follow).collect()
+        let mut found = Vec::new();
+        for pass in 0..3 {
+            for job in self.jobs.iter_mut().rev() {
+                if found.len() < free && wanted(job) && pass_of(job) == pass {
+                    job.is_followed = true;
+                    found.push((job.summary.job, job.seq));
+                }
+            }
+        }
+        found
     }
 }
 
