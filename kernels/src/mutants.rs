@@ -201,12 +201,12 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
             for stored in codes.as_chunks_mut::<{ kquant::Q4_K_BYTES }>().0 {
                 let (mut scales, minima) = kquant::split(stored);
                 scales.rotate_left(1);
-                stored[4..16].copy_from_slice(&kquant::joined(scales, minima));
+                stored[4..kquant::Q4_K_CODES].copy_from_slice(&kquant::joined(scales, minima));
             }
         }
         Layout::GgufQ6K => {
             for stored in codes.as_chunks_mut::<{ kquant::Q6_K_BYTES }>().0 {
-                stored[192..kquant::Q6_K_SCALE].rotate_left(1);
+                stored[kquant::Q6_K_SCALES..kquant::Q6_K_D].rotate_left(1);
             }
         }
         _ if scales.is_empty() => {

@@ -17,8 +17,12 @@ pub(crate) const BLOCK: usize = 256;
 pub(crate) const Q4_K_BYTES: usize = 144;
 /// Bytes of a block of Q6_K: 128 bytes of the lower 4 bits, 64 of the upper 2, 16 scales, d.
 pub(crate) const Q6_K_BYTES: usize = 210;
-/// Place of d in a block of Q6_K.
-pub(crate) const Q6_K_SCALE: usize = 208;
+/// Place of the codes in a block of Q4_K.
+pub(crate) const Q4_K_CODES: usize = 16;
+/// Places of the upper 2 bits, of the scales and of d in a block of Q6_K.
+pub(crate) const Q6_K_UPPER: usize = 128;
+pub(crate) const Q6_K_SCALES: usize = 192;
+pub(crate) const Q6_K_D: usize = 208;
 
 /// Elements that share a scale and a minimum in Q4_K.
 const PART: usize = 32;
@@ -123,7 +127,7 @@ pub(super) fn encode_q4_k(row: &[f32], codes: &mut [u8]) {
         let (d, dmin) = (f16::from_f32(scale / MOST_6), f16::from_f32(below / MOST_6));
         stored[..2].copy_from_slice(&d.to_le_bytes());
         stored[2..4].copy_from_slice(&dmin.to_le_bytes());
-        stored[4..16].copy_from_slice(&joined(scales, minima));
+        stored[4..Q4_K_CODES].copy_from_slice(&joined(scales, minima));
         let quanta = |j: usize| {
             let scale = d.to_f32() * f32::from(scales[j]);
             let below = dmin.to_f32() * f32::from(minima[j]);
@@ -134,7 +138,7 @@ pub(super) fn encode_q4_k(row: &[f32], codes: &mut [u8]) {
                 found[j].1.map(byte)
             }
         };
-        for (j, pair) in stored[16..].as_chunks_mut::<PART>().0.iter_mut().enumerate() {
+        for (j, pair) in stored[Q4_K_CODES..].as_chunks_mut::<PART>().0.iter_mut().enumerate() {
             let (low, high) = (quanta(2 * j), quanta(2 * j + 1));
             for ((code, low), high) in pair.iter_mut().zip(low).zip(high) {
                 *code = low | high << 4;
@@ -180,7 +184,7 @@ pub(super) fn decode_q4_k(codes: &[u8], row: &mut [f64]) {
         let (d, dmin) = (half_at(stored, 0).to_f64(), half_at(stored, 2).to_f64());
         for (i, value) in values.iter_mut().enumerate() {
             let part = i / PART;
-            let code = stored[16 + part / 2 * PART + i % PART] >> (part % 2 * 4) & 15;
+            let code = stored[Q4_K_CODES + part / 2 * PART + i % PART] >> (part % 2 * 4) & 15;
             let scale = d * f64::from(scales[part]);
             *value = scale * f64::from(code) - dmin * f64::from(minima[part]);
         }
@@ -233,10 +237,10 @@ pub(super) fn encode_q6_k(row: &[f32], codes: &mut [u8]) {
         }
         let inverse = -128.0 / extreme;
         let d = f16::from_f32(1.0 / inverse);
-        stored[Q6_K_SCALE..].copy_from_slice(&d.to_le_bytes());
+        stored[Q6_K_D..].copy_from_slice(&d.to_le_bytes());
         for (j, part) in parts.iter().enumerate() {
             let scale = half_to_even(inverse * found[j].0, -128, 127);
-            stored[192 + j] = byte(scale);
+            stored[Q6_K_SCALES + j] = byte(scale);
             let scale = d.to_f32() * f32::from(scale);
             for (i, x) in part.iter().enumerate() {
                 let searched = found[j].1[i];
@@ -255,7 +259,7 @@ pub(super) fn encode_q6_k(row: &[f32], codes: &mut [u8]) {
 const fn places(at: usize) -> ((usize, usize), (usize, usize)) {
     let (half, quarter, i) = (at / 128, at % 128 / 32, at % 32);
     let low = half * 64 + quarter % 2 * 32 + i;
-    ((low, quarter / 2 * 4), (128 + half * 32 + i, quarter * 2))
+    ((low, quarter / 2 * 4), (Q6_K_UPPER + half * 32 + i, quarter * 2))
 }
 
 /// The code of an element of a block of Q6_K.
@@ -267,10 +271,10 @@ pub(crate) const fn q6_k_code(stored: &[u8; Q6_K_BYTES], at: usize) -> u8 {
 /// Decodes Q6_K.
 pub(super) fn decode_q6_k(codes: &[u8], row: &mut [f64]) {
     for (stored, values) in codes.as_chunks::<Q6_K_BYTES>().0.iter().zip(row.chunks_mut(BLOCK)) {
-        let d = half_at(stored, Q6_K_SCALE).to_f64();
+        let d = half_at(stored, Q6_K_D).to_f64();
         for (i, value) in values.iter_mut().enumerate() {
             let code = q6_k_code(stored, i);
-            let scale = d * f64::from(stored[192 + i / SMALL_PART].cast_signed());
+            let scale = d * f64::from(stored[Q6_K_SCALES + i / SMALL_PART].cast_signed());
             *value = scale * (f64::from(code) - 32.0);
         }
     }
@@ -286,20 +290,20 @@ mod tests {
             let scales = [0, 1, 2, 3, 4, 5, 6, 7].map(|j| (shift + 9 * j) % 64);
             let minima = scales.map(|scale| 63 - scale / 2);
             let mut stored = [0; Q4_K_BYTES];
-            stored[4..16].copy_from_slice(&joined(scales, minima));
+            stored[4..Q4_K_CODES].copy_from_slice(&joined(scales, minima));
             assert_eq!(split(&stored), (scales, minima));
         }
     }
 
     #[test]
     fn every_element_of_a_block_of_six_bits_has_its_own_bits() {
-        let mut seen = [[0_u8; 8]; 192];
+        let mut seen = [[0_u8; 8]; Q6_K_SCALES];
         for at in 0..BLOCK {
             let (low, high) = places(at);
             for ((place, shift), bits) in [(low, 4), (high, 2)] {
                 seen[place][shift..shift + bits].iter_mut().for_each(|count| *count += 1);
             }
         }
-        assert_eq!(seen, [[1; 8]; 192]);
+        assert_eq!(seen, [[1; 8]; Q6_K_SCALES]);
     }
 }

@@ -85,7 +85,7 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sum
             let c = chunk.codes;
             let (scales, minima) = kquant::split(c);
             let (d, dmin) = (kquant::half_at(c, 0).to_f32(), kquant::half_at(c, 2).to_f32());
-            for (j, pair) in c[16..].as_chunks::<32>().0.iter().enumerate() {
+            for (j, pair) in c[kquant::Q4_K_CODES..].as_chunks::<32>().0.iter().enumerate() {
                 let codes = std::array::from_fn(|i| pair[i % 32] >> (i / 32 * 4) & 15);
                 let two =
                     |of: [u8; 8], d: f32| [of[2 * j], of[2 * j + 1]].map(|it| d * f32::from(it));
@@ -96,10 +96,11 @@ fn bytes<const M: usize>(layout: Layout, row: &RowRef<'_>, x: [&[Bytes]; M], sum
         }),
         Layout::GgufQ6K => walk::<Q6_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
             let c = chunk.codes;
-            let d = kquant::half_at(c, kquant::Q6_K_SCALE).to_f32();
+            let d = kquant::half_at(c, kquant::Q6_K_D).to_f32();
             for j in 0..4 {
                 let code = |i: usize| kquant::q6_k_code(c, CHUNK * j + i).wrapping_sub(32);
-                let scale = |i: usize| d * f32::from(c[192 + 4 * j + i].cast_signed());
+                let scale =
+                    |i: usize| d * f32::from(c[kquant::Q6_K_SCALES + 4 * j + i].cast_signed());
                 let scales: [f32; 4] = std::array::from_fn(scale);
                 add_bytes(sums, &std::array::from_fn(code), x.map(|x| &x[j]), scales);
             }

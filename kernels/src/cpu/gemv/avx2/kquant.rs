@@ -14,7 +14,9 @@ use super::super::walk::walk;
 use super::super::x86::{PARTS, q4_k_factors};
 use super::{WIDTH, load, load_codes, load_floats, load_ints, unpacked};
 use crate::pack::RowRef;
-use crate::pack::kquant::{Q4_K_BYTES, Q6_K_BYTES, Q6_K_SCALE, half_at};
+use crate::pack::kquant::{
+    Q4_K_BYTES, Q4_K_CODES, Q6_K_BYTES, Q6_K_D, Q6_K_SCALES, Q6_K_UPPER, half_at,
+};
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn add_q4_k<const M: usize>(
@@ -25,7 +27,7 @@ pub(super) fn add_q4_k<const M: usize>(
     walk::<Q4_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
         let (scales, minima) = q4_k_factors(chunk.codes);
         for j in 0..4 {
-            let codes = unpacked(load(&chunk.codes[16 + 32 * j..]));
+            let codes = unpacked(load(&chunk.codes[Q4_K_CODES + 32 * j..]));
             for half in 0..2 {
                 let part = _mm256_set1_epi32(PARTS[2 * j + half]);
                 let scale = _mm256_permutevar8x32_ps(scales, part);
@@ -52,11 +54,12 @@ pub(super) fn add_q6_k<const M: usize>(
     let upper = _mm256_set1_epi8(0x30);
     walk::<Q6_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
         let c = chunk.codes;
-        let d = half_at(c, Q6_K_SCALE).to_f32();
+        let d = half_at(c, Q6_K_D).to_f32();
+        // Half n of the block has 128 elements; group g of it, 32 of them.
         for n in 0..2 {
             let low = [unpacked(load(&c[64 * n..])), unpacked(load(&c[64 * n + 32..]))];
-            let high = load(&c[128 + 32 * n..]);
-            let scales = scales_of(&c[192 + 8 * n..], d);
+            let high = load(&c[Q6_K_UPPER + 32 * n..]);
+            let scales = scales_of(&c[Q6_K_SCALES + 8 * n..], d);
             let bits = [
                 _mm256_slli_epi16::<4>(high),
                 _mm256_slli_epi16::<2>(high),

@@ -14,7 +14,9 @@ use super::super::walk::walk;
 use super::super::x86::{PARTS, q4_k_factors};
 use super::{add, load, load_codes, load_floats, load_half, load_ints, load_quarter};
 use crate::pack::RowRef;
-use crate::pack::kquant::{Q4_K_BYTES, Q6_K_BYTES, Q6_K_SCALE, half_at};
+use crate::pack::kquant::{
+    Q4_K_BYTES, Q4_K_CODES, Q6_K_BYTES, Q6_K_D, Q6_K_SCALES, Q6_K_UPPER, half_at,
+};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
 pub(super) fn add_q4_k<const M: usize>(
@@ -28,7 +30,7 @@ pub(super) fn add_q4_k<const M: usize>(
         let (scales, minima) = q4_k_factors(chunk.codes);
         let (scales, minima) = (_mm512_castps256_ps512(scales), _mm512_castps256_ps512(minima));
         for j in 0..4 {
-            let both = load_half(&chunk.codes[16 + 32 * j..]);
+            let both = load_half(&chunk.codes[Q4_K_CODES + 32 * j..]);
             let low = _mm256_and_si256(both, nibble);
             let high = _mm256_and_si256(_mm256_srli_epi16::<4>(both), nibble);
             let codes = joined(low, high);
@@ -56,12 +58,12 @@ pub(super) fn add_q6_k<const M: usize>(
     let (nibble, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(0x30));
     walk::<Q6_K_BYTES, 0, 0, _, M>(row, x.map(fours), |chunk, x| {
         let c = chunk.codes;
-        let d = _mm512_set1_ps(half_at(c, Q6_K_SCALE).to_f32());
-        let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load_quarter(&c[192..])));
+        let d = _mm512_set1_ps(half_at(c, Q6_K_D).to_f32());
+        let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load_quarter(&c[Q6_K_SCALES..])));
         let scales = _mm512_mul_ps(scales, d);
         for n in 0..2 {
             let low = load(&c[64 * n..]);
-            let high = load_half(&c[128 + 32 * n..]);
+            let high = load_half(&c[Q6_K_UPPER + 32 * n..]);
             let upper_of =
                 |first: __m256i, second: __m256i| _mm512_and_si512(joined(first, second), upper);
             let codes = [
