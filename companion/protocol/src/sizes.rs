@@ -41,21 +41,6 @@ const WIDTH: KernelSize = size("width", "Width", 4096, "Elements per token");
 const HEAD_DIM: KernelSize =
     KernelSize { most: MAX_HEAD_DIM, ..size("head_dim", "Head size", 128, "Width of a head") };
 
-/// Contexts of attention to which a calibration is fitted.
-pub const FITTED_CONTEXTS: [u64; 3] = [512, 2048, 8192];
-/// Tokens of a norm to which a calibration is fitted.
-pub const FITTED_TOKENS: [u64; 3] = [1, 64, 2048];
-
-/// Whether a calibration is fitted to a kernel of these sizes, so that it does not test the calibration.
-pub fn is_fitted(kernel: &str, sizes: &BTreeMap<String, u64>) -> bool {
-    let has = |name: &str, fitted: [u64; 3]| sizes.get(name).is_some_and(|it| fitted.contains(it));
-    match kernel {
-        "attention" => has("context", FITTED_CONTEXTS),
-        "norm" => has("tokens", FITTED_TOKENS),
-        _ => false,
-    }
-}
-
 static ATTENTION: [KernelSize; 6] = [
     size("batch", "Sequences", 1, "Sequences"),
     size("heads", "Query heads", 32, "Query heads"),
@@ -73,6 +58,37 @@ static EMBEDDING: [KernelSize; 3] = [
     WIDTH,
     KernelSize { most: MAX_VOCAB, ..size("vocab", "Vocabulary", 32_000, "Rows of the table") },
 ];
+
+/// Sizes of a kernel to which a calibration is fitted: one varies, and the others are the usual ones.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FittedSizes {
+    pub kind: BenchKind,
+    /// Name of the size that varies.
+    pub varied: &'static str,
+    pub fitted: [u64; 3],
+    /// Value that tests the fit.
+    pub held_out: u64,
+}
+
+/// Kernels of a layer that a calibration measures beside products.
+pub const FITTED: [FittedSizes; 2] = [
+    FittedSizes {
+        kind: BenchKind::Attention,
+        varied: "context",
+        fitted: [512, 2048, 8192],
+        held_out: 4096,
+    },
+    FittedSizes { kind: BenchKind::Norm, varied: "tokens", fitted: [1, 64, 2048], held_out: 256 },
+];
+
+/// Whether a calibration is fitted to a kernel of these sizes, so that it does not test the calibration.
+pub fn is_fitted(kernel: &str, given: &BTreeMap<String, u64>) -> bool {
+    let Some(of) = FITTED.iter().find(|of| of.kind.key() == kernel) else { return false };
+    let fits = |size: &KernelSize, it: u64| {
+        if size.name == of.varied { of.fitted.contains(&it) } else { it == size.usual }
+    };
+    sizes(of.kind).iter().all(|size| given.get(size.name).is_some_and(|it| fits(size, *it)))
+}
 
 /// The sizes of a kernel, in the order in which they are told; none for kernels of another kind.
 pub fn sizes(kind: BenchKind) -> &'static [KernelSize] {

@@ -4,41 +4,43 @@
 use calc_core::calibration::FactorRow;
 use calc_core::op::OpKind;
 use calc_core::text::Text;
-use kernels::backend::{AttentionSizes, Cache, Kernel, RowSizes, StoredFloat};
-use protocol::sizes;
+use kernels::backend::{Cache, Kernel, StoredFloat};
+use protocol::bench::BenchKind;
+use protocol::sizes::{self, FITTED, FittedSizes, KernelSize};
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
 
 use super::{Calibrated, ONE, row, weights};
+use crate::measure::layers;
 
 /// Formats of the KV cache: those that engines have unless another one is asked for.
 const CACHES: [StoredFloat; 2] = [StoredFloat::Fp16, StoredFloat::Bf16];
-/// Held-out context of attention, and held-out tokens of the norm.
-const HELD_OUT_CONTEXT: u64 = 4096;
-const HELD_OUT_TOKENS: u64 = 256;
+/// Format of the values between operators that the norm reads and writes.
+const CARRIER: StoredFloat = StoredFloat::Fp16;
 
-/// The points to measure: heads and width of Llama-3.1-8B.
+/// The points to measure.
 pub(super) fn points() -> impl Iterator<Item = (Kernel, Cache)> {
-    let contexts = sizes::FITTED_CONTEXTS.into_iter().chain([HELD_OUT_CONTEXT]);
-    let attention = CACHES.into_iter().flat_map(move |cache| {
-        contexts.clone().map(move |context| {
-            let (batch, heads, kv_heads, head_dim, new) = (1, 32, 8, 128, 1);
-            Kernel::Attention(AttentionSizes {
-                cache,
-                batch,
-                heads,
-                kv_heads,
-                head_dim,
-                new,
-                context,
-            })
+    FITTED.iter().flat_map(|of| {
+        let formats = if of.kind == BenchKind::Attention { &CACHES[..] } else { &[CARRIER] };
+        let values = of.fitted.into_iter().chain([of.held_out]);
+        formats.iter().flat_map(move |float| {
+            values.clone().map(move |value| (kernel(of, value, *float), Cache::Cold))
         })
-    });
-    let tokens = sizes::FITTED_TOKENS.into_iter().chain([HELD_OUT_TOKENS]);
-    let carrier = StoredFloat::Fp16;
-    let norms = tokens.map(move |tokens| Kernel::Norm(RowSizes { carrier, tokens, width: 4096 }));
-    attention.chain(norms).map(|kernel| (kernel, Cache::Cold))
+    })
+}
+
+/// The kernel with a value of the size that varies.
+///
+/// # Panics
+/// Never: usual sizes are possible, which a test of the points shows.
+fn kernel(of: &FittedSizes, value: u64, float: StoredFloat) -> Kernel {
+    let size = |size: &KernelSize| {
+        let value = if size.name == of.varied { value } else { size.usual };
+        (size.name.to_owned(), value)
+    };
+    let given = sizes::sizes(of.kind).iter().map(size).collect();
+    layers::kernel(of.kind, &given, float).expect("usual sizes are possible")
 }
 
 impl Calibrated {

@@ -163,6 +163,19 @@ fn points_of_a_machine_are_never_under_the_roof_of_another() {
     assert_ne!(answer(&[], Place::of(&here), &next("another")).expect("roofs").elsewhere, "");
 }
 
+/// Decode attention of a context with the usual sizes.
+fn attention(context: u64) -> BenchRecord {
+    let sizes = [
+        ("batch", 1),
+        ("heads", 32),
+        ("kv_heads", 8),
+        ("head_dim", 128),
+        ("new", 1),
+        ("context", context),
+    ];
+    layer_record("attention", &sizes, ("fp16", "fp32"))
+}
+
 #[test]
 fn fitted_shapes_do_not_test_their_calibration() {
     let text = r#"{"device":"epyc_9654","about":"a test","rows":[{"measured":"kernel","op":"gemm","eta_memory":0.5,"eta_compute":0.5,"floor_us":1.5,"low":0.9,"high":1.1,"points":40}]}"#;
@@ -178,17 +191,6 @@ fn fitted_shapes_do_not_test_their_calibration() {
     assert!(said.contains("do not test it"), "{said}");
     let said = answer(&[fitted.clone(), fitted, other], place, &next("")).expect("roofs").sentence;
     assert!(said.starts_with("Not fitted, but expected: largest error "), "{said}");
-    let attention = |context| {
-        let sizes = [
-            ("batch", 1),
-            ("heads", 32),
-            ("kv_heads", 8),
-            ("head_dim", 128),
-            ("new", 1),
-            ("context", context),
-        ];
-        layer_record("attention", &sizes, ("fp16", "fp32"))
-    };
     let said = |records: &[BenchRecord]| answer(records, place, &next("")).expect("roofs").sentence;
     assert!(said(&[attention(2048)]).contains("do not test it"));
     assert!(said(&[attention(2048), attention(4096)]).ends_with("of 1 point of Attention."));
@@ -197,15 +199,7 @@ fn fitted_shapes_do_not_test_their_calibration() {
 #[test]
 fn a_kernel_of_a_layer_has_its_name_its_sizes_and_a_point() {
     let device = here();
-    let sizes = [
-        ("batch", 1),
-        ("heads", 32),
-        ("kv_heads", 8),
-        ("head_dim", 128),
-        ("new", 1),
-        ("context", 4096),
-    ];
-    let attention = layer_record("attention", &sizes, ("fp16", "fp32"));
+    let attention = attention(4096);
     let mut packed = record("int8", 0.001);
     packed.kernel = "gemm_packed".into();
     packed.shape = Some(Shape { m: 4, n: 64, k: 64 });
