@@ -90,6 +90,9 @@ fn a_regression_outside_its_interval_is_exit_code_4() {
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);
     let said = format!("error: {a} lacks points to judge: copy 1 bytes cold\n");
     assert_eq!(ended.stderr, said);
+    let ended = line(&format!("bench diff {two} {slow} --threshold 0.95"));
+    let both = ["slower than 0.95 of the speed, 1 of 1 point: ", "lacks points to judge: copy"];
+    assert!(both.iter().all(|part| ended.stderr.contains(part)), "{}", ended.stderr);
     assert_eq!(line(&format!("bench diff {two} {a}")).code, Some(0));
     assert_eq!(line(&format!("bench diff {a} {two} --threshold 0.95")).code, Some(0));
     let table = line(&format!("bench diff {a} {slow} --threshold 0.95")).stdout;

@@ -81,7 +81,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let values: Vec<Value> = values.collect();
     let document = summary::bench_difference(a, b, &rows, threshold, alone);
     Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))?;
-    complain(&rows, threshold, &missing(&ours, &theirs).join(", "), b)
+    let absent = missing(&ours, &theirs);
+    let absent =
+        (!absent.is_empty()).then(|| format!("{b} lacks points to judge: {}", absent.join(", ")));
+    complain(&rows, threshold, absent)
 }
 
 fn threshold(matches: &ArgMatches) -> Result<Option<f64>, Failure> {
@@ -94,12 +97,11 @@ fn threshold(matches: &ArgMatches) -> Result<Option<f64>, Failure> {
     })
 }
 
-/// The failure of points that miss the threshold, and of `absent` ones that the second file lacks, after the answer was printed.
+/// The failure of points that miss the threshold, and of those that the second file lacks, after the answer was printed.
 fn complain(
     rows: &[(String, Difference)],
     threshold: Option<f64>,
-    absent: &str,
-    second: &str,
+    absent: Option<String>,
 ) -> Result<(), Failure> {
     let Some(threshold) = threshold else { return Ok(()) };
     let missed = rows.iter().filter(|(_, row)| row.judged == Some(Judged::Missed));
@@ -109,19 +111,17 @@ fn complain(
             format!("{name} reaches {} of the speed", speeds.join(" to "))
         })
         .collect();
-    if missed.is_empty() && absent.is_empty() {
-        return Ok(());
-    }
-    if missed.is_empty() {
-        return Err(Failure::NotMet(format!("{second} lacks points to judge: {absent}")));
-    }
-    Err(Failure::NotMet(format!(
-        "slower than {} of the speed, {} of {}: {}",
-        typed(threshold),
-        missed.len(),
-        counted(rows.len() as u64, "point", "points"),
-        missed.join("; ")
-    )))
+    let slower = (!missed.is_empty()).then(|| {
+        format!(
+            "slower than {} of the speed, {} of {}: {}",
+            typed(threshold),
+            missed.len(),
+            counted(rows.len() as u64, "point", "points"),
+            missed.join("; ")
+        )
+    });
+    let failures: Vec<String> = slower.into_iter().chain(absent).collect();
+    if failures.is_empty() { Ok(()) } else { Err(Failure::NotMet(failures.join("; "))) }
 }
 
 /// Names of points that another file lacks.
