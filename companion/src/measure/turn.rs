@@ -45,6 +45,10 @@ impl Patience {
 
     fn is_over_with(&mut self, holder: Option<u32>) -> bool {
         let passed = mem::replace(&mut self.looked, Instant::now()).elapsed();
+        self.is_over_after(passed, holder)
+    }
+
+    fn is_over_after(&mut self, passed: Duration, holder: Option<u32>) -> bool {
         self.still = if holder.is_some_and(runs) { Duration::ZERO } else { self.still + passed };
         self.still >= self.limit
     }
@@ -267,12 +271,12 @@ mod tests {
             assert_eq!(runs_by(stat), expected, "{stat}");
         }
         assert!(runs(std::process::id()));
-        let mut patience = Patience::new(Duration::from_millis(40));
-        assert!(!patience.is_over_with(None));
-        thread::sleep(Duration::from_millis(50));
-        assert!(!patience.is_over_with(Some(std::process::id())), "it runs again");
-        thread::sleep(Duration::from_millis(50));
-        assert!(patience.is_over_with(None));
+        let mut patience = Patience::new(LONGEST_WAIT);
+        let most = LONGEST_WAIT.mul_f64(0.9);
+        assert!(!patience.is_over_after(most, None));
+        assert!(!patience.is_over_after(most, Some(std::process::id())), "it runs again");
+        assert!(!patience.is_over_after(most, None));
+        assert!(patience.is_over_after(most, None));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use protocol::bench::{BenchKind, BenchSpec};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::{Fault, FaultCode};
-use protocol::job::{JobEvent, JobId, JobState};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState};
 use protocol::server::ServerMessage;
 use serde_json::json;
 
@@ -106,6 +107,34 @@ fn a_job_beyond_the_limit_of_its_kind_ends_before_it_costs_time() {
         let expected = if runs { JobState::Canceled } else { JobState::Failed };
         assert_eq!(client.end_of(job).0, expected, "{hours} h");
     }
+}
+
+/// A job that had room when it was ordered is refused where it has none when its turn comes.
+#[test]
+fn memory_is_looked_at_again_before_a_job_begins() {
+    let folder = Folder::new();
+    let left = folder.file("left", "8000000000");
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "memory_file": left })));
+    let (mut client, _) = daemon.paired();
+    let first = client.scripted(0, 0, Act::Linger);
+    daemon.wait_for("a worker", || daemon.children().len() == 1);
+    let streams = BenchSpec {
+        what: BenchKind::Bandwidth,
+        shapes: Vec::new(),
+        formats: Vec::new(),
+        sizes: Vec::new(),
+        backend: None,
+        iterations: Some(1),
+    };
+    let ServerMessage::Accepted(second) = client.start(random(), JobSpec::Bench(streams)) else {
+        panic!("there is room")
+    };
+    // Enough for the one that runs.
+    fs::write(&left, "300000000").expect("ours");
+    client.ask(ClientMessage::CancelJob { job: first });
+    let (state, fault) = end(&mut client, second.job);
+    let said = fault.expect("a reason").message.replace('\u{202f}', " ");
+    assert!(state == JobState::Failed && said.contains("but 0 B is available"), "{said}");
 }
 
 /// G12: the watchdog.
