@@ -97,7 +97,7 @@ pub fn take_over() {
                         Some((after, machine::disturbed(job, after)))
                     });
                     client.update(|client| client.jobs.taken(id));
-                    if let Some((AfterDisturbed::Kept, said)) = disturbed {
+                    if let Some((AfterDisturbed::Earlier, said)) = disturbed {
                         session.note(said);
                         return;
                     }

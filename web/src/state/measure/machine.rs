@@ -102,10 +102,10 @@ pub fn job_result(job: &Job) -> Option<JobResult> {
 /// Measurements that count after a job of which more than half of the points were disturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterDisturbed {
-    /// Its own roofs and factors: there was nothing better.
-    Its,
-    /// The roofs and factors from before.
-    Kept,
+    /// Those of the job: there was nothing better.
+    New,
+    /// Those from before it.
+    Earlier,
 }
 
 /// The measurements that count after a job that other programs disturbed; `None` for all others. Earlier results of the same device are kept if they
@@ -120,7 +120,7 @@ pub fn after_disturbed(job: &Job, before: &Inputs) -> Option<AfterDisturbed> {
             && before.device.bandwidth.provenance == Provenance::Measured
     });
     let tells_as_much = job.calibration.is_none() || before.own.is_some();
-    Some(if is_of_it && tells_as_much { AfterDisturbed::Kept } else { AfterDisturbed::Its })
+    Some(if is_of_it && tells_as_much { AfterDisturbed::Earlier } else { AfterDisturbed::New })
 }
 
 /// Warning about a job that other programs disturbed.
@@ -129,13 +129,13 @@ pub fn disturbed(job: &Job, after: AfterDisturbed) -> String {
     let (all, id) = (job.records.len(), job.summary.job.0);
     let what = if job.calibration.is_some() { "calibration" } else { "roofs" };
     let then = match after {
-        AfterDisturbed::Its => {
+        AfterDisturbed::New => {
             let now = if job.calibration.is_some() { "roofs and factors" } else { "roofs" };
             format!(
                 "the {now} that now count may be wrong. Measure again when the machine is idle, or return with Back to those of before."
             )
         }
-        AfterDisturbed::Kept => format!(
+        AfterDisturbed::Earlier => format!(
             "the earlier roofs and factors still count. Measure again when the machine is idle; \u{201c}Use the {what} of the shown job\u{201d} takes these all the same."
         ),
     };

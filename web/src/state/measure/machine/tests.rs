@@ -318,8 +318,8 @@ fn a_calibration_of_which_most_points_were_disturbed_says_so() {
     assert_eq!([0, 2].map(|few| after_disturbed(&job_of(few), &catalog)), [None, None]);
     assert_eq!(after_disturbed(&job(roofs_job(&device(None, &[])), Vec::new()), &catalog), None);
     let most = job_of(3);
-    assert_eq!(after_disturbed(&most, &catalog), Some(AfterDisturbed::Its));
-    let said = disturbed(&most, AfterDisturbed::Its);
+    assert_eq!(after_disturbed(&most, &catalog), Some(AfterDisturbed::New));
+    let said = disturbed(&most, AfterDisturbed::New);
     assert!(said.starts_with("3 of the 4 points of job 1 were disturbed"), "{said}");
 
     // Roofs of before give way to factors, and factors stay.
@@ -328,15 +328,15 @@ fn a_calibration_of_which_most_points_were_disturbed_says_so() {
     measured.name = most.records[0].device.clone().into();
     measured.bandwidth.provenance = Provenance::Measured;
     roofs.set_device(Cow::Owned(measured));
-    assert_eq!(after_disturbed(&most, &roofs), Some(AfterDisturbed::Its));
+    assert_eq!(after_disturbed(&most, &roofs), Some(AfterDisturbed::New));
     let only_roofs = Job { calibration: None, ..most.clone() };
-    assert_eq!(after_disturbed(&only_roofs, &roofs), Some(AfterDisturbed::Kept));
+    assert_eq!(after_disturbed(&only_roofs, &roofs), Some(AfterDisturbed::Earlier));
     let text = r#"{"device":"epyc_9654","about":"a test","rows":[{"measured":"kernel","op":"gemm","eta_memory":0.5,"eta_compute":0.5,"floor_us":1.5,"low":0.9,"high":1.1,"points":40}]}"#;
     let own = report::input::calibration_file::parse(text).expect("a calibration");
     let lines = report::input::calibration_file::lines::write(&own);
     let own = crate::state::place::OwnCalibration::read(&lines).expect("own factors");
     let factors = Inputs { own: Some(Arc::new(own)), ..roofs };
-    assert_eq!(after_disturbed(&most, &factors), Some(AfterDisturbed::Kept));
-    let said = disturbed(&most, AfterDisturbed::Kept);
+    assert_eq!(after_disturbed(&most, &factors), Some(AfterDisturbed::Earlier));
+    let said = disturbed(&most, AfterDisturbed::Earlier);
     assert!(said.contains("\u{201c}Use the calibration of the shown job\u{201d}"), "{said}");
 }
