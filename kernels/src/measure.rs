@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 pub use interleave::{Comparison, Pair, interleave};
 pub use plan::{Plan, StopRule, WarmUp};
 pub use stepper::{Step, Stepper};
-pub use timer::{DeviceSpan, HostSpan, Timer, Took};
+pub use timer::{DeviceSpan, DeviceWindows, HostSpan, Timer, Took};
 
 use crate::stats::{Summary, autocorrelation, bimodal, drift};
 use window::Windows;
@@ -119,6 +119,8 @@ pub struct Measurement {
     /// Summary of the samples [s].
     pub summary: Summary,
     pub calls_per_window: u64,
+    /// Host time and clock of the windows, where the device times its own calls.
+    pub device: Option<DeviceWindows>,
     /// Total time of all windows [s].
     pub timed: f64,
     /// Duration of the warm-up [s].

@@ -226,6 +226,16 @@ fn timing() {
     assert!(measured.calls_per_window.is_multiple_of(8), "{}", measured.calls_per_window);
     assert!(measured.summary.median > 1e-7 && measured.summary.median < 1.0);
     assert!(outcome.core_clocks.is_some());
+    // The emulated multiprocessors count a cycle in each nanosecond; a busy machine may interrupt them between cycles and time.
+    let windows = measured.device.unwrap();
+    assert!(windows.empty > 0.0);
+    let counts = [windows.cores_hz.len(), windows.host.len()];
+    assert_eq!(counts, [measured.samples.len(); 2]);
+    let least = windows.cores_hz.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!((0.99e9..1.2e9).contains(&least), "{least}");
+    for (host, sample) in windows.host.iter().zip(&measured.samples) {
+        assert!(*host > sample * measured.calls_per_window as f64 * 0.9, "{host} {sample}");
+    }
 }
 
 fn no_driver() {

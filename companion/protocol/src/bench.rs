@@ -206,6 +206,9 @@ pub struct BenchRecord {
     /// Duration of every iteration, in s and in order; empty if there are too many for one message.
     #[serde(default)]
     pub samples_s: Vec<f64>,
+    /// Windows of a device that times its own calls; absent for a processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_windows: Option<DeviceWindows>,
     /// Conditions of the run; missing sensors are null, with their reasons under `missing`.
     pub conditions: BTreeMap<String, Condition>,
 }
@@ -216,6 +219,19 @@ pub struct BenchRecord {
 pub struct Precision {
     pub weights: String,
     pub activations: String,
+}
+
+/// Windows of a device that times its own calls, in the order of `samples_s`; the lists are empty if there are too many for one message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceWindows {
+    /// Time of an empty run, which the samples do not contain, in s.
+    pub empty_s: f64,
+    /// Time of each window by the host's clock, in s.
+    #[serde(default)]
+    pub host_s: Vec<f64>,
+    /// Clock of the device's cores at the begin of each window, in Hz; also empty where it was not measured in every window.
+    #[serde(default)]
+    pub clock_hz: Vec<f64>,
 }
 
 /// Statistics of a duration, in s.

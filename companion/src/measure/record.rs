@@ -6,8 +6,8 @@ use kernels::backend::{
 use kernels::job::{self, Outcome};
 use kernels::measure::{Clock, Plan, Stage, StopRule, Stopped};
 use report::output::json::bench::{
-    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
-    StopRuleJson,
+    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson,
+    DeviceWindowsJson, ProductShapeJson, StopRuleJson,
 };
 use std::ops::ControlFlow;
 
@@ -111,6 +111,11 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         stop_rule: stop_rule(measured.rule),
         calls_per_window: measured.calls_per_window,
         samples_s: measured.samples.clone(),
+        device_windows: measured.device.as_ref().map(|windows| DeviceWindowsJson {
+            empty_s: windows.empty,
+            host_s: windows.host.clone(),
+            clock_hz: windows.cores_hz.clone(),
+        }),
         conditions,
     }
 }

@@ -28,6 +28,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const MAX_SILENCE: Duration = Duration::from_mins(1);
 /// Most samples of a record that is sent; records with more are sent without them.
 const MAX_SAMPLES: usize = 4096;
+/// Most windows whose host time and clock are sent: with their samples, three numbers of each fit beside each other.
+const MAX_WINDOWS: usize = MAX_SAMPLES / 3;
 /// Short, because a user waits; a result that needed more time is flagged.
 const TIME_LIMIT: Duration = Duration::from_secs(3);
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -232,17 +234,28 @@ fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
         let why = "a job has none; the page computes it for its own device";
         record.conditions.missing.insert("expected".into(), why.into());
     }
-    if record.samples_s.len() > MAX_SAMPLES {
-        record.samples_s.clear();
-    }
-    let record: BenchRecord = serde_json::from_value(json!(record))
+    let mut record: BenchRecord = serde_json::from_value(json!(record))
         .map_err(|error| format!("the record is malformed: {error}"))?;
+    fitted(&mut record);
     // A value that the protocol cannot say would be lost.
     match record.conditions.iter().find(|(_, value)| matches!(value, Condition::Later(_))) {
         Some((key, _)) => {
             Err(format!("the record is malformed: the protocol has no value as in {key}"))
         }
         None => Ok(record),
+    }
+}
+
+/// Leaves out lists that are too long for a message.
+fn fitted(record: &mut BenchRecord) {
+    if record.samples_s.len() > MAX_SAMPLES {
+        record.samples_s.clear();
+    }
+    if let Some(windows) = &mut record.device_windows
+        && windows.host_s.len() > MAX_WINDOWS
+    {
+        windows.host_s.clear();
+        windows.clock_hz.clear();
     }
 }
 
@@ -291,6 +304,8 @@ impl Drop for Heartbeat {
 #[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
+    use protocol::bench::DeviceWindows;
+
     use crate::jobs::message::LINE;
     use crate::worker::scripted;
 
@@ -302,5 +317,29 @@ mod tests {
         let message = WorkerMessage::Result { record: Box::new(record) };
         let bytes = serde_json::to_vec(&message).unwrap().len();
         assert!(bytes > 20 * MAX_SAMPLES && bytes < LINE / 2, "{bytes}");
+    }
+
+    #[test]
+    fn windows_are_sent_beside_their_samples_as_far_as_they_fit() {
+        let longest = 1.234_567_890_123_456_7e-100;
+        let sent = |count: usize| {
+            let mut record = scripted::record(1.0);
+            record.samples_s = vec![longest; count];
+            let windows = vec![longest; count];
+            record.device_windows = Some(DeviceWindows {
+                empty_s: longest,
+                host_s: windows.clone(),
+                clock_hz: windows,
+            });
+            fitted(&mut record);
+            let (samples, kept) = (record.samples_s.len(), record.device_windows.clone().unwrap());
+            let message = WorkerMessage::Result { record: Box::new(record) };
+            let bytes = serde_json::to_vec(&message).unwrap().len();
+            assert!(bytes < LINE / 2, "{count}: {bytes}");
+            (samples, kept.host_s.len(), kept.clock_hz.len(), kept.empty_s > 0.0)
+        };
+        assert_eq!(sent(MAX_WINDOWS), (MAX_WINDOWS, MAX_WINDOWS, MAX_WINDOWS, true));
+        assert_eq!(sent(MAX_WINDOWS + 1), (MAX_WINDOWS + 1, 0, 0, true));
+        assert_eq!(sent(MAX_SAMPLES + 1), (0, 0, 0, true));
     }
 }

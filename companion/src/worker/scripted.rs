@@ -122,6 +122,7 @@ pub(crate) fn record(bytes: f64) -> BenchRecord {
         calls_per_window: 1,
         sizes: std::collections::BTreeMap::new(),
         samples_s: vec![0.25, 0.5, 1.0],
+        device_windows: None,
         conditions: BTreeMap::new(),
     }
 }

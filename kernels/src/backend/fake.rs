@@ -60,6 +60,12 @@ pub struct Script {
 }
 
 impl Script {
+    /// Core clock after so many calls [Hz].
+    fn clock_after(&self, calls: u64) -> Option<f64> {
+        let throttles = self.throttles_from.is_some_and(|from| calls >= from);
+        (!self.no_clock).then_some(CLOCKS[usize::from(throttles)])
+    }
+
     /// No faults, 1 ms per call.
     pub const GOOD: Self = Self {
         time: Duration::from_millis(1),
@@ -233,12 +239,9 @@ impl Backend for Fake {
     }
 
     fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
-        if self.script.no_clock {
-            return None;
-        }
+        let clock = self.script.clock_after(self.calls.get())?;
         (self.wait.borrow_mut())(CLOCK_READING);
-        let throttles = self.script.throttles_from.is_some_and(|from| self.calls.get() >= from);
-        Some(Hertz::new(CLOCKS[usize::from(throttles)]))
+        Some(Hertz::new(clock))
     }
 }
 
@@ -281,6 +284,7 @@ impl Task for FakeTask {
             ticks: nanoseconds(passed.saturating_add(empty)),
             empty_ticks: nanoseconds(empty),
             ticks_per_second: TICKS_PER_SECOND,
+            cores_hz: self.script.clock_after(self.calls.get()),
         });
         Ok(())
     }

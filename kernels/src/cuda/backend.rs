@@ -16,7 +16,7 @@ use super::gpu::Gpu;
 use super::problem::{Called, Problem, layer, matrices, peaks, products, streams};
 use super::programs::Programs;
 use super::support;
-use super::task::{CudaTask, Lead, Multiplication, Runner, footprint};
+use super::task::{CYCLES_AND_TIME, CudaTask, Lead, Multiplication, Runner, footprint, rates};
 use crate::backend::{
     Backend, BackendKind, Description, DeviceId, Fault, GemmShape, Kernel, Support, Task, Work,
 };
@@ -145,16 +145,12 @@ impl Cuda {
         let gpu = self.gpu()?;
         let call = clock(CLOCK_TIME, self.facts.processors);
         let (function, _) = self.programs.function(&gpu, &call)?;
-        let bytes = 16 * u64::from(self.facts.processors);
+        let bytes = CYCLES_AND_TIME * u64::from(self.facts.processors);
         let memory = gpu.allocate(bytes)?;
         gpu.launch(&function, &call, &[memory.address(0)])?;
         gpu.synchronize()?;
         let read = gpu.read(&memory, 0, bytes)?;
-        let numbers: Vec<u64> =
-            read.as_chunks().0.iter().map(|it| u64::from_le_bytes(*it)).collect();
-        let rates =
-            numbers.as_chunks::<2>().0.iter().map(|[cycles, ns]| *cycles as f64 / *ns as f64);
-        Ok(rates.sum::<f64>() / f64::from(self.facts.processors) * 1e9)
+        Ok(rates(&read).sum::<f64>() / f64::from(self.facts.processors))
     }
 }
 

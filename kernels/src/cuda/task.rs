@@ -28,24 +28,40 @@ const ALIGNMENT: u64 = 256;
 const EMPTY_RUNS: usize = 21;
 /// Wait of the GPU before a window [ns], at least and at most: it covers the time in which the host starts the graph.
 const LEAD: (u64, u64) = (30_000, 2_000_000);
+/// Bytes that the kernel writes per multiprocessor: cycles and nanoseconds.
+pub(super) const CYCLES_AND_TIME: u64 = 16;
 /// Events count nanoseconds here.
 const TICKS_PER_SECOND: f64 = 1e9;
 
 /// The kernel that a GPU waits by, so that a window's first call is there when its begin is noted.
 pub(super) struct Lead {
     function: CudaFunction,
-    /// The cycles that it counts, which nobody reads.
+    /// The cycles and nanoseconds of its wait.
     scratch: Memory,
 }
 
 impl Lead {
     pub(super) fn new(gpu: &Gpu, function: CudaFunction) -> Result<Self, Fault> {
-        Ok(Self { function, scratch: gpu.allocate(16)? })
+        Ok(Self { function, scratch: gpu.allocate(CYCLES_AND_TIME)? })
     }
 
     fn start(&self, gpu: &Gpu, nanoseconds: u64) -> Result<(), Fault> {
         gpu.launch(&self.function, &clock(nanoseconds, 1), &[self.scratch.address(0)])
     }
+
+    /// Clock of its multiprocessor while it waited last [Hz]; `None` for a timer that stood still. Its error is the timer's step over
+    /// the wait.
+    fn cores_hz(&self, gpu: &Gpu) -> Result<Option<f64>, Fault> {
+        let read = gpu.read(&self.scratch, 0, CYCLES_AND_TIME)?;
+        Ok(rates(&read).next().filter(|rate| rate.is_finite() && *rate > 0.0))
+    }
+}
+
+/// Clocks of multiprocessors [Hz] from the output of the kernel that waits.
+pub(super) fn rates(output: &[u8]) -> impl Iterator<Item = f64> {
+    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) as f64;
+    let pairs = output.as_chunks::<8>().0.as_chunks::<2>().0;
+    pairs.iter().map(move |[cycles, nanoseconds]| number(cycles) / number(nanoseconds) * 1e9)
 }
 
 /// Starts the calls of a task.
@@ -268,6 +284,7 @@ impl Task for CudaTask {
                 ticks,
                 empty_ticks: self.empty,
                 ticks_per_second: TICKS_PER_SECOND,
+                cores_hz: self.lead.cores_hz(&self.gpu)?,
             });
         }
         Ok(())

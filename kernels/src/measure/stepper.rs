@@ -2,7 +2,7 @@
 //! says when to stop. Whoever can run calls and read a clock drives it: a processor, a GPU with a clock of its own, a browser.
 
 use super::stopper::{Decision, Stopper};
-use super::timer::{Timer, Took};
+use super::timer::{DeviceWindows, Timer, Took};
 use super::warm_up::{WarmUpResult, WarmUpState};
 use super::{Flag, Measurement, NoTime, Plan, Stage, flags};
 use crate::stats::Summary;
@@ -29,6 +29,7 @@ pub struct Stepper {
     warming: WarmUpState,
     warm: Option<WarmUpResult>,
     samples: Vec<f64>,
+    device: Option<DeviceWindows>,
     /// When the first sample began, on the host's clock [ns].
     begin_ns: Option<u64>,
     next: Next,
@@ -52,6 +53,7 @@ impl Stepper {
             warming: WarmUpState::new(plan, timer),
             warm: None,
             samples: Vec::new(),
+            device: None,
             begin_ns: None,
             next: Next::Tell(Stage::WarmUp(0)),
             timed_out: false,
@@ -103,6 +105,7 @@ impl Stepper {
         }
         let begin = *self.begin_ns.get_or_insert(took.host.began_ns);
         self.samples.push(time * 1e-9 / self.warming.calls() as f64);
+        self.note_device(took);
         let (n, elapsed) = (self.samples.len(), took.host.ended_ns.saturating_sub(begin));
         let samples = &self.samples;
         let half_width = || Summary::of(samples).map(|summary| summary.relative_half_width());
@@ -120,6 +123,17 @@ impl Stepper {
         Ok(())
     }
 
+    fn note_device(&mut self, took: &Took) {
+        let Some(span) = took.device else { return };
+        let windows = self.device.get_or_insert_with(|| DeviceWindows {
+            empty: span.empty_seconds(),
+            host: Vec::new(),
+            cores_hz: Vec::new(),
+        });
+        windows.host.push(took.host.nanoseconds() as f64 * 1e-9);
+        windows.cores_hz.extend(span.cores_hz);
+    }
+
     /// The result of the samples so far.
     ///
     /// # Errors
@@ -131,6 +145,15 @@ impl Stepper {
             flags: flags(&self.samples),
             summary,
             calls_per_window: self.warming.calls(),
+            device: self.device.map(|windows| DeviceWindows {
+                // A list with gaps would not say which window a clock is of.
+                cores_hz: if windows.cores_hz.len() == windows.host.len() {
+                    windows.cores_hz
+                } else {
+                    Vec::new()
+                },
+                ..windows
+            }),
             timed: self.samples.iter().sum::<f64>() * self.warming.calls() as f64,
             warm_up: warm.seconds,
             rule: self.plan.rule,

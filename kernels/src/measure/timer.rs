@@ -47,6 +47,13 @@ pub struct HostSpan {
     pub ended_ns: u64,
 }
 
+impl HostSpan {
+    /// Duration [ns]; 0 for a clock that went back.
+    pub const fn nanoseconds(&self) -> u64 {
+        self.ended_ns.saturating_sub(self.began_ns)
+    }
+}
+
 /// Time of a window by the clock of a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceSpan {
@@ -56,6 +63,26 @@ pub struct DeviceSpan {
     pub empty_ticks: u64,
     /// Rate of the clock.
     pub ticks_per_second: f64,
+    /// Clock of the device's cores when the window began [Hz], where the device measured it.
+    pub cores_hz: Option<f64>,
+}
+
+impl DeviceSpan {
+    /// Time of an empty run [s].
+    pub fn empty_seconds(&self) -> f64 {
+        self.empty_ticks as f64 / self.ticks_per_second
+    }
+}
+
+/// Host time and core clock of each window of a device that times its own calls, beside the samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceWindows {
+    /// Time of an empty run, which samples do not contain [s].
+    pub empty: f64,
+    /// Time of each window by the host's clock, with its start and the wait for its end [s].
+    pub host: Vec<f64>,
+    /// Clock of the device's cores at the begin of each window [Hz]; empty where the device did not measure it in every window.
+    pub cores_hz: Vec<f64>,
 }
 
 /// How long the calls of a window took.
@@ -74,7 +101,7 @@ impl Took {
             Some(span) => {
                 span.ticks.saturating_sub(span.empty_ticks) as f64 / span.ticks_per_second * 1e9
             }
-            None => self.host.ended_ns.saturating_sub(self.host.began_ns) as f64,
+            None => self.host.nanoseconds() as f64,
         }
     }
 }

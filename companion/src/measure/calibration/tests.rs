@@ -68,6 +68,7 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
         calls_per_window: 1,
         sizes: kernel.sizes().into_iter().map(|(name, size)| (name.to_owned(), size)).collect(),
         samples_s: vec![time],
+        device_windows: None,
         conditions: ConditionsJson::default(),
     }
 }

@@ -49,8 +49,20 @@ fn the_stepper_gives_what_the_loops_before_it_gave() {
     }
 }
 
-/// A device with a clock of its own: 1 µs per call, 5 µs for each run, whatever the host's clock shows.
+/// A device with a clock of its own: 1 µs per call, 5 µs for each run, whatever the host's clock shows. Its cores have a clock that falls
+/// by 1 Hz in each nanosecond.
 fn on_device(plan: &Plan, empty_ticks: u64) -> Result<Measurement, Stopped<Infallible>> {
+    with_clock(plan, empty_ticks, &|now_ns| Some(FIRST_HZ - now_ns as f64))
+}
+
+/// Clock of the cores before the warm-up.
+const FIRST_HZ: f64 = 2e9;
+
+fn with_clock(
+    plan: &Plan,
+    empty_ticks: u64,
+    cores_hz: &dyn Fn(u64) -> Option<f64>,
+) -> Result<Measurement, Stopped<Infallible>> {
     let ticks_per_second = 25e6;
     let stepper = Stepper::new(plan, Timer::of_device(ticks_per_second)?);
     let mut now_ns = 0;
@@ -60,7 +72,12 @@ fn on_device(plan: &Plan, empty_ticks: u64) -> Result<Measurement, Stopped<Infal
             let began_ns = now_ns;
             now_ns += 40_000 + 1_000 * calls;
             let host = HostSpan { began_ns, ended_ns: now_ns };
-            let span = DeviceSpan { ticks: 125 + 25 * calls, empty_ticks, ticks_per_second };
+            let span = DeviceSpan {
+                ticks: 125 + 25 * calls,
+                empty_ticks,
+                ticks_per_second,
+                cores_hz: cores_hz(began_ns),
+            };
             Ok(Took { host, device: Some(span) })
         },
         &mut watch,
@@ -81,6 +98,38 @@ fn a_device_with_a_clock_of_its_own_is_timed_by_it_without_the_empty_run() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(Timer::of_device(rate), Err(NoTime), "{rate}");
     }
+}
+
+#[test]
+fn every_window_has_its_host_time_and_the_clock_of_the_cores() {
+    let measured = on_device(&QUICK, 125).unwrap();
+    let windows = measured.device.unwrap();
+    assert!((windows.empty - 5e-6).abs() < 1e-12, "{}", windows.empty);
+    let host = 40e-6 + 1e-6 * measured.calls_per_window as f64;
+    assert_eq!(windows.host.len(), measured.samples.len());
+    assert!(windows.host.iter().all(|time| (time / host - 1.0).abs() < 1e-9), "{host}");
+    // The warm-up has windows, too, which do not count.
+    assert_eq!(windows.cores_hz.len(), measured.samples.len());
+    assert!(windows.cores_hz[0] < FIRST_HZ - 1e6, "{}", windows.cores_hz[0]);
+    let falls =
+        windows.cores_hz.windows(2).all(|pair| (pair[0] - pair[1] - host * 1e9).abs() < 1.0);
+    assert!(falls, "{:?}", &windows.cores_hz[..3]);
+    // One window without a clock leaves none: a list with gaps does not say which window a clock is of.
+    let asked = Cell::new(0);
+    let one_lacks = |lacking: u64| {
+        asked.set(0);
+        let measured = with_clock(&QUICK, 125, &|_| {
+            asked.set(asked.get() + 1);
+            (asked.get() != lacking).then_some(1e9)
+        });
+        measured.unwrap().device.unwrap()
+    };
+    let whole = one_lacks(0);
+    assert_eq!(whole.cores_hz.len(), whole.host.len());
+    let gap = one_lacks(asked.get());
+    assert_eq!((gap.cores_hz.len(), gap.host.len()), (0, whole.host.len()));
+    // The host's clock alone has no windows of a device.
+    assert_eq!(timed(&QUICK, 1, |_| 1e-3).device, None);
 }
 
 #[test]

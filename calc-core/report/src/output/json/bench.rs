@@ -60,6 +60,9 @@ pub struct BenchJson {
     pub calls_per_window: u64,
     /// Time per call in every window, in order of time.
     pub samples_s: Vec<f64>,
+    /// Windows of a device that times its own calls; absent for a processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_windows: Option<DeviceWindowsJson>,
     /// Conditions of the measurement.
     pub conditions: ConditionsJson,
 }
@@ -86,6 +89,17 @@ pub struct ProductShapeJson {
 pub struct BenchPrecisionJson {
     pub weights: String,
     pub activations: String,
+}
+
+/// Windows of a device that times its own calls, in the order of `samples_s`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceWindowsJson {
+    /// Time of an empty run, which the samples do not contain.
+    pub empty_s: f64,
+    /// Time of each window by the host's clock, with its start and the wait for its end.
+    pub host_s: Vec<f64>,
+    /// Clock of the device's cores at the begin of each window; empty where it was not measured in every window.
+    pub clock_hz: Vec<f64>,
 }
 
 /// Time with its spread.

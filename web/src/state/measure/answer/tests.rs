@@ -42,6 +42,7 @@ pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRec
         calls_per_window: 1,
         sizes: std::collections::BTreeMap::new(),
         samples_s: Vec::new(),
+        device_windows: None,
         conditions: std::collections::BTreeMap::new(),
     }
 }
