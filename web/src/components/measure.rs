@@ -52,9 +52,7 @@ pub struct MeasureContext {
 fn start(daemon: &DaemonLink, orders: Result<Vec<BenchSpec>, String>) -> String {
     match orders {
         Ok(orders) => {
-            for order in orders {
-                daemon.start(JobSpec::Bench(order));
-            }
+            daemon.start(orders.into_iter().map(JobSpec::Bench).collect());
             String::new()
         }
         Err(why) => why,

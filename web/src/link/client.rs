@@ -30,6 +30,8 @@ const HISTORY: u32 = 50;
 struct Start {
     id: Option<u32>,
     order: StartJob,
+    /// Number of the batch that it was ordered in.
+    batch: u32,
     /// The ended job that it continues.
     continues: Option<JobId>,
 }
@@ -70,6 +72,7 @@ pub struct Client {
     /// The job whose roofs select it.
     pub roofs: Option<JobId>,
     last_id: u32,
+    last_batch: u32,
     starts: Vec<Start>,
     server: Option<Hex<16>>,
 }
@@ -320,11 +323,11 @@ impl Client {
         let Some(place) = self.starts.iter().position(|it| it.id == id && id.is_some()) else {
             return Vec::new();
         };
-        let StartJob { request, job: spec } = self.starts.remove(place).order;
+        let Start { order: StartJob { request, job: spec }, batch, .. } = self.starts.remove(place);
         let state = JobState::Queued;
         let spec = spec.into();
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
-        self.jobs.accepted(summary);
+        self.jobs.accepted(summary, batch);
         self.show_next(job);
         self.follow()
     }
@@ -339,26 +342,45 @@ impl Client {
         }
     }
 
-    /// Starts a job exactly once, even if the connection is lost meanwhile.
-    pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Action> {
-        self.ask_start(Start { id: None, order: StartJob { request, job }, continues: None })
+    /// Starts the jobs of an order, each exactly once, even if the connection is lost meanwhile.
+    pub fn start(&mut self, jobs: Vec<(RequestId, JobSpec)>) -> Vec<Action> {
+        self.ask_start(jobs.into_iter().map(|(request, job)| (StartJob { request, job }, None)))
     }
 
-    /// Starts a job, exactly once, that measures what a canceled or interrupted one did not.
-    pub fn start_rest(&mut self, request: RequestId, ended: JobId) -> Vec<Action> {
-        let Some(job) = self.jobs.job(ended).filter(|job| job.can_continue()) else {
-            return Vec::new();
+    /// The canceled and interrupted jobs of which "Continue" measures the rest: this one, and those that were ordered with it.
+    pub fn cut_with(&self, ended: JobId) -> Vec<JobId> {
+        if self.jobs.job(ended).is_some_and(Job::can_continue) {
+            let cut = self.jobs.ordered_with(ended).filter(|job| job.can_continue());
+            cut.map(|job| job.summary.job).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Starts jobs, each exactly once, that measure what canceled or interrupted ones did not.
+    pub fn start_rest(&mut self, rests: Vec<(RequestId, JobId)>) -> Vec<Action> {
+        let order = |(request, ended)| {
+            let spec =
+                self.jobs.job(ended).filter(|job| job.can_continue())?.summary.spec.known()?;
+            Some((StartJob { request, job: spec.clone() }, Some(ended)))
         };
-        let Some(spec) = job.summary.spec.known() else { return Vec::new() };
-        let order = StartJob { request, job: spec.clone() };
-        self.ask_start(Start { id: None, order, continues: Some(ended) })
+        let orders: Vec<(StartJob, Option<JobId>)> = rests.into_iter().filter_map(order).collect();
+        self.ask_start(orders.into_iter())
     }
 
-    fn ask_start(&mut self, start: Start) -> Vec<Action> {
+    fn ask_start(
+        &mut self,
+        orders: impl Iterator<Item = (StartJob, Option<JobId>)>,
+    ) -> Vec<Action> {
         self.refusal.clear();
-        let message = start.message();
-        self.starts.push(start);
-        if self.is_connected() { vec![Action::Send(message)] } else { Vec::new() }
+        self.last_batch += 1;
+        let mut messages = Vec::new();
+        for (order, continues) in orders {
+            let start = Start { id: None, order, batch: self.last_batch, continues };
+            messages.push(Action::Send(start.message()));
+            self.starts.push(start);
+        }
+        if self.is_connected() { messages } else { Vec::new() }
     }
 
     /// Whether a job start is not confirmed yet.
@@ -366,14 +388,17 @@ impl Client {
         !self.starts.is_empty()
     }
 
-    /// Cancels a job.
+    /// Cancels a job, and those that were ordered with it.
     pub fn cancel(&mut self, job: JobId) -> Vec<Action> {
         self.refusal.clear();
-        if self.is_connected() {
-            vec![Action::Send(ClientMessage::CancelJob { job })]
-        } else {
-            Vec::new()
+        if !self.is_connected() {
+            return Vec::new();
         }
+        let open = self.jobs.ordered_with(job).filter(|job| job.is_open());
+        // Those that wait are canceled first, so that none of them begins.
+        let jobs: Vec<JobId> = open.map(|job| job.summary.job).collect();
+        let cancel = |job| Action::Send(ClientMessage::CancelJob { job });
+        jobs.into_iter().rev().map(cancel).collect()
     }
 
     /// Selects the job whose results are shown.

@@ -118,25 +118,32 @@ impl DaemonLink {
         self.act(|client| client.on(event));
     }
 
-    /// Starts a job.
-    pub fn start(&self, job: JobSpec) {
-        self.act_with_request(move |client, request| client.start(request, job));
+    /// Starts the jobs of an order.
+    pub fn start(&self, jobs: Vec<JobSpec>) {
+        self.act_with_requests(jobs, Client::start);
     }
 
-    /// Starts a job that measures what a canceled or interrupted one did not.
+    /// Starts jobs that measure what a canceled or interrupted one, and those that were ordered with it, did not.
     pub fn start_rest(&self, ended: JobId) {
-        self.act_with_request(move |client, request| client.start_rest(request, ended));
+        let cut = self.client.with_untracked(|client| client.cut_with(ended));
+        self.act_with_requests(cut, Client::start_rest);
     }
 
-    /// Draws a random request id, then acts with it.
-    fn act_with_request(&self, act: impl FnOnce(&mut Client, RequestId) -> Vec<Action> + 'static) {
+    /// Draws a random request id for each order, then acts with them.
+    fn act_with_requests<T: 'static>(
+        &self,
+        orders: Vec<T>,
+        act: fn(&mut Client, Vec<(RequestId, T)>) -> Vec<Action>,
+    ) {
         let this = self.clone();
         later(async move {
-            let random = program::link("random", &[]).await.ok();
-            let request = random.and_then(|it| it.as_string()).and_then(|it| Hex::parse(&it));
-            if let Some(request) = request {
-                this.act(|client| act(client, request));
+            let mut asked = Vec::with_capacity(orders.len());
+            for order in orders {
+                let random = program::link("random", &[]).await.ok();
+                let request = random.and_then(|it| it.as_string()).and_then(|it| Hex::parse(&it));
+                asked.extend(request.map(|request| (request, order)));
             }
+            this.act(|client| act(client, asked));
         });
     }
 

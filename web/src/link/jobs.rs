@@ -46,6 +46,8 @@ pub struct Job {
     pub summary: JobSummary,
     /// Sequence number of the last event that was applied.
     pub seq: u64,
+    /// Number of the form's order that it belongs to, which can have two jobs; 0 if this page did not order it.
+    pub batch: u32,
     /// Older events are no longer stored by the daemon.
     pub is_cut: bool,
     /// The page has subscribed to its events.
@@ -84,6 +86,7 @@ impl Job {
         Self {
             summary,
             seq: 0,
+            batch: 0,
             is_cut: false,
             is_followed: false,
             result_use: ResultUse::Shown,
@@ -234,9 +237,17 @@ impl JobList {
         }
     }
 
-    /// Stores a job that this page started; its result is to be applied.
-    pub fn accepted(&mut self, summary: JobSummary) {
-        self.known(summary).result_use = ResultUse::Awaited;
+    /// Stores a job that this page started with others of a batch; its result is to be applied.
+    pub fn accepted(&mut self, summary: JobSummary, batch: u32) {
+        let job = self.known(summary);
+        (job.result_use, job.batch) = (ResultUse::Awaited, batch);
+    }
+
+    /// A job and those that were ordered together with it, the oldest first; none if it is unknown.
+    pub fn ordered_with(&self, id: JobId) -> impl Iterator<Item = &Job> {
+        let batch = self.job(id).map_or(0, |job| job.batch);
+        let is_of_it = move |job: &&Job| job.summary.job == id || (batch > 0 && job.batch == batch);
+        self.jobs.iter().rev().filter(is_of_it)
     }
 
     /// Stores the summary that confirms a subscription; the events after number `after` follow.

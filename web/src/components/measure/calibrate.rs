@@ -28,7 +28,7 @@ pub fn Calibrate() -> impl IntoView {
     let start = move |job: fn(&MeasuredDevice) -> JobSpec| {
         on(move |_| {
             if let Some(device) = measured.get_untracked() {
-                daemon.with_value(|daemon: &DaemonLink| daemon.start(job(&device)));
+                daemon.with_value(|daemon: &DaemonLink| daemon.start(vec![job(&device)]));
             }
         })
     };

@@ -74,7 +74,7 @@ fn NoRoofs() -> impl IntoView {
     let is_off = flag(move || busy.get() || !untimed.with(String::is_empty));
     let start = on(move |_| {
         if let (Some(job), _) = job.get_untracked() {
-            daemon.with_value(|daemon: &DaemonLink| daemon.start(job));
+            daemon.with_value(|daemon: &DaemonLink| daemon.start(vec![job]));
         }
     });
     view! {

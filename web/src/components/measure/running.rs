@@ -28,13 +28,20 @@ pub fn Running() -> impl IntoView {
     };
     let queue = text(move || client.with(job_words::queue));
     let cancel = move |job: JobId| daemon.with_value(|daemon: &DaemonLink| daemon.cancel(job));
+    let cancel_words = text(move || {
+        client.with(|client| {
+            let Some(job) = client.running() else { return String::new() };
+            let ordered = client.jobs.ordered_with(job.summary.job);
+            job_words::on_jobs("Cancel", ordered.filter(|job| job.is_open()).count())
+        })
+    });
     let body = block(move || {
         let Some(job) = id.get() else { return ().into_any() };
         view! {
             <div class="running">
                 <p>{of_job(job_words::progress)}</p>
                 <progress aria-label="Progress" value=counted(|it| it.done) max=counted(|it| it.total)></progress>
-                <button type="button" class="tool" on:click=on(move |_| cancel(job))>"Cancel"</button>
+                <button type="button" class="tool" on:click=on(move |_| cancel(job))>{cancel_words}</button>
                 <p class="brief" role="status">{queue}</p>
             </div>
         }
@@ -43,16 +50,19 @@ pub fn Running() -> impl IntoView {
     let ended =
         text(move || client.with(|client| client.shown().map(job_words::end).unwrap_or_default()));
     let cut = memo(move |_| {
-        client.with(|client| Some(client.shown().filter(|job| job.can_continue())?.summary.job))
+        client.with(|client| {
+            let cut = client.cut_with(client.shown?);
+            Some((client.shown?, cut.len())).filter(|(_, count)| *count > 0)
+        })
     });
     let rest = block(move || {
-        let Some(job) = cut.get() else { return ().into_any() };
+        let Some((job, count)) = cut.get() else { return ().into_any() };
         let go_on = on(move |_| daemon.with_value(|daemon: &DaemonLink| daemon.start_rest(job)));
         let busy = flag(move || !why_not.with(String::is_empty));
         view! {
             <p class="brief">
                 <button type="button" class="tool" disabled=busy aria-describedby="why-continue" on:click=go_on>
-                    "Continue"
+                    {job_words::on_jobs("Continue", count)}
                 </button>
                 " "
                 <span id="why-continue">{why_not}</span>

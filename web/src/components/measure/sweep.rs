@@ -29,7 +29,12 @@ pub fn Sweep() -> impl IntoView {
         let shapes = lines.with_untracked(|lines| form::shapes(lines, &device.limits));
         let format = spot.with_untracked(|spot| spot.format.clone());
         let orders = shapes.and_then(|shapes| form::jobs(&shapes, &format, &device));
-        refused.set(daemon.with_value(|daemon: &DaemonLink| start(daemon, orders)));
+        let (orders, left_out) = match orders {
+            Ok((orders, left_out)) => (Ok(orders), left_out),
+            Err(why) => (Err(why), String::new()),
+        };
+        let why = daemon.with_value(|daemon: &DaemonLink| start(daemon, orders));
+        refused.set(if why.is_empty() { left_out } else { why });
     };
     view! {
         <form on:submit=on(on_sweep)>

@@ -67,7 +67,7 @@ fn a_daemon_of_before_reads_all_that_this_page_sends() {
         orders.extend(own.into_iter().map(JobSpec::Bench));
     }
     let shapes = form::shapes("1 4096 4096\n512 4096 4096", &device.limits).expect("shapes");
-    let sweep = form::jobs(&shapes, "", &device).expect("a sweep");
+    let (sweep, _) = form::jobs(&shapes, "", &device).expect("a sweep");
     assert!(sweep.iter().any(|job| job.what == BenchKind::Gemm), "{sweep:?}");
     orders.extend(sweep.into_iter().map(JobSpec::Bench));
     orders.extend([roofs_job(&device), calibration_job(&device)]);
@@ -75,7 +75,7 @@ fn a_daemon_of_before_reads_all_that_this_page_sends() {
 
     for (number, order) in (1_u8..).zip(orders) {
         let job = JobId(number.into());
-        let actions = pair.page.start(Hex([number; 16]), order);
+        let actions = pair.page.start(vec![(Hex([number; 16]), order)]);
         let id = pair.send(actions).expect("a start");
         let accepted = ServerMessage::Accepted(Accepted { job, fresh: true });
         let actions = pair.page.receive(Some(id), accepted);
@@ -88,7 +88,7 @@ fn a_daemon_of_before_reads_all_that_this_page_sends() {
         pair.send(actions);
         let actions = pair.page.show(job);
         pair.send(actions);
-        let actions = pair.page.start_rest(Hex([0xa0 + number; 16]), job);
+        let actions = pair.page.start_rest(vec![(Hex([0xa0 + number; 16]), job)]);
         pair.send(actions);
     }
     // A lost connection repeats what was not answered.

@@ -36,7 +36,7 @@ fn a_long_history_is_asked_for_in_pages() {
     assert_eq!(client.passed_over, 3, "of both pages");
     assert_eq!(client.jobs.all().len(), 3);
     assert_eq!(client.shown, Some(JobId(9)), "one of a later version is listed, too");
-    assert_eq!(client.start_rest(REQUEST, JobId(9)), [], "and cannot be continued here");
+    assert_eq!(client.start_rest(vec![(REQUEST, JobId(9))]), [], "and cannot be continued here");
 }
 
 /// Older daemons refuse a message with a field that they do not know.
@@ -57,7 +57,7 @@ fn jobs_of_later_versions_are_asked_for_where_the_daemon_knows_the_word() {
 #[test]
 fn a_job_that_no_daemon_takes_is_dropped() {
     let mut client = up();
-    client.start(REQUEST, spec());
+    client.start(vec![(REQUEST, spec())]);
     client.on(Event::Closed { code: TOO_LARGE, denied: false });
     assert!(!client.is_starting());
 }
@@ -94,7 +94,7 @@ fn event(seq: u64, event: JobEvent) -> ServerMessage {
 #[test]
 fn a_job_that_was_not_answered_is_asked_again_and_shown_once() {
     let mut client = up();
-    let actions = client.start(REQUEST, spec());
+    let actions = client.start(vec![(REQUEST, spec())]);
     let first = said(&mut client, actions);
     assert!(matches!(&first[..], [(_, ClientMessage::StartJob(it))] if it.request == REQUEST));
     client.on(Event::Closed { code: 1006, denied: false });
@@ -136,9 +136,9 @@ fn a_cut_sweep_is_continued_once_and_shown() {
     ];
     client.receive(None, list(jobs));
     for ended in [2, 3, 9] {
-        assert_eq!(client.start_rest(REQUEST, JobId(ended)), [], "{ended}");
+        assert_eq!(client.start_rest(vec![(REQUEST, JobId(ended))]), [], "{ended}");
     }
-    let actions = client.start_rest(REQUEST, JobId(4));
+    let actions = client.start_rest(vec![(REQUEST, JobId(4))]);
     let order = ContinueJob { request: REQUEST, job: JobId(4) };
     assert_eq!(actions, [Action::Send(ClientMessage::ContinueJob(order))]);
     let asked = said(&mut client, actions);
@@ -158,11 +158,48 @@ fn a_cut_sweep_is_continued_once_and_shown() {
     assert_eq!((shown.summary.job, &shown.summary.spec), (JobId(5), &sweep.into()));
 }
 
+/// A sweep of products with packed weights and of plain matrices is two jobs.
+#[test]
+fn the_jobs_of_an_order_are_canceled_and_continued_together() {
+    let mut client = up();
+    let sweep: JobSpec = serde_json::from_str(r#"{"kind":"bench","what":"flops"}"#).expect("a job");
+    let order = |client: &mut Client, jobs: [u8; 2]| {
+        let asked = client.start(jobs.map(|job| (Hex([job; 16]), sweep.clone())).to_vec());
+        for ((id, _), job) in said(client, asked).into_iter().zip(jobs) {
+            let accepted = Accepted { job: JobId(job.into()), fresh: true };
+            client.receive(Some(id), ServerMessage::Accepted(accepted));
+        }
+    };
+    order(&mut client, [4, 5]);
+    order(&mut client, [6, 7]);
+    let cancel = |jobs: &[u64]| -> Vec<Action> {
+        let job = |job: &u64| Action::Send(ClientMessage::CancelJob { job: JobId(*job) });
+        jobs.iter().map(job).collect()
+    };
+    assert_eq!(client.cancel(JobId(4)), cancel(&[5, 4]), "the one that waits first");
+    let end = |job, state| result_of(job, 1, JobEvent::Ended { state, fault: None });
+    client.receive(None, end(5, JobState::Canceled));
+    assert_eq!(client.cancel(JobId(4)), cancel(&[4]), "that is still open");
+    client.receive(None, end(4, JobState::Canceled));
+    assert_eq!(client.cut_with(JobId(5)), [JobId(4), JobId(5)]);
+    client.receive(None, end(6, JobState::Done));
+    client.receive(None, end(7, JobState::Interrupted));
+    assert_eq!((client.cut_with(JobId(6)), client.cut_with(JobId(7))), (vec![], vec![JobId(7)]));
+    // Jobs of others, and of the page before it was loaded again, are no batch.
+    client.receive(None, list([8, 9].map(|job| ended_job(job, JobState::Canceled, 0)).to_vec()));
+    assert_eq!(client.cut_with(JobId(9)), [], "a calibration");
+    let rests = vec![(REQUEST, JobId(4)), (Hex([1; 16]), JobId(5))];
+    let continued =
+        |request, job| Action::Send(ClientMessage::ContinueJob(ContinueJob { request, job }));
+    let expected = [continued(REQUEST, JobId(4)), continued(Hex([1; 16]), JobId(5))];
+    assert_eq!(client.start_rest(rests), expected);
+}
+
 #[test]
 fn the_job_that_runs_stays_in_view_until_the_next_one_of_this_page_begins() {
     let mut client = up();
     let accept = |client: &mut Client, job: u8| {
-        let asked = client.start(Hex([job; 16]), spec());
+        let asked = client.start(vec![(Hex([job; 16]), spec())]);
         let (id, _) = said(client, asked)[0];
         client.receive(
             Some(id),
@@ -186,12 +223,12 @@ fn the_job_that_runs_stays_in_view_until_the_next_one_of_this_page_begins() {
 #[test]
 fn a_refused_job_is_not_asked_again() {
     let mut client = up();
-    let actions = client.start(REQUEST, spec());
+    let actions = client.start(vec![(REQUEST, spec())]);
     let asked = said(&mut client, actions);
     let fault = Fault::new(FaultCode::QueueFull, "32 jobs wait already");
     client.receive(Some(asked[0].0), ServerMessage::Fault(fault));
     assert_eq!((client.is_starting(), &*client.refusal), (false, "32 jobs wait already"));
-    client.start(REQUEST, spec());
+    client.start(vec![(REQUEST, spec())]);
     assert_eq!(client.refusal, "");
 }
 
@@ -199,7 +236,7 @@ fn a_refused_job_is_not_asked_again() {
 fn a_lost_connection_resumes_after_the_last_event() {
     let mut client = up();
     client.server = client.connection.server;
-    let actions = client.start(REQUEST, spec());
+    let actions = client.start(vec![(REQUEST, spec())]);
     let asked = said(&mut client, actions);
     client.receive(
         Some(asked[0].0),
@@ -251,7 +288,7 @@ fn an_old_job_is_followed_to_its_last_event() {
 fn another_daemon_has_other_jobs() {
     let mut client = up();
     client.resumed(vec![Action::Resume]);
-    client.start(REQUEST, spec());
+    client.start(vec![(REQUEST, spec())]);
     client.connection.server = Some(Hex([2; 16]));
     client.resumed(vec![Action::Resume]);
     assert!(!client.is_starting() && client.is_connected());

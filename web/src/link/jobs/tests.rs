@@ -73,7 +73,7 @@ fn what_was_lost_goes_on_after_the_last_number() {
 #[test]
 fn a_job_of_this_page_has_the_time_of_its_first_event() {
     let mut jobs = JobList::default();
-    jobs.accepted(summary(7, JobState::Queued, 0));
+    jobs.accepted(summary(7, JobState::Queued, 0), 1);
     jobs.event(event(1, JobEvent::Queued));
     jobs.event(event(2, progress(1)));
     assert_eq!(jobs.job(JobId(7)).map(|job| job.summary.created_ms), Some(1000));
@@ -83,7 +83,7 @@ fn a_job_of_this_page_has_the_time_of_its_first_event() {
 fn what_is_taken_over_makes_older_results_late() {
     let mut jobs = JobList::default();
     jobs.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
-    jobs.accepted(summary(9, JobState::Done, 1));
+    jobs.accepted(summary(9, JobState::Done, 1), 2);
     jobs.taken(JobId(7));
     let uses: Vec<ResultUse> = jobs.all().iter().map(|job| job.result_use).collect();
     assert_eq!(

@@ -164,16 +164,16 @@ pub fn shapes(text: &str, limits: &Limits) -> Result<Vec<Shape>, String> {
     Ok(shapes)
 }
 
-/// Jobs that measure shapes in one format or in all. Products with packed weights and those of plain matrices are separate jobs,
-/// because their kernels differ.
+/// Jobs that measure shapes in one format or in all, and a sentence about the shapes that are left out. Products with packed weights and
+/// those of plain matrices are separate jobs, because their kernels differ.
 ///
 /// # Errors
-/// Returns a sentence if there are too many points, or if no kernel of plain matrices has the format.
+/// Returns a sentence if there are too many points, or if no shape can be measured in the format.
 pub fn jobs(
     shapes: &[Shape],
     choice: &str,
     device: &MeasuredDevice,
-) -> Result<Vec<BenchSpec>, String> {
+) -> Result<(Vec<BenchSpec>, String), String> {
     let formats = device.chosen(BenchKind::Gemv, choice);
     let (points, most) = (shapes.len() * formats.len(), device.limits.points);
     if points > most as usize {
@@ -191,15 +191,21 @@ pub fn jobs(
         ..device.order(what, formats)
     };
     let jobs = [job(BenchKind::Gemv, formats), job(BenchKind::Gemm, multiplied)];
-    let jobs: Vec<BenchSpec> = jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect();
-    if jobs.iter().any(|job| job.formats.is_empty()) {
-        return Err(format!(
-            "A product of more than {} is measured in {} only; choose one of these, all precisions, or fewer tokens.",
-            tokens(device.most_tokens()),
-            device.matrix_formats()
-        ));
+    let jobs = jobs.into_iter().filter(|job| !job.shapes.is_empty());
+    let (jobs, left_out): (Vec<BenchSpec>, Vec<BenchSpec>) =
+        jobs.partition(|job| !job.formats.is_empty());
+    let Some(left_out) = left_out.first() else { return Ok((jobs, String::new())) };
+    let why = format!(
+        "A product of more than {} is measured in {} only",
+        tokens(device.most_tokens()),
+        device.matrix_formats()
+    );
+    if jobs.is_empty() {
+        return Err(format!("{why}; choose one of these, all precisions, or fewer tokens."));
     }
-    Ok(jobs)
+    let count = left_out.shapes.len();
+    let shapes = if count == 1 { "One shape is".to_owned() } else { format!("{count} shapes are") };
+    Ok((jobs, format!("{shapes} left out. {why}.")))
 }
 
 /// Why a side of a product cannot be measured, as a sentence: it is no number of the page, or larger than the daemon takes.
@@ -318,7 +324,7 @@ pub(super) mod tests {
         let names: Vec<String> =
             later.formats(BenchKind::Gemv).into_iter().map(|format| format.name).collect();
         assert_eq!(names, ["INT8", "int1_g9"], "one of a later version has its key");
-        let jobs = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &later).expect("one job");
+        let (jobs, _) = jobs(&[Shape { m: 1, n: 64, k: 64 }], "", &later).expect("one job");
         assert_eq!(jobs[0].formats, ["int8", "int1_g9"]);
     }
 
@@ -342,7 +348,9 @@ pub(super) mod tests {
     #[test]
     fn products_with_packed_weights_and_of_plain_matrices_are_jobs_of_their_own() {
         let kinds = |device: &MeasuredDevice, text: &str| -> Vec<(BenchKind, usize)> {
-            let both = jobs(&shapes(text, &LIMITS).expect("shapes"), "int8", device).expect("few");
+            let shapes = shapes(text, &LIMITS).expect("shapes");
+            let (both, left_out) = jobs(&shapes, "int8", device).expect("few");
+            assert_eq!(left_out, "");
             both.iter().map(|job| (job.what, job.shapes.len())).collect()
         };
         let (gemv, gemm) = (BenchKind::Gemv, BenchKind::Gemm);
@@ -351,11 +359,19 @@ pub(super) mod tests {
         let told = told(&[("gemv", &["int8"]), ("gemm", &["fp32", "int8"])]);
         assert_eq!(kinds(&told, "2 8 8\n16 8 8\n17 8 8"), [(gemv, 2), (gemm, 1)]);
         let two = [Shape { m: 2, n: 1, k: 1 }];
-        let all = jobs(&two, "", &untold()).expect("two formats");
+        let (all, _) = jobs(&two, "", &untold()).expect("two formats");
         assert_eq!(all[0].formats, untold().keys(gemm));
-        let refused =
-            jobs(&shapes(SWEEP, &LIMITS).expect("shapes"), "nf4", &untold()).expect_err("none");
+        let in_nf4 = |text| jobs(&shapes(text, &LIMITS).expect("shapes"), "nf4", &untold());
+        let refused = in_nf4("512 8 8\n512 8 16").expect_err("none");
         assert!(refused.contains("more than one token is measured in FP32 and INT8"), "{refused}");
+        for (text, said) in [
+            (SWEEP, "2 shapes are left out. A product of more than one token is measured in"),
+            ("1 8 8\n2 8 8", "One shape is left out. A product"),
+        ] {
+            let (kept, left_out) = in_nf4(text).expect("some");
+            assert_eq!(kept.iter().map(|job| job.what).collect::<Vec<_>>(), [gemv], "{text}");
+            assert!(left_out.starts_with(said), "{left_out}");
+        }
         let many = vec![Shape { m: 1, n: 1, k: 1 }; LIMITS.points as usize];
         assert!(jobs(&many, "", &untold()).expect_err("too many").contains("at most"));
     }

@@ -174,6 +174,15 @@ pub fn queue(client: &Client) -> String {
     format!("Next: job {}, {what}{more}.", next.summary.job.0)
 }
 
+/// What a button does with the jobs of an order: `Cancel`, `Cancel both jobs`.
+pub fn on_jobs(act: &str, count: usize) -> String {
+    match count {
+        0 | 1 => act.to_owned(),
+        2 => format!("{act} both jobs"),
+        _ => format!("{act} {count} jobs"),
+    }
+}
+
 /// A moment of the day: `27 Nov, 13:04`. The month counts from 0.
 pub fn moment(month: u32, day: u32, hour: u32, minute: u32) -> String {
     const MONTHS: [&str; 12] =
