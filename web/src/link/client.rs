@@ -334,8 +334,7 @@ impl Client {
 
     /// Shows a job of this page, unless the one that is shown still runs: its points come before those of a job that waits.
     fn show_next(&mut self, job: JobId) {
-        let is_others = |it: &Job| matches!(it.result_use, ResultUse::Shown | ResultUse::Offered);
-        let is_ours = self.jobs.job(job).is_some_and(|it| !is_others(it));
+        let is_ours = self.jobs.job(job).is_some_and(|it| it.batch > 0);
         if is_ours && !self.shown().is_some_and(Job::is_open) {
             self.is_latest = false;
             self.shown = Some(job);

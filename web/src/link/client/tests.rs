@@ -220,6 +220,21 @@ fn the_job_that_runs_stays_in_view_until_the_next_one_of_this_page_begins() {
     assert_eq!(client.shown, Some(JobId(5)));
 }
 
+/// All events of a job are sent again to a page that has just connected.
+#[test]
+fn roofs_that_a_connected_machine_had_do_not_come_into_view() {
+    let mut client = up();
+    client.receive(
+        None,
+        list(vec![ended_job(9, JobState::Done, 3), ended_job(1, JobState::Done, 3)]),
+    );
+    assert_eq!(client.shown, Some(JobId(9)));
+    client.await_roofs(JobId(1));
+    client.receive(None, result_of(1, 1, JobEvent::Queued));
+    client.receive(None, result_of(1, 2, JobEvent::Started { predicted_s: None, device: None }));
+    assert_eq!(client.shown, Some(JobId(9)), "the newest one stays");
+}
+
 #[test]
 fn a_refused_job_is_not_asked_again() {
     let mut client = up();
