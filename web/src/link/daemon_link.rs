@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use js_sys::{Array, Function};
+use js_sys::{Array, Date, Function};
 use leptos::prelude::*;
 use protocol::engine::WatchEngine;
 use protocol::hex::Hex;
@@ -24,7 +24,15 @@ thread_local! {
     static SEND: RefCell<Option<Function>> = const { RefCell::new(None) };
     /// Reads a message of the daemon; set before the first connection.
     static READ: Cell<Option<ReadMessage>> = const { Cell::new(None) };
+    /// The last order and its time [ms].
+    static ORDERED: RefCell<(f64, Vec<JobSpec>)> = const { RefCell::new((0.0, Vec::new())) };
 }
+
+/// Longest time between the clicks of a double click [ms], as systems have it.
+const DOUBLE_CLICK: f64 = 500.0;
+
+/// Asks for each of several things by a request with an id of its own.
+type AskEach<T> = fn(&mut Client, Vec<(RequestId, T)>) -> Vec<Action>;
 
 /// The page's daemon connection and the fields of its form.
 #[derive(Debug, Clone)]
@@ -118,9 +126,13 @@ impl DaemonLink {
         self.act(|client| client.on(event));
     }
 
-    /// Starts the jobs of an order.
+    /// Starts the jobs of an order. The second click of a double click is no second order.
     pub fn start(&self, jobs: Vec<JobSpec>) {
-        self.act_with_requests(jobs, Client::start);
+        let now = Date::now();
+        let (then, before) = ORDERED.replace((now, jobs.clone()));
+        if before != jobs || now - then > DOUBLE_CLICK {
+            self.act_with_requests(jobs, Client::start);
+        }
     }
 
     /// Starts jobs that measure what a canceled or interrupted one, and those that were ordered with it, did not.
@@ -130,11 +142,7 @@ impl DaemonLink {
     }
 
     /// Draws a random request id for each order, then acts with them.
-    fn act_with_requests<T: 'static>(
-        &self,
-        orders: Vec<T>,
-        act: fn(&mut Client, Vec<(RequestId, T)>) -> Vec<Action>,
-    ) {
+    fn act_with_requests<T: 'static>(&self, orders: Vec<T>, act: AskEach<T>) {
         let this = self.clone();
         later(async move {
             let mut asked = Vec::with_capacity(orders.len());

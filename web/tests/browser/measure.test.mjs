@@ -243,6 +243,38 @@ paired('a canceled sweep is continued: its results stay, and the rest is measure
   assert.equal(await page.getByRole('button', { name: 'Continue', exact: true }).count(), 0);
 });
 
+paired('both jobs of a sweep are canceled and continued together, and shapes that the precision has not are left out', { daemon: { run: (job, daemon) => {
+  daemon.emit(job, { type: 'started', predicted_s: 100 });
+  daemon.emit(job, { type: 'progress', done: 1, total: 4, note: 'step' });
+} } }, async (page, daemon) => {
+  await page.locator('#precision').selectOption('int8');
+  await page.getByText('Sweep of shapes').click();
+  await page.locator('#shapes').fill('1 64 64\n32 64 64');
+  await press(page, 'Sweep');
+  await page.locator('#history li').nth(1).waitFor();
+  const jobs = () => daemon.heard.filter(({ type }) => type === 'cancel_job' || type === 'continue_job').map(({ type, job }) => `${type} ${job}`);
+  await press(page, 'Cancel both jobs');
+  await page.getByRole('button', { name: 'Continue both jobs', exact: true }).click();
+  await page.locator('#history li').nth(3).waitFor();
+  assert.deepEqual(jobs(), ['cancel_job 2', 'cancel_job 1', 'continue_job 1', 'continue_job 2']);
+  await press(page, 'Cancel both jobs');
+  await page.locator('#precision').selectOption('nf4');
+  await press(page, 'Sweep');
+  await page.getByText('One shape is left out. A product of more than').waitFor();
+  await page.locator('#history li').nth(4).waitFor();
+  assert.equal(daemon.jobs.length, 5);
+});
+
+paired('a double click on Measure is one order', { daemon: { run: measures } }, async (page, daemon) => {
+  await page.getByRole('button', { name: 'Measure', exact: true }).dblclick();
+  await ended(page).getByText('done').waitFor();
+  // A later click is an order of its own.
+  await page.waitForTimeout(600);
+  await press(page, 'Measure');
+  await page.locator('#history li').nth(1).getByText('done').waitFor();
+  assert.equal(daemon.jobs.length, 2);
+});
+
 paired('every row has one grade that explains itself, and each warning stands once', { daemon: { run: (job, daemon) => {
   const wrong = { check: { worst_error: 0.5, tolerance: 1e-4, passed: false } };
   daemon.emit(job, { type: 'started', predicted_s: 1 });
