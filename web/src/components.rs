@@ -18,8 +18,8 @@ pub mod notes;
 
 pub mod device_editor;
 pub mod device_field;
-pub mod disturbed_roofs;
 pub mod edit_device;
+pub mod measured_roofs;
 pub mod number_field;
 pub mod open_file;
 pub mod picker;

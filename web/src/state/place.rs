@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use calc_core::calibration::Calibration;
 use calc_core::device::{Device, PowerMode};
+use calc_core::provenance::Provenance;
 use report::input::calibration_file::lines;
 use report::output::words::roofs;
 
@@ -64,4 +65,34 @@ impl<'a> Place<'a> {
 /// Sentence about roofs of a device that were disturbed while they were measured; empty for all others.
 pub fn disturbed_roofs(device: &Device) -> String {
     roofs::disturbed(device).map_or_else(String::new, |note| format!("{note}."))
+}
+
+/// Sentence about expected times on measured roofs that rest on factors of other machines; empty for all others.
+pub fn factors_of_others(place: Place<'_>) -> &'static str {
+    let is_measured = place.device.bandwidth.provenance == Provenance::Measured;
+    if is_measured && place.own.is_none() {
+        "The roofs are those of the machine. Expected times still rest on factors of other machines, so measured times may lie outside their intervals; a calibration in Device, four minutes, measures these factors, too."
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measured_roofs_without_own_factors_say_whose_factors_count() {
+        let mut device = calc_core::catalog::device("t4").expect("in the catalog").clone();
+        assert_eq!(factors_of_others(Place::of(&device)), "");
+        device.bandwidth.provenance = Provenance::Measured;
+        assert!(factors_of_others(Place::of(&device)).contains("factors of other machines"));
+        let own = OwnCalibration {
+            device: device.key.to_string(),
+            about: String::new(),
+            lines: String::new(),
+            calibration: Arc::new(Calibration::FITTED),
+        };
+        assert_eq!(factors_of_others(Place { own: Some(&own), ..Place::of(&device) }), "");
+    }
 }

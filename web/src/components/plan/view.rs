@@ -8,10 +8,10 @@ use super::cards::Cards;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use crate::components::chunk::LazyPart;
-use crate::components::disturbed_roofs::DisturbedRoofsLine;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::{focus, tab_index};
+use crate::components::measured_roofs::MeasuredRoofs;
 use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::notes::Notes;
@@ -83,7 +83,7 @@ fn Answer(
                     <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
                     <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
                 </div>
-                <DisturbedRoofsLine/>
+                <MeasuredRoofs/>
                 <div class="impasse">{more}</div>
             </div>
             <Cards/>

@@ -13,7 +13,7 @@ use crate::link::session::DaemonSession;
 use crate::state::inputs::Inputs;
 use crate::state::measure::form::MeasuredDevice;
 use crate::state::measure::grade::is_disturbed;
-use crate::state::place::disturbed_roofs;
+use crate::state::place::{disturbed_roofs, factors_of_others};
 use crate::state::this_machine::{MachineChoice, MachineDevice, ThisMachine};
 
 /// The device that was measured, or is measured next.
@@ -333,8 +333,7 @@ pub fn about(inputs: &Inputs) -> String {
     if device.bandwidth.provenance == Provenance::Measured {
         let disturbed = disturbed_roofs(device);
         let disturbed = if disturbed.is_empty() { disturbed } else { format!(" {disturbed}") };
-        let of = "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, four minutes, measures those, too.";
-        return format!("{of}{disturbed}");
+        return format!("{}{disturbed}", factors_of_others(inputs.place()));
     }
     "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, four minutes, also its factors.".to_owned()
 }
