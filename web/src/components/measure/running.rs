@@ -9,11 +9,10 @@ use crate::link::daemon_link::DaemonLink;
 use crate::link::jobs::{Job, JobProgress};
 use crate::state::measure::job_words;
 
-/// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job, and a button that measures
-/// what is left of it.
+/// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job.
 #[component]
 pub fn Running() -> impl IntoView {
-    let MeasureContext { daemon, client, why_not, .. } = expect_context();
+    let MeasureContext { daemon, client, .. } = expect_context();
     let id = memo(move |_| client.with(|client| client.running().map(|job| job.summary.job)));
     let of_job = move |say: fn(&Job) -> String| {
         text(move || client.with(|client| client.running().map(say).unwrap_or_default()))
@@ -47,6 +46,16 @@ pub fn Running() -> impl IntoView {
         }
         .into_any()
     });
+    view! {
+        {body}
+        <Ended/>
+    }
+}
+
+/// Outcome of the shown job, and a button that measures what is left of it.
+#[component]
+fn Ended() -> impl IntoView {
+    let MeasureContext { daemon, client, why_not, .. } = expect_context();
     let ended =
         text(move || client.with(|client| client.shown().map(job_words::end).unwrap_or_default()));
     let cut = memo(move |_| {
@@ -71,7 +80,6 @@ pub fn Running() -> impl IntoView {
         .into_any()
     });
     view! {
-        {body}
         <p class="brief ended" role="status">{ended}</p>
         {rest}
     }

@@ -174,7 +174,7 @@ pub fn queue(client: &Client) -> String {
     format!("Next: job {}, {what}{more}.", next.summary.job.0)
 }
 
-/// What a button does with the jobs of an order: `Cancel`, `Cancel both jobs`.
+/// Label of a button that acts on the jobs of an order: `Cancel`, `Cancel both jobs`.
 pub fn on_jobs(act: &str, count: usize) -> String {
     match count {
         0 | 1 => act.to_owned(),
