@@ -56,6 +56,11 @@ impl<'a> Place<'a> {
         Self { device, mode: None, own: None }
     }
 
+    /// Whether the roofs of the device were measured.
+    pub fn is_measured(self) -> bool {
+        self.device.bandwidth.provenance == Provenance::Measured
+    }
+
     /// Calibration of expected times: the own one, else the published one.
     pub fn calibration(self) -> &'a Calibration {
         self.own.map_or(&Calibration::FITTED, |own| &own.calibration)
@@ -69,8 +74,7 @@ pub fn disturbed_roofs(device: &Device) -> String {
 
 /// Sentence about expected times on measured roofs that rest on factors of other machines; empty for all others.
 pub fn factors_of_others(place: Place<'_>) -> &'static str {
-    let is_measured = place.device.bandwidth.provenance == Provenance::Measured;
-    if is_measured && place.own.is_none() {
+    if place.is_measured() && place.own.is_none() {
         "The roofs are those of the machine. Expected times still rest on factors of other machines, so measured times may lie outside their intervals; a calibration in Device, four minutes, measures these factors, too."
     } else {
         ""

@@ -1,22 +1,29 @@
-//! Part under the verdict: ways out where no scheme meets the bounds, as buttons, and where a model lies beside a host.
+//! Part under the verdict: what is doubtful about measured roofs, ways out where no scheme meets the bounds, as buttons, and where a model
+//! lies beside a host.
 
 use leptos::prelude::*;
 
 use super::PlanContext;
 use crate::components::erased::{block, memo, on, text};
 use crate::components::explore::link::ExploreLink;
+use crate::components::measured_roofs::MeasuredRoofs;
 use crate::components::model::placed::Placed;
 use crate::state::plan::impasse::{Remedy, counts, remedies};
 use crate::state::session::{Session, Step};
 
-/// Part under the verdict: where the model lies beside a host, and ways out where no scheme meets the bounds.
+/// Part under the verdict: what is doubtful about measured roofs, where the model lies beside a host, and ways out where no scheme meets
+/// the bounds.
 #[component]
 pub fn UnderVerdict() -> impl IntoView {
     let shown = expect_context::<PlanContext>().shown;
     let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
-    block(move || {
+    let ways = block(move || {
         if stuck.get() { view! { <Impasse/> }.into_any() } else { view! { <Placed/> }.into_any() }
-    })
+    });
+    view! {
+        <MeasuredRoofs/>
+        {ways}
+    }
 }
 
 /// Changes after which a scheme meets the bounds; a click makes one.

@@ -11,7 +11,6 @@ use crate::components::chunk::LazyPart;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::{focus, tab_index};
-use crate::components::measured_roofs::MeasuredRoofs;
 use crate::components::model::ModelContext;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::notes::Notes;
@@ -62,7 +61,10 @@ fn Answer(
     let session = expect_context::<Session>();
     let shown = expect_context::<PlanContext>().shown;
     let has_more = memo(move |_| {
-        shown.with(|shown| shown.answer.is_stuck() || shown.taken.model.beside.is_some())
+        let is_measured = session.inputs.with(|inputs| inputs.place().is_measured());
+        shown.with(|shown| {
+            is_measured || shown.answer.is_stuck() || shown.taken.model.beside.is_some()
+        })
     });
     let more =
         block(move || if has_more.get() { fetched(LazyPart::UnderVerdict) } else { ().into_any() });
@@ -83,7 +85,6 @@ fn Answer(
                     <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
                     <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
                 </div>
-                <MeasuredRoofs/>
                 <div class="impasse">{more}</div>
             </div>
             <Cards/>

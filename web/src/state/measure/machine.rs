@@ -330,7 +330,7 @@ pub fn about(inputs: &Inputs) -> String {
         .trim_end()
         .to_owned();
     }
-    if device.bandwidth.provenance == Provenance::Measured {
+    if inputs.place().is_measured() {
         let disturbed = disturbed_roofs(device);
         let disturbed = if disturbed.is_empty() { disturbed } else { format!(" {disturbed}") };
         return format!("{}{disturbed}", factors_of_others(inputs.place()));
