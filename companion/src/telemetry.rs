@@ -45,6 +45,8 @@ pub(crate) struct SensorReader {
     cards: CardReader,
     /// Devices that run kernels, by their place on a bus.
     addresses: Vec<(String, DeviceId)>,
+    /// Whether a reading waits for the libraries of drivers to open.
+    waits: bool,
 }
 
 /// Parts of this machine, as they were found last.
@@ -218,6 +220,7 @@ impl SensorReader {
             energy: Rate::default(),
             cards: CardReader::default(),
             addresses: Vec::new(),
+            waits: false,
         }
     }
 
@@ -228,15 +231,16 @@ impl SensorReader {
         self
     }
 
-    /// Opens the libraries of drivers first, for a program that reads once.
+    /// Opens the libraries of drivers before each reading, for a program that reads once or at long intervals.
     pub(crate) fn prepared(clock: Clock) -> Self {
-        let reader = Self::new(clock);
-        reader.sensors.open_libraries();
-        reader
+        Self { waits: true, ..Self::new(clock) }
     }
 
     /// Reads all sensors.
     pub(crate) fn sensed(&mut self) -> Sensed {
+        if self.waits {
+            self.sensors.open_libraries();
+        }
         let parts = self.parts();
         let mut sensors = self.of_machine(&parts);
         sensors.extend(parts.rails.iter().flat_map(|chip| self.of_rails(chip)));

@@ -104,7 +104,7 @@ fn a_card_has_each_reading_with_its_function() {
         ("gpu_memory_total_byte", 80e9, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_memory_reserved_byte", 5e8, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_throttle_reasons", 0.0, "NVML, nvmlDeviceGetCurrentClocksThrottleReasons: none"),
-        ("gpu_last_xid", 0.0, "NVML, events of Xid errors since this process listens: none"),
+        ("gpu_last_xid", 0.0, "NVML, events of Xid errors while this process listens: none"),
         ("gpu_other_processes", 0.0, "NVML, other processes that compute: none"),
         ("gpu_other_processes_memory_byte", 0.0, "NVML, other processes that compute: none"),
     ] {

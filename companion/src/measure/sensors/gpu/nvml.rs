@@ -1,5 +1,5 @@
-//! Cards of NVIDIA's driver by its management library, NVML. It is opened at the first question about such a card, and by no process that
-//! asks none. Functions, fields and units are those of NVIDIA's "NVML API Reference Guide"; what a card does not tell has the library's
+//! Cards of NVIDIA's driver by its management library, NVML. It is opened at the first question about such a card, by no process that asks
+//! none, and closed some time after the last one. Functions, fields and units are those of NVIDIA's "NVML API Reference Guide"; what a card does not tell has the library's
 //! reason.
 
 mod library;
@@ -21,7 +21,7 @@ use nvml_wrapper::sys_exports::field_id::{
 
 use super::super::{Reading, Sensors};
 use super::{Gpu, GpuQuantity, GpuReading, MEMORY_PARTS};
-use library::{opened, said};
+use library::{Opened, opened, said};
 pub(super) use meters::{counter, meters, sample};
 pub(super) use processes::used;
 
@@ -41,7 +41,7 @@ type Answer = (&'static str, Result<f64, NvmlError>);
 
 /// Version of the driver that the library is of.
 pub(super) fn driver_version() -> Reading<String> {
-    opened()?.sys_driver_version().map_err(|error| said("nvmlSystemGetDriverVersion", &error))
+    opened()?.nvml.sys_driver_version().map_err(|error| said("nvmlSystemGetDriverVersion", &error))
 }
 
 /// Opens the library, whose failure the readings tell.
@@ -51,13 +51,13 @@ pub(super) fn open() {
 
 /// The readings of a card, and the reason why any others are missing.
 pub(super) fn readings(gpu: &Gpu, sensors: &Sensors) -> (Vec<GpuReading>, String) {
-    let nvml = match opened() {
-        Ok(nvml) => nvml,
+    let opened = match opened() {
+        Ok(opened) => opened,
         Err(why) => return (Vec::new(), why),
     };
     // Events come also of a card that answers nothing any more.
-    let xid = xid::reading(nvml, &gpu.address);
-    match card(gpu) {
+    let xid = xid::reading(&opened, &gpu.address);
+    match card(&opened, gpu) {
         Ok(card) => {
             let mut all = of_card(&card, gpu, sensors);
             all.push(xid);
@@ -146,8 +146,8 @@ fn shares_memory(gpu: &Gpu, sensors: &Sensors) -> bool {
 }
 
 /// The card at the address. It is looked up each time, because it may have been lost, and by no index, which CUDA counts otherwise.
-fn card(gpu: &Gpu) -> Reading<Device<'static>> {
-    let found = opened()?.device_by_pci_bus_id(gpu.address.as_str());
+fn card<'a>(opened: &'a Opened, gpu: &Gpu) -> Reading<Device<'a>> {
+    let found = opened.nvml.device_by_pci_bus_id(gpu.address.as_str());
     found.map_err(|error| said("nvmlDeviceGetHandleByPciBusId", &error))
 }
 
