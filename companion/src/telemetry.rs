@@ -262,6 +262,12 @@ impl SensorReader {
         Sensed { at_ms: self.clock.now(), sensors, gpus, host, kernels }
     }
 
+    /// Reason why cards were not looked for or listed, where none was found.
+    pub(crate) fn unseen(&self) -> Option<&str> {
+        let (_, parts) = self.parts.as_ref()?;
+        parts.unseen.as_deref().filter(|_| parts.gpus.is_empty())
+    }
+
     /// Cards and chips that were found at most [`LOOK_AGAIN`] ago.
     fn parts(&mut self) -> Parts {
         if let Some((at, parts)) = &self.parts
@@ -270,13 +276,18 @@ impl SensorReader {
             return parts.clone();
         }
         let gpus = self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus()));
+        let unlisted = if gpus.as_ref().is_ok_and(Vec::is_empty) {
+            self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.unlisted_cards()))
+        } else {
+            Ok(None)
+        };
         let rails = self.sensors.ask(&format!("/{CHIPS}"), |sensors| Ok(sensors.rail_chips()));
         let thermometers = self.sensors.thermometers();
         let host = self.sensors.ask("/proc", Sensors::host_name).ok();
         let known = self.parts.take().map(|(_, parts)| parts).unwrap_or_default();
         // A place that does not answer now has what it had before.
         let parts = Parts {
-            unseen: gpus.as_ref().err().cloned(),
+            unseen: gpus.as_ref().err().cloned().or_else(|| unlisted.unwrap_or_else(Some)),
             gpus: gpus.unwrap_or(known.gpus),
             rails: rails.unwrap_or(known.rails),
             thermometers: thermometers.unwrap_or(known.thermometers),

@@ -258,3 +258,30 @@ fn an_idle_daemon_has_nvml_closed_and_a_card_that_sleeps_stays_asleep() {
     let why = reading(&daemon, "gpu_power_watt");
     assert!(why["reason"].as_str().is_some_and(|it| it.starts_with("it sleeps")), "{why}");
 }
+
+/// The Linux of Windows lists no card in `/proc`, and the daemon knows it by the library.
+#[test]
+fn a_daemon_in_the_linux_of_windows_has_the_readings_of_the_card() {
+    let machine = Folder::new();
+    machine.file("machine/usr/lib/wsl/lib/libnvidia-ml.so.1", "");
+    machine.file("machine/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n");
+    let libraries = emulated_gpu(&machine);
+    fs::write(format!("{libraries}/fake_nvml"), "bus=10").expect("ours");
+    let daemon = Daemon::start(&setup(&machine, &libraries));
+    let begin = Instant::now();
+    let power = loop {
+        let power = reading(&daemon, "gpu_utilization_ratio");
+        if power["value"].is_f64() {
+            break power;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{power}");
+    };
+    assert_eq!(power["device"], "cuda:0", "{power}");
+    let metrics = daemon.get("/metrics").body;
+    let line = metrics.lines().find(|line| line.starts_with("DCGM_FI_DEV_POWER_USAGE{gpu=\"0\""));
+    let line = line.unwrap_or_else(|| panic!("{metrics}"));
+    assert!(line.ends_with("} 195") && line.contains("00000000:0A:00.0"), "{line}");
+    let (mut client, _) = daemon.paired();
+    let record = measured(&mut client);
+    assert!((number(&record, "power_w") - 200.0).abs() < 20.0, "{record:?}");
+}
