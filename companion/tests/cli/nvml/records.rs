@@ -23,6 +23,29 @@ fn monitor_has_both_meters_of_a_card_and_keeps_them_apart() {
     assert!((by_counter - 100.0).abs() < 5.0 && (by_power - 200.0).abs() < 1e-6, "{watts:?}");
 }
 
+#[test]
+fn monitor_has_the_energy_of_a_card_by_the_steps_of_its_counter_with_their_error() {
+    let machine = Machine::h100();
+    let counted = |library: &str, seconds: &str| {
+        let run = ["monitor", "--device", CARD, "-o", "json", "--", "sleep", seconds];
+        let ended = machine.run(library, &run);
+        let (_, json) = ended.stderr.split_once('\n').expect("the warning about hooks");
+        let value: Value = serde_json::from_str(json).expect("JSON");
+        (value["meters"][0].clone(), value["wall_s"].as_f64().expect("a time"))
+    };
+    let (meter, wall) = counted("step=100", "1.5");
+    let of = |key: &str| meter[key].as_f64().unwrap_or_else(|| panic!("{key}: {meter}"));
+    let error = of("power_error");
+    assert!(error > 0.0 && error <= 0.05, "{meter}");
+    assert!((of("mean_w") / 200.0 - 1.0).abs() <= error + 1e-3, "{meter}");
+    assert!((of("energy_j") / (200.0 * wall) - 1.0).abs() < 0.2, "{meter} {wall}");
+    // A window of one sample has one step or none.
+    assert!(meter["max_w"].is_null(), "{meter}");
+    let (short, _) = counted("step=100", "0.2");
+    let why = short["reason"].as_str().unwrap_or_default();
+    assert!(short["energy_j"].is_null() && why.contains("too coarse for a power"), "{short}");
+}
+
 /// Records of the scripted device at the card's address.
 fn records(machine: &Machine, library: &str, more: &[&str]) -> Vec<Value> {
     let words = ["bench", "bandwidth", "--device", "fake:0", "--warm-up", "0", "-o", "json"];
@@ -78,7 +101,7 @@ fn samples_that_are_too_short_for_the_steps_of_the_counter_have_no_energy() {
     );
     for key in ["power_w", "energy_j"] {
         let why = record["conditions"]["missing"][key].as_str().unwrap_or_default();
-        assert!(why.contains("sample for longer"), "{key}: {record}");
+        assert!(why.contains("measure for longer"), "{key}: {record}");
     }
 }
 
@@ -195,6 +218,13 @@ fn a_server_beside_the_only_card_has_its_energy_per_token() {
     assert!((watts - 200.0).abs() < 5.0, "{known}");
     assert!((joules * rate / watts - 1.0).abs() < 1e-9, "{known}");
     assert_eq!(known["card_power_source"], "NVML, nvmlDeviceGetTotalEnergyConsumption");
+    // Each reading waits for a step of the counter.
+    let coarse = live("step=90");
+    let watts = coarse["card_power_w"].as_f64().unwrap_or_else(|| panic!("{coarse}"));
+    let error = coarse["card_power_error"].as_f64().unwrap_or_else(|| panic!("{coarse}"));
+    assert!(error > 0.0 && (watts / 200.0 - 1.0).abs() <= error + 1e-3, "{coarse}");
+    // A counter that advances less often than any is not read.
+    assert!(live("step=5000")["joule_per_token"].is_null());
     let unread = live("orin");
     assert_eq!((&unread["joule_per_token"], &unread["card_power_w"]), (&Value::Null, &Value::Null));
 }
