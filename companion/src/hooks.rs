@@ -40,3 +40,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 const SLACK: Duration = Duration::from_secs(30);
 /// Interval in which refusals of one kind become one line of the audit log.
 const TALLY: Duration = Duration::from_mins(1);
+/// Time after the last question after which the library of a driver is closed: longer than the minute between two requests of Prometheus
+/// by its default, so that a server whose library takes seconds to open is not opened anew at each; short for the battery of a laptop,
+/// whose card does not go to sleep before.
+const METER_IDLE: Duration = Duration::from_secs(90);

@@ -13,4 +13,5 @@ pub(crate) mod products;
 pub(crate) mod record;
 pub(crate) mod roofs;
 pub(crate) mod sensors;
+pub(crate) mod steps;
 pub(crate) mod turn;

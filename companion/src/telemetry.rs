@@ -45,6 +45,8 @@ pub(crate) struct SensorReader {
     cards: CardReader,
     /// Devices that run kernels, by their place on a bus.
     addresses: Vec<(String, DeviceId)>,
+    /// Whether a reading waits for the libraries of drivers to open.
+    waits: bool,
 }
 
 /// Parts of this machine, as they were found last.
@@ -218,6 +220,7 @@ impl SensorReader {
             energy: Rate::default(),
             cards: CardReader::default(),
             addresses: Vec::new(),
+            waits: false,
         }
     }
 
@@ -228,15 +231,16 @@ impl SensorReader {
         self
     }
 
-    /// Opens the libraries of drivers first, for a program that reads once.
+    /// Opens the libraries of drivers before each reading, for a program that reads once or at long intervals.
     pub(crate) fn prepared(clock: Clock) -> Self {
-        let reader = Self::new(clock);
-        reader.sensors.open_libraries();
-        reader
+        Self { waits: true, ..Self::new(clock) }
     }
 
     /// Reads all sensors.
     pub(crate) fn sensed(&mut self) -> Sensed {
+        if self.waits {
+            self.sensors.open_libraries();
+        }
         let parts = self.parts();
         let mut sensors = self.of_machine(&parts);
         sensors.extend(parts.rails.iter().flat_map(|chip| self.of_rails(chip)));
@@ -258,6 +262,12 @@ impl SensorReader {
         Sensed { at_ms: self.clock.now(), sensors, gpus, host, kernels }
     }
 
+    /// Reason why cards were not looked for or listed, where none was found.
+    pub(crate) fn unseen(&self) -> Option<&str> {
+        let (_, parts) = self.parts.as_ref()?;
+        parts.unseen.as_deref().filter(|_| parts.gpus.is_empty())
+    }
+
     /// Cards and chips that were found at most [`LOOK_AGAIN`] ago.
     fn parts(&mut self) -> Parts {
         if let Some((at, parts)) = &self.parts
@@ -266,13 +276,18 @@ impl SensorReader {
             return parts.clone();
         }
         let gpus = self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus()));
+        let unlisted = if gpus.as_ref().is_ok_and(Vec::is_empty) {
+            self.sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.unlisted_cards()))
+        } else {
+            Ok(None)
+        };
         let rails = self.sensors.ask(&format!("/{CHIPS}"), |sensors| Ok(sensors.rail_chips()));
         let thermometers = self.sensors.thermometers();
         let host = self.sensors.ask("/proc", Sensors::host_name).ok();
         let known = self.parts.take().map(|(_, parts)| parts).unwrap_or_default();
         // A place that does not answer now has what it had before.
         let parts = Parts {
-            unseen: gpus.as_ref().err().cloned(),
+            unseen: gpus.as_ref().err().cloned().or_else(|| unlisted.unwrap_or_else(Some)),
             gpus: gpus.unwrap_or(known.gpus),
             rails: rails.unwrap_or(known.rails),
             thermometers: thermometers.unwrap_or(known.thermometers),

@@ -14,6 +14,7 @@ use weights::read::{ReadError, read};
 use weights::safetensors::Index;
 
 use crate::files;
+use crate::hooks::Hooks;
 use crate::measure::here;
 
 /// Ends of the names of weight files.
@@ -26,7 +27,9 @@ const MOST_FILES: usize = 4096;
 
 /// The files of the user: descriptions as text, weight files by their headers, and this machine.
 pub(crate) fn user_files() -> Files<'static> {
-    Files::new(&files::read).with_weights(&model).with_here(&|| here::device_name(Path::new("/")))
+    Files::new(&files::read)
+        .with_weights(&model)
+        .with_here(&|| here::device_name(&Hooks::sensors()))
 }
 
 /// Reads the model of weight files; `None` for a name that is none.

@@ -14,7 +14,7 @@ use report::number_text;
 use report::output::summary::Document;
 use serde_json::json;
 
-use self::devices::{cuda_compiler, cuda_products, devices, gpu_power, gpus};
+use self::devices::{cuda_compiler, cuda_products, devices, gpu_driver, gpu_power, gpus};
 use self::shown::table;
 use super::{link, state};
 use crate::audit::{self, Chain};
@@ -98,8 +98,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         workers(&hooks),
     ];
     findings.extend(devices(&hooks));
+    findings.push(gpus());
+    findings.extend(gpu_driver());
     findings.extend([
-        gpus(),
         cuda_compiler(),
         cuda_products(),
         governor(),

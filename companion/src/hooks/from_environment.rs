@@ -67,6 +67,8 @@ pub(crate) struct Hooks {
     gives: BTreeMap<String, Gift>,
     /// Root folder in place of `/` for all that sensors read.
     sensors: Option<PathBuf>,
+    /// Replaces [`super::METER_IDLE`], in ms.
+    meter_idle_ms: Option<u64>,
     /// Paths that a worker tries to open by the script for it, by name.
     tries: BTreeMap<String, PathBuf>,
     /// The simulation that watches and spoils writes.
@@ -100,11 +102,20 @@ impl Hooks {
         std::env::var_os(VARIABLE).map(|value| (VARIABLE, value))
     }
 
-    /// Root folder of what sensors read. Faults of the variable are told where the hooks are read as a whole.
-    pub(crate) fn sensors() -> PathBuf {
+    /// The hooks without their warning. Faults of the variable are told where the hooks are read as a whole.
+    fn quietly() -> Self {
         let text = std::env::var(VARIABLE).unwrap_or_default();
-        let hooks: Self = serde_json::from_str(&text).unwrap_or_default();
-        hooks.sensors.unwrap_or_else(|| PathBuf::from("/"))
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Root folder of what sensors read.
+    pub(crate) fn sensors() -> PathBuf {
+        Self::quietly().sensors.unwrap_or_else(|| PathBuf::from("/"))
+    }
+
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no such library is opened"))]
+    pub(crate) fn meter_idle() -> Duration {
+        Self::quietly().meter_idle_ms.map_or(super::METER_IDLE, Duration::from_millis)
     }
 
     /// File of the lock of those that measure.

@@ -37,6 +37,11 @@ impl NoHooks {
         PathBuf::from("/")
     }
 
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no such library is opened"))]
+    pub(crate) const fn meter_idle() -> Duration {
+        super::METER_IDLE
+    }
+
     /// File of the lock of those that measure.
     pub(crate) fn turn() -> Option<PathBuf> {
         Some(PathBuf::from(super::TURN))

@@ -12,6 +12,7 @@ use kernels::measure::{Flag, Stage};
 use report::output::json::bench::ConditionsJson;
 
 use card::{NOT_ITS_OWN, WatchedCard};
+pub(crate) use meters::{Follower, follow};
 use missing::Missing;
 
 use super::sensors::{CoreTime, Energy, PatientSensors, Reading, Sensors, Temperature};

@@ -1,8 +1,9 @@
-//! This machine as `--hardware here`: the name under which its board, graphics card or processor gives itself, as Linux shows it without a
-//! driver library.
+//! This machine as `--hardware here`: the name under which its board, graphics card or processor gives itself, as Linux shows it, and
+//! where that lists no card, as Windows does not to its Linux, the library of the driver.
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
@@ -11,7 +12,11 @@ use protocol::server::MachineHere;
 use report::output::words;
 
 use super::gpus;
-use super::sensors::{Gpu, Sensors};
+use super::sensors::{Gpu, PatientSensors, Sensors};
+use crate::hooks::Hooks;
+
+/// Longest wait for the drivers of cards.
+const LONGEST: Duration = Duration::from_secs(3);
 
 /// Least and largest ratio of the memory that the system has to what the row of a board has: systems keep a part for themselves.
 const MEMORY: (f64, f64) = (0.75, 1.01);
@@ -43,8 +48,19 @@ fn has(device: &Device, found: f64, (least, most): (f64, f64)) -> bool {
 pub(crate) fn device_name(root: &Path) -> Result<String, String> {
     let board = board(root);
     let sensors = Sensors::at(root);
-    let others: Vec<Gpu> = sensors.gpus().into_iter().filter(|gpu| gpu.is_card(&sensors)).collect();
-    let mut cards = cards(root);
+    // In the Linux of Windows a library is asked, which may hang.
+    let patient = PatientSensors::within(sensors.clone(), LONGEST);
+    let (others, mut cards) = patient.ask("the drivers of GPUs", |sensors| {
+        let (nvidia, others): (Vec<Gpu>, Vec<Gpu>) =
+            sensors.gpus().into_iter().partition(Gpu::is_nvidia);
+        if nvidia.is_empty()
+            && let Some(why) = sensors.unlisted_cards()
+        {
+            return Err(format!("the cards of this machine are not known: {why}; name the device"));
+        }
+        let others: Vec<Gpu> = others.into_iter().filter(|gpu| gpu.is_card(sensors)).collect();
+        Ok((others, nvidia.into_iter().map(|gpu| gpu.model).collect::<Vec<_>>()))
+    })?;
     cards.extend(others.iter().map(|gpu| gpu.model.clone()));
     cards.sort();
     cards.dedup();
@@ -104,7 +120,7 @@ fn known(name: &str) -> Result<String, String> {
 /// Memory of a card that CUDA's driver lists on this machine [B].
 fn by_cuda(root: &Path, name: &str) -> Option<f64> {
     // A copy of another machine's files has no driver.
-    let listed = if root == Path::new("/") { gpus::listed() } else { Vec::new() };
+    let listed = if root == Hooks::sensors() { gpus::listed() } else { Vec::new() };
     listed.into_iter().find(|gpu| gpu.name == name)?.memory.map(Bytes::get)
 }
 
@@ -156,18 +172,6 @@ fn board(root: &Path) -> Option<String> {
         read("proc/device-tree/model").map(|text| text.trim_matches(['\0', '\n']).to_owned());
     let product = || read("sys/class/dmi/id/product_name").map(|text| text.trim().to_owned());
     tree.or_else(product).filter(|name| !name.is_empty())
-}
-
-/// Models of the cards of NVIDIA's driver, in the order of their names.
-fn cards(root: &Path) -> Vec<String> {
-    let Ok(folders) = fs::read_dir(root.join("proc/driver/nvidia/gpus")) else { return Vec::new() };
-    let model = |folder: fs::DirEntry| {
-        let text = fs::read_to_string(folder.path().join("information")).ok()?;
-        text.lines().find_map(|line| Some(line.strip_prefix("Model:")?.trim().to_owned()))
-    };
-    let mut models: Vec<String> = folders.flatten().filter_map(model).collect();
-    models.sort();
-    models
 }
 
 /// Name of the processor.

@@ -1,7 +1,6 @@
 //! The devices of this machine: their names in messages, and the one that a flag or an order asks for.
 
 use std::fmt;
-use std::path::Path;
 
 use calc_core::catalog;
 use calc_core::device::DeviceClass;
@@ -77,7 +76,7 @@ fn known_card(name: &str, memory: Option<Bytes>) -> Option<&'static calc_core::d
     let module = || catalog::device(name).ok().filter(|it| it.key == "gb10");
     let card = found.filter(|_| !is_part).or_else(module);
     card.or_else(|| {
-        let board = here::device_name(Path::new("/")).ok()?;
+        let board = here::device_name(&Hooks::sensors()).ok()?;
         let board = catalog::device(&board).ok()?;
         let is_of_board = name == "Orin" || name == "Xavier" || name.ends_with(" Thor");
         (board.class == DeviceClass::UnifiedGpu && is_of_board).then_some(board)

@@ -1,6 +1,6 @@
 //! The state that every request and session shares.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use protocol::ability::Abilities;
@@ -160,7 +160,7 @@ impl Daemon {
             server: keys.book().server,
             epoch: Hex(random()),
             devices: devices.iter().map(machine::name).collect(),
-            here: here::told(Path::new("/")),
+            here: here::told(&Hooks::sensors()),
             abilities: Abilities {
                 engines: attach::engines(),
                 own_state: config.has_own_state,

@@ -73,7 +73,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     reader.sensed();
     thread::sleep(SPAN);
     let first = reader.sensed();
-    has_power(&first, device)?;
+    has_power(&first, device, reader.unseen())?;
     let asked =
         Asked { device, others: "that are not about power; `ridgepoint telemetry` has all" };
     let answer = |sensed: &Sensed| chosen(sensed, &asked, |it| is_shown(it, sensed, device));
@@ -104,8 +104,8 @@ fn is_shown(sensor: &Sensor, all: &Sensed, device: Option<&Owner>) -> bool {
     sensor.is_of_rail() || (about && matches!(of, Some(Owner::Card(_))))
 }
 
-/// Fails with the first reason where nothing shows a power or an energy.
-fn has_power(sensed: &Sensed, device: Option<&Owner>) -> Result<(), Failure> {
+/// Fails with the first reason where nothing shows a power or an energy; `unseen` is the one why no card is listed.
+fn has_power(sensed: &Sensed, device: Option<&Owner>, unseen: Option<&str>) -> Result<(), Failure> {
     let mut shown = sensed.sensors.iter().filter(|it| is_shown(it, sensed, device));
     let is_meter = |it: &Sensor| {
         matches!(it.quantity, Quantity::Watts | Quantity::Joules) && !it.is_power_cap()
@@ -117,7 +117,7 @@ fn has_power(sensed: &Sensed, device: Option<&Owner>) -> Result<(), Failure> {
         let of = it.of.device.as_ref().map_or_else(|| it.source.clone(), ToString::to_string);
         Some(format!("{of}: {}", it.value.as_ref().err()?))
     };
-    let why = shown.find_map(said);
+    let why = shown.find_map(said).or_else(|| unseen.map(str::to_owned));
     let why = why.unwrap_or_else(|| "no graphics card and no rail with a meter is found".into());
     Err(Failure::NoDevice(format!("no power can be read: {why}")))
 }

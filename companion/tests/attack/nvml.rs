@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};
+use protocol::client::ClientMessage;
 use protocol::job::{JobEvent, JobSpec, JobState};
 use protocol::server::ServerMessage;
 use serde_json::{Value, json};
@@ -36,6 +37,20 @@ fn setup(machine: &Folder, libraries: &str) -> Setup {
     let mut setup = hooked(json!({ "quick_plan": 15, "sensors": root, "gives": given }));
     setup.flags.extend(["--cuda-libs".to_owned(), libraries.to_owned()]);
     setup
+}
+
+/// The folder of the library of tests alone, steered by these words.
+fn meter(machine: &Folder, words: &str) -> String {
+    let libraries = machine.path("nvml");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/cuda/cpu/build-nvml.sh");
+    let built = Command::new(script).arg(&libraries).status().expect("a shell");
+    assert!(built.success(), "gcc is installed and compiles the library of tests");
+    fs::write(format!("{libraries}/fake_nvml"), words).expect("ours");
+    // The daemon may be of another user, and the library writes its starts and ends.
+    fs::write(format!("{libraries}/fake_nvml_calls"), "").expect("ours");
+    let open = Command::new("chmod").args(["-R", "a+rwX", &libraries]).status();
+    assert!(open.expect("chmod").success());
+    libraries
 }
 
 fn measured(client: &mut Client) -> BenchRecord {
@@ -146,13 +161,7 @@ fn reading(daemon: &Daemon, name: &str) -> Value {
 #[test]
 fn a_question_to_nvml_that_is_never_answered_stops_no_other_sensor_and_no_job() {
     let machine = machine();
-    let libraries = machine.path("nvml");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/cuda/cpu/build-nvml.sh");
-    let built = Command::new(script).arg(&libraries).status().expect("a shell");
-    assert!(built.success(), "gcc is installed and compiles the library of tests");
-    fs::write(format!("{libraries}/fake_nvml"), "hangs_at=30").expect("ours");
-    let readable = Command::new("chmod").args(["-R", "a+rX", &libraries]).status();
-    assert!(readable.expect("chmod").success());
+    let libraries = meter(&machine, "hangs_at=30");
     let daemon = Daemon::start(&setup(&machine, &libraries));
     let silent = format!("no answer from nvidia@{ADDRESS} for ");
     let (begin, mut heard) = (Instant::now(), 0);
@@ -182,4 +191,97 @@ fn a_question_to_nvml_that_is_never_answered_stops_no_other_sensor_and_no_job() 
     assert_eq!(client.end_of(accepted.job).0, JobState::Done);
     let (code, _) = daemon.end_by("-TERM");
     assert_eq!(code, Some(0), "the silent library holds up no end");
+}
+
+/// Waits until the library was started and ended so often.
+fn called(libraries: &str, expected: &[&str]) {
+    let begin = Instant::now();
+    loop {
+        let calls = fs::read_to_string(format!("{libraries}/fake_nvml_calls")).expect("ours");
+        if calls.lines().eq(expected.iter().copied()) {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{calls:?}, not {expected:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_idle_daemon_has_nvml_closed_and_a_card_that_sleeps_stays_asleep() {
+    let machine = machine();
+    let libraries = meter(&machine, "calls,xid=31");
+    let mut setup = setup(&machine, &libraries);
+    let ms = 700;
+    let idle = Duration::from_millis(ms);
+    setup.hooks.as_mut().expect("hooks")["meter_idle_ms"] = json!(ms);
+    let daemon = Daemon::start(&setup);
+    // Neither pairing nor the page is a question about the card.
+    let (mut client, _) = daemon.paired();
+    daemon.get("/");
+    thread::sleep(idle);
+    called(&libraries, &[]);
+
+    let watts = |daemon: &Daemon| {
+        let begin = Instant::now();
+        // The first reading may be late.
+        while !reading(daemon, "gpu_power_watt")["value"].is_f64() {
+            assert!(begin.elapsed() < PATIENCE, "no power");
+        }
+    };
+    watts(&daemon);
+    assert_eq!(reading(&daemon, "gpu_last_xid")["value"], 31.0);
+    called(&libraries, &["init", "shutdown"]);
+
+    // The error was told to the process once, and stays known when the library is opened anew.
+    watts(&daemon);
+    let xid = reading(&daemon, "gpu_last_xid");
+    assert_eq!(xid["value"], 31.0, "{xid}");
+    called(&libraries, &["init", "shutdown", "init", "shutdown"]);
+
+    // A subscriber keeps it open, and its end closes it.
+    client.ask(ClientMessage::SubscribeTelemetry { hz: 10.0 });
+    thread::sleep(3 * idle);
+    let open = ["init", "shutdown", "init", "shutdown", "init"];
+    called(&libraries, &open);
+    client.ask(ClientMessage::UnsubscribeTelemetry {});
+    let closed = [&open[..], &["shutdown"]].concat();
+    called(&libraries, &closed);
+
+    // Metrics of a card that sleeps open nothing.
+    let state = format!("machine/sys/bus/pci/devices/{ADDRESS}/power/runtime_status");
+    machine.file(&state, "suspended\n");
+    let begin = Instant::now();
+    while begin.elapsed() < 2 * idle {
+        daemon.get("/metrics");
+    }
+    called(&libraries, &closed);
+    let why = reading(&daemon, "gpu_power_watt");
+    assert!(why["reason"].as_str().is_some_and(|it| it.starts_with("it sleeps")), "{why}");
+}
+
+/// The Linux of Windows lists no card in `/proc`, and the daemon knows it by the library.
+#[test]
+fn a_daemon_in_the_linux_of_windows_has_the_readings_of_the_card() {
+    let machine = Folder::new();
+    machine.file("machine/usr/lib/wsl/lib/libnvidia-ml.so.1", "");
+    machine.file("machine/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n");
+    let libraries = emulated_gpu(&machine);
+    fs::write(format!("{libraries}/fake_nvml"), "bus=10").expect("ours");
+    let daemon = Daemon::start(&setup(&machine, &libraries));
+    let begin = Instant::now();
+    let power = loop {
+        let power = reading(&daemon, "gpu_utilization_ratio");
+        if power["value"].is_f64() {
+            break power;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{power}");
+    };
+    assert_eq!(power["device"], "cuda:0", "{power}");
+    let metrics = daemon.get("/metrics").body;
+    let line = metrics.lines().find(|line| line.starts_with("DCGM_FI_DEV_POWER_USAGE{gpu=\"0\""));
+    let line = line.unwrap_or_else(|| panic!("{metrics}"));
+    assert!(line.ends_with("} 195") && line.contains("00000000:0A:00.0"), "{line}");
+    let (mut client, _) = daemon.paired();
+    let record = measured(&mut client);
+    assert!((number(&record, "power_w") - 200.0).abs() < 20.0, "{record:?}");
 }

@@ -48,3 +48,17 @@ fn a_second_device_is_measured_by_its_name() {
         assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn the_points_before_a_failure_of_the_device_are_printed() {
+    let words = "bench flops --device fake:0 --iterations 40 --warm-up 0 -o json";
+    // Each point has about 40 calls of 20 ms.
+    let ended = with_device("time_us=20000,gone_from=60", words);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("fake:0 (scripted device): it is gone"), "{}", ended.stderr);
+    let records: Vec<Value> = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+    assert_eq!(records.len(), 1, "{}", ended.stdout);
+    // Without any point there is nothing on stdout.
+    let none = with_device("time_us=20000,gone_from=3", words);
+    assert_eq!((none.code, &*none.stdout), (Some(3), ""));
+}

@@ -3,6 +3,7 @@
 
 mod power;
 mod records;
+mod wsl;
 
 use std::process::Command;
 
@@ -104,7 +105,7 @@ fn a_card_has_each_reading_with_its_function() {
         ("gpu_memory_total_byte", 80e9, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_memory_reserved_byte", 5e8, "NVML, nvmlDeviceGetMemoryInfo"),
         ("gpu_throttle_reasons", 0.0, "NVML, nvmlDeviceGetCurrentClocksThrottleReasons: none"),
-        ("gpu_last_xid", 0.0, "NVML, events of Xid errors since this process listens: none"),
+        ("gpu_last_xid", 0.0, "NVML, events of Xid errors while this process listens: none"),
         ("gpu_other_processes", 0.0, "NVML, other processes that compute: none"),
         ("gpu_other_processes_memory_byte", 0.0, "NVML, other processes that compute: none"),
     ] {
@@ -291,4 +292,25 @@ fn doctor_names_the_meter_of_a_card_or_what_it_lacks() {
     assert!(state != "ok" && why.contains("have different versions"), "{state} {why}");
     let (state, why) = found("hangs_at=6");
     assert!(state != "ok" && why.contains("no answer from"), "{state} {why}");
+}
+
+#[test]
+fn doctor_names_the_version_of_the_driver_and_of_its_cuda() {
+    let machine = Machine::h100();
+    let state = machine.folder.path("state");
+    let found = |library: &str| {
+        let ended = machine.run(library, &["doctor", "--state", &state, "-o", "json"]);
+        let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("JSON");
+        let row = rows.into_iter().find(|row| row["what"] == "GPU driver")?;
+        Some((row["state"] == "ok", row["found"].as_str().expect("text").to_owned()))
+    };
+    let both = "NVIDIA 580.65.06; latest version of CUDA that it has: CUDA 13.0";
+    assert_eq!(found(""), Some((true, both.to_owned())));
+    let (is_good, why) = found("mismatch").expect("a row");
+    assert!(!is_good && why.contains("its version of CUDA is not known: NVML and"), "{why}");
+    machine.folder.file("machine/sys/module/nvidia/version", "580.65.06\n");
+    let (is_good, by_module) = found("mismatch").expect("a row");
+    assert!(is_good && by_module.starts_with("NVIDIA 580.65.06; its version"), "{by_module}");
+    std::fs::remove_dir_all(machine.folder.path("machine/proc/driver")).expect("ours");
+    assert_eq!(found(""), None, "no card of NVIDIA");
 }

@@ -10,6 +10,7 @@
 //   lt_best=N       algorithms other than the Nth take somewhat longer
 //   lt_hiccup=N     the Nth product by that one takes very long
 //   lt_gives_up=N   the Nth algorithm does not run any more after another one ran
+//   lt_no_graph=N   no algorithm for N tokens runs in a graph, that is, while it is timed, and the GPU works on
 //   lt_wide=N       bytes of the attributes of an algorithm (4)
 //
 // A copy of it by the name of version 13 has that version, and like CUDA 13 no algorithm for architectures before 7.5, where it starts.
@@ -25,13 +26,14 @@
 
 extern "C" int emulated_start(void *stream, const std::function<void()> *work);
 extern "C" int emulated_has(uint64_t address, size_t bytes);
+extern "C" int emulated_captures(void *stream);
 extern "C" long long emulated_word(const char *name, long long otherwise);
 
 namespace {
 
 typedef int Status;
 
-constexpr Status SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15;
+constexpr Status SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, EXECUTION_FAILED = 13, INTERNAL_ERROR = 14, NOT_SUPPORTED = 15;
 constexpr int R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_8F_E4M3 = 28;
 constexpr int COMPUTE_32F = 68, COMPUTE_32I = 72, COMPUTE_32F_FAST_TF32 = 77;
 /// Algorithms of each product, the last one with two parts of each sum in the workspace.
@@ -311,6 +313,7 @@ LT Status cublasLtMatmul(void *handle, const Product *product, const void *alpha
     const long long number = (long long)(algorithm->number);
     if (number < emulated_word("lt_refuses", 0)) return NOT_SUPPORTED;
     if (const Status told = Status(emulated_word("lt_status", 0))) return told;
+    if (emulated_captures(stream) && (long long)d->columns == emulated_word("lt_no_graph", -1)) return INTERNAL_ERROR;
     static long long last = -1;
     static bool has_begun = false, has_ended = false;
     if (number == emulated_word("lt_gives_up", -1)) {

@@ -288,6 +288,9 @@ CUDA emulated_start(Stream *stream, const std::function<void()> *work) {
     return start(stream, Call{"", {}, {}, 0, {}, *work});
 }
 
+/// Whether what is started becomes a part of a graph.
+CUDA emulated_captures(Stream *stream) { return stream && stream->captured; }
+
 /// Whether a device has memory of so many bytes from an address on.
 CUDA emulated_has(Address address, size_t bytes) {
     const auto after = sizes.upper_bound(address);

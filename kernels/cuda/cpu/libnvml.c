@@ -19,6 +19,8 @@
 //   step=N          the counter of energy advances every N ms alone (it does at every question)
 //   burst=N         every N ms the power of now falls to a quarter, or rises again; the counter does not see it
 //   cold_memory     the thermometer of the memory shows 0
+//   bus=N           the card is on bus N of PCI (1), by which a list of all cards names it
+//   calls           each start and end of the library is a line of the file fake_nvml_calls beside it
 //   heat_at=N       the Nth question about reasons, and no other one, has heat as its answer
 //
 // Built with OLD_DRIVER, the library lacks the functions of drivers since 510. A function that is missing is a missing symbol.
@@ -38,21 +40,28 @@ typedef unsigned long long u64;
 typedef struct { unsigned field, scope; long long at, latency; int type, result; union { double real; unsigned small; u64 large; } value; } Field;
 typedef struct { unsigned version; u64 total, reserved, free, used; } Memory;
 typedef struct { unsigned id; u64 bytes; unsigned instance, compute_instance; } Process;
+typedef struct { char old_address[16]; unsigned domain, bus, device, number, board; char address[32]; } Pci;
 typedef struct { void *device; u64 type, data; unsigned instance, compute_instance; } Event;
 
 static int card; // Its address is the handle.
 static int questions, is_lost, xids_told;
 
+// The file of a name beside the library.
+static FILE *beside(const char *name, const char *mode) {
+    Dl_info own;
+    char path[4096];
+    if (!dladdr(&card, &own) || !strrchr(own.dli_fname, '/')) return NULL;
+    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(own.dli_fname, '/') - own.dli_fname), own.dli_fname, name);
+    return fopen(path, mode);
+}
+
 static void told(char *words, size_t size) {
     const char *variable = getenv("FAKE_NVML");
-    Dl_info own;
     words[0] = 0;
     if (variable) {
         snprintf(words, size, "%s", variable);
-    } else if (dladdr(&card, &own) && strrchr(own.dli_fname, '/')) {
-        char path[4096];
-        snprintf(path, sizeof path, "%.*s/fake_nvml", (int)(strrchr(own.dli_fname, '/') - own.dli_fname), own.dli_fname);
-        FILE *file = fopen(path, "r");
+    } else {
+        FILE *file = beside("fake_nvml", "r");
         if (file && !fgets(words, (int)size, file)) words[0] = 0;
         if (file) fclose(file);
     }
@@ -101,15 +110,62 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-NVML nvmlInit_v2(void) {
-    if (is("mismatch")) return MISMATCH;
-    return is("unloaded") ? UNLOADED : SUCCESS;
+static void called(const char *what) {
+    FILE *file = is("calls") ? beside("fake_nvml_calls", "a") : NULL;
+    if (!file) return;
+    fprintf(file, "%s\n", what);
+    fclose(file);
 }
 
-NVML nvmlShutdown(void) { return SUCCESS; }
+NVML nvmlInit_v2(void) {
+    if (is("mismatch")) return MISMATCH;
+    if (is("unloaded")) return UNLOADED;
+    called("init");
+    return SUCCESS;
+}
+
+NVML nvmlShutdown(void) {
+    called("shutdown");
+    return SUCCESS;
+}
 
 NVML nvmlSystemGetDriverVersion(char *text, unsigned size) {
     snprintf(text, size, "%s", "580.65.06");
+    return SUCCESS;
+}
+
+NVML nvmlSystemGetCudaDriverVersion_v2(int *version) {
+    *version = 13000;
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetCount_v2(unsigned *count) {
+    const int result = asked();
+    *count = !is("none");
+    return result;
+}
+
+NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
+    *device = &card;
+    return index == 0 ? asked() : INVALID;
+}
+
+NVML nvmlDeviceGetPciInfo_v3(void *device, Pci *pci) {
+    (void)device;
+    pci->bus = (unsigned)word("bus", 1);
+    snprintf(pci->address, sizeof pci->address, "00000000:%02X:00.0", pci->bus);
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetName(void *device, char *text, unsigned size) {
+    (void)device;
+    snprintf(text, size, "%s", "NVIDIA GeForce RTX 4090");
+    return SUCCESS;
+}
+
+NVML nvmlDeviceGetUUID(void *device, char *text, unsigned size) {
+    (void)device;
+    snprintf(text, size, "%s", "GPU-1");
     return SUCCESS;
 }
 

@@ -13,6 +13,7 @@ use calc_core::units::Bytes;
 use super::call::Call;
 use super::call::streams::clock;
 use super::cublaslt::{Candidate, Product};
+use super::errors::of_this_work;
 use super::gpu::{Gpu, Memory};
 use super::problem::{CallBuffer, Problem};
 use crate::backend::{Check, Cost, Fault, Task};
@@ -194,6 +195,86 @@ impl CudaTask {
         Ok(())
     }
 
+    /// The failure of a call is the failure of this work alone where the GPU works on: a library may fail for the first time while it is timed. A
+    /// GPU that failed says so again.
+    fn of_this_work<T>(&mut self, found: Result<T, Fault>) -> Result<T, Fault> {
+        if let Err(Fault::Device(_)) = &found {
+            self.is_running = false;
+            self.gpu.synchronize()?;
+        }
+        found.map_err(of_this_work)
+    }
+
+    /// Starts the calls of a window, as graphs where it has whole turns.
+    fn start_window(&mut self, first: u64, calls: u64) -> Result<(), Fault> {
+        if !first.is_multiple_of(self.sets) || !calls.is_multiple_of(self.sets) {
+            return (first..first + calls).try_for_each(|iteration| {
+                self.begin()?;
+                self.start(iteration)
+            });
+        }
+        let longest = (LONGEST_GRAPH / self.sets).max(1) * self.sets;
+        let lengths = [longest, calls % longest];
+        let mut left = calls;
+        // Graphs are made before the window begins, and show how long their start takes the host.
+        for length in lengths.into_iter().filter(|length| *length > 0 && *length <= calls) {
+            if !self.has_graph(length) {
+                self.launch_graph(length)?;
+                self.gpu.synchronize()?;
+                let start = Instant::now();
+                self.launch_graph(length)?;
+                let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                self.wait = took.saturating_mul(3).clamp(LEAD.0, LEAD.1);
+            }
+        }
+        self.gpu.synchronize()?;
+        self.begin()?;
+        while left > 0 {
+            let length = left.min(longest);
+            self.launch_graph(length)?;
+            left -= length;
+        }
+        Ok(())
+    }
+
+    /// Waits for all calls, and keeps the time of the window that they were of.
+    fn end_window(&mut self) -> Result<(), Fault> {
+        self.gpu.record(&self.end)?;
+        self.gpu.synchronize()?;
+        if std::mem::take(&mut self.is_running) {
+            let ticks = self.gpu.nanoseconds(&self.begin, &self.end)?;
+            self.span = Some(DeviceSpan {
+                ticks,
+                empty_ticks: self.empty,
+                ticks_per_second: TICKS_PER_SECOND,
+                cores_hz: self.lead.cores_hz(&self.gpu)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Compares the results of a call on each set with those of the reference.
+    fn compare(&self) -> Result<Check, Fault> {
+        Check::worst_of(self.problem.tolerance, self.sets, |which| {
+            self.fill(which, |buffer| buffer.is_written)?;
+            self.start(which)?;
+            self.gpu.synchronize()?;
+            let written = self.problem.buffers.iter().zip(&self.memory);
+            let written = written.filter(|(buffer, _)| buffer.is_written);
+            let read = written.map(|(buffer, (memory, step))| match &buffer.parts {
+                None => self.gpu.read(memory, which * step, buffer.bytes),
+                Some(parts) => {
+                    let read = parts.iter().map(|part| {
+                        self.gpu.read(memory, which * step + part.start, part.end - part.start)
+                    });
+                    Ok(read.collect::<Result<Vec<Vec<u8>>, Fault>>()?.concat())
+                }
+            });
+            let written: Vec<Vec<u8>> = read.collect::<Result<_, Fault>>()?;
+            Ok((self.problem.error)(which, &written))
+        })
+    }
+
     fn has_graph(&self, calls: u64) -> bool {
         self.graphs.iter().any(|(of, _)| *of == calls)
     }
@@ -238,8 +319,8 @@ impl Task for CudaTask {
     }
 
     fn run(&mut self, iteration: u64) -> Result<(), Fault> {
-        self.begin()?;
-        self.start(iteration)
+        let found = self.begin().and_then(|()| self.start(iteration));
+        self.of_this_work(found)
     }
 
     /// Whole turns through the sets, so that each window begins with the first one.
@@ -248,46 +329,13 @@ impl Task for CudaTask {
     }
 
     fn run_window(&mut self, first: u64, calls: u64) -> Result<(), Fault> {
-        if !first.is_multiple_of(self.sets) || !calls.is_multiple_of(self.sets) {
-            return (first..first + calls).try_for_each(|iteration| self.run(iteration));
-        }
-        let longest = (LONGEST_GRAPH / self.sets).max(1) * self.sets;
-        let lengths = [longest, calls % longest];
-        let mut left = calls;
-        // Graphs are made before the window begins, and show how long their start takes the host.
-        for length in lengths.into_iter().filter(|length| *length > 0 && *length <= calls) {
-            if !self.has_graph(length) {
-                self.launch_graph(length)?;
-                self.gpu.synchronize()?;
-                let start = Instant::now();
-                self.launch_graph(length)?;
-                let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                self.wait = took.saturating_mul(3).clamp(LEAD.0, LEAD.1);
-            }
-        }
-        self.gpu.synchronize()?;
-        self.begin()?;
-        while left > 0 {
-            let length = left.min(longest);
-            self.launch_graph(length)?;
-            left -= length;
-        }
-        Ok(())
+        let found = self.start_window(first, calls);
+        self.of_this_work(found)
     }
 
     fn synchronize(&mut self) -> Result<(), Fault> {
-        self.gpu.record(&self.end)?;
-        self.gpu.synchronize()?;
-        if std::mem::take(&mut self.is_running) {
-            let ticks = self.gpu.nanoseconds(&self.begin, &self.end)?;
-            self.span = Some(DeviceSpan {
-                ticks,
-                empty_ticks: self.empty,
-                ticks_per_second: TICKS_PER_SECOND,
-                cores_hz: self.lead.cores_hz(&self.gpu)?,
-            });
-        }
-        Ok(())
+        let found = self.end_window();
+        self.of_this_work(found)
     }
 
     fn ticks_per_second(&self) -> Option<f64> {
@@ -300,24 +348,8 @@ impl Task for CudaTask {
     }
 
     fn check(&mut self) -> Result<Check, Fault> {
-        Check::worst_of(self.problem.tolerance, self.sets, |which| {
-            self.fill(which, |buffer| buffer.is_written)?;
-            self.start(which)?;
-            self.gpu.synchronize()?;
-            let written = self.problem.buffers.iter().zip(&self.memory);
-            let written = written.filter(|(buffer, _)| buffer.is_written);
-            let read = written.map(|(buffer, (memory, step))| match &buffer.parts {
-                None => self.gpu.read(memory, which * step, buffer.bytes),
-                Some(parts) => {
-                    let read = parts.iter().map(|part| {
-                        self.gpu.read(memory, which * step + part.start, part.end - part.start)
-                    });
-                    Ok(read.collect::<Result<Vec<Vec<u8>>, Fault>>()?.concat())
-                }
-            });
-            let written: Vec<Vec<u8>> = read.collect::<Result<_, Fault>>()?;
-            Ok((self.problem.error)(which, &written))
-        })
+        let found = self.compare();
+        self.of_this_work(found)
     }
 
     fn cost(&self) -> Cost {

@@ -11,11 +11,12 @@ use kernels::measure::{Stage, Stopped};
 
 use super::{SHORT, gpu, in_a_process, libraries, timed, work};
 
-pub(super) const CASES: [(&str, fn()); 9] = [
+pub(super) const CASES: [(&str, fn()); 10] = [
     ("versions", versions),
     ("every element", every_element),
     ("chosen", chosen),
     ("refused", refused),
+    ("refused while timed", refused_while_timed),
     ("impossible sizes", impossible_sizes),
     ("old tensor cores", old_tensor_cores),
     ("no library", no_library),
@@ -88,6 +89,21 @@ fn refused() {
     assert!(why.contains(&expected), "{why}");
     // Its kernels of its own run as before.
     assert!(timed(&mut gpu, super::product()).unwrap().check.passed());
+}
+
+/// A product that fails for the first time while it is timed is left out, and the ones around it are measured.
+fn refused_while_timed() {
+    let mut gpu = gpu();
+    for (m, is_refused) in [(8, false), (9, true), (10, false)] {
+        let found = timed(&mut gpu, product(Element::Fp16, m, 32, 32));
+        match found {
+            Ok(outcome) => assert!(!is_refused && outcome.check.passed(), "{m}"),
+            Err(Stopped::Failed(Fault::Refused(why))) => {
+                assert!(is_refused && why.contains("it failed inside (status 14)"), "{m}: {why}");
+            }
+            Err(other) => panic!("{m}: {other:?}"),
+        }
+    }
 }
 
 /// The version of the library that multiplies.
@@ -213,6 +229,7 @@ fn what_the_library_lacks_is_said() {
     // All algorithms fail, and the GPU works: the product is left out.
     refused("lt_status=13", own, "cuBLASLt 12.9.1: its kernel failed (status 13)");
     refused("lt_status=14", own, "cuBLASLt 12.9.1: it failed inside (status 14)");
+    in_a_process("refused while timed", "lt_no_graph=9", Some(own), &[]);
     refused("lt_fails", own, "cuBLASLt 12.9.1: it cannot start on this GPU (status 1)");
     refused("lt=130000", own, "cuBLASLt 13.0.0 needs a driver of CUDA 13, and this one has 12");
     let old = library_without("cublasLtMatmulAlgoGetHeuristic");

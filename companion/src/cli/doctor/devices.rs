@@ -1,6 +1,7 @@
 //! The rows of `doctor` about devices: those that can be measured, the libraries of GPUs, and the meters of graphics cards.
 
 use std::thread;
+use std::time::Duration;
 
 use kernels::cuda::facts::{Absent, Facts};
 use kernels::cuda::libraries::{self, Library};
@@ -10,8 +11,12 @@ use kernels::devices::Device;
 use super::{Finding, good, less};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
+use crate::measure::sensors::PatientSensors;
 use crate::measure::{gpus, machine};
 use crate::telemetry::{Owner, Quantity, SPAN, Sensor, SensorReader};
+
+/// Longest wait for the driver of a card.
+const WAIT: Duration = Duration::from_secs(3);
 
 /// The devices that can be measured, each with what `--device` takes.
 pub(super) fn devices(hooks: &Hooks) -> Vec<Finding> {
@@ -54,6 +59,35 @@ pub(super) fn gpus() -> Finding {
     };
     let all: Vec<String> = found.iter().map(said).collect();
     good("GPUs", format!("{}, by {}", all.join("; "), library(Library::Driver).unwrap_or_default()))
+}
+
+/// The version of NVIDIA's driver, and the latest version of CUDA that it has; `None` where no card of NVIDIA is.
+pub(super) fn gpu_driver() -> Option<Finding> {
+    let what = "GPU driver";
+    let sensors = PatientSensors::here(WAIT);
+    sensors.open_libraries();
+    let found = sensors.ask("the driver of NVIDIA", |sensors| {
+        let all = sensors.gpus();
+        let gpu = all.iter().find(|gpu| gpu.is_nvidia());
+        Ok(gpu.map(|gpu| (gpu.driver_version(sensors), sensors.cuda_of_driver())))
+    });
+    let fix = "follow the message: records have no version of the driver without it";
+    let (version, cuda) = match found {
+        Ok(found) => found?,
+        Err(why) => return Some(less(what, why, fix)),
+    };
+    let listed = kernels::devices::gpus().unwrap_or_default();
+    let by_cuda = || listed.first().map(Facts::driver);
+    let cuda = cuda.map(|(major, minor)| format!("CUDA {major}.{minor}"));
+    let cuda = cuda.or_else(|why| by_cuda().ok_or(why));
+    let latest = match &cuda {
+        Ok(cuda) => format!("latest version of CUDA that it has: {cuda}"),
+        Err(why) => format!("its version of CUDA is not known: {why}"),
+    };
+    Some(match version {
+        Ok(version) => good(what, format!("NVIDIA {version}; {latest}")),
+        Err(why) => less(what, format!("{why}; {latest}"), fix),
+    })
 }
 
 /// NVRTC, which a build without kernels for a GPU needs.
@@ -128,7 +162,10 @@ pub(super) fn gpu_power() -> Finding {
     });
     let said = said.collect::<Vec<_>>().join("; ");
     match all.iter().all(|(_, found)| found.is_ok()) {
-        true if said.is_empty() => good("GPU power", "no graphics card"),
+        true if said.is_empty() => match reader.unseen() {
+            Some(why) => less("GPU power", why, "follow the message"),
+            None => good("GPU power", "no graphics card"),
+        },
         true => good("GPU power", said),
         false => {
             less("GPU power", said, "follow the message: energy on this card is null without it")

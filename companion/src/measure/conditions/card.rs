@@ -149,12 +149,8 @@ impl WatchedCard {
 
     /// Version of its driver.
     pub(super) fn driver(&self, sensors: &PatientSensors) -> Reading<String> {
-        match self.gpu.clone() {
-            Ok(gpu) => sensors.ask(&gpu.name.clone(), move |sensors| gpu.driver_version(sensors)),
-            Err(why) => {
-                sensors.ask("NVML", move |sensors| sensors.wsl_driver().unwrap_or(Err(why)))
-            }
-        }
+        let gpu = self.gpu.clone()?;
+        sensors.ask(&gpu.name.clone(), move |sensors| gpu.driver_version(sensors))
     }
 
     /// Clocks of the whole card or of its first part.

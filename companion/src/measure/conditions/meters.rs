@@ -10,14 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::sensors::{Gpu, PatientSensors, Reading, SLEEPS};
+use super::super::steps::SPACING;
 pub(super) use comparison::Difference;
 use comparison::MeterComparison;
-pub(super) use run::CardRun;
+pub(crate) use run::CardRun;
 
-/// Time between two readings of the counter, which says when it advanced.
-const SPACING: Duration = Duration::from_millis(10);
 /// Time between two readings of everything else, and of the first one after the begin: the load has started by then.
 const ALL_SPACING: Duration = Duration::from_millis(100);
+/// Time between two readings of the counter, as a share of the time since the begin: the error by its steps is about as large.
+const SHARE: u32 = 100;
 const FIRST: Duration = Duration::from_millis(10);
 
 /// The cards that this process follows, by name, so that short measurements that follow each other share a comparison of meters.
@@ -25,7 +26,7 @@ static FOLLOWED: Mutex<BTreeMap<String, Arc<Follower>>> = Mutex::new(BTreeMap::n
 
 /// A card with the thread that reads it.
 #[derive(Debug, Default)]
-pub(super) struct Follower {
+pub(crate) struct Follower {
     state: Mutex<State>,
     /// Tells the thread that samples begin.
     begins: Condvar,
@@ -35,6 +36,8 @@ pub(super) struct Follower {
 struct State {
     /// The samples that are being taken; the card is not asked where there are none.
     run: Option<CardRun>,
+    /// Whether the counter alone is read.
+    counts: bool,
     comparison: MeterComparison,
 }
 
@@ -42,7 +45,7 @@ struct State {
 ///
 /// # Errors
 /// A card whose driver has no such readings, that does not answer, or that sleeps: a question would wake it up.
-pub(super) fn follow(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Follower>> {
+pub(crate) fn follow(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Follower>> {
     let mut all = locked(&FOLLOWED);
     if let Some(known) = all.get(&gpu.name) {
         return Ok(Arc::clone(known));
@@ -63,16 +66,30 @@ pub(super) fn follow(sensors: &PatientSensors, gpu: &Gpu) -> Reading<Arc<Followe
 impl Follower {
     /// The samples begin now.
     pub(super) fn begin(&self) {
-        locked(&self.state).run = Some(CardRun::new(Instant::now()));
+        self.begin_with(false);
+    }
+
+    /// A time begins of which the counter alone is read.
+    pub(crate) fn begin_counting(&self) {
+        self.begin_with(true);
+    }
+
+    fn begin_with(&self, counts: bool) {
+        let mut state = locked(&self.state);
+        state.counts = counts;
+        state.run = Some(CardRun::new(Instant::now()));
+        drop(state);
         self.begins.notify_one();
     }
 
     /// The samples have ended: what was read while they were taken.
-    pub(super) fn end(&self) -> Option<CardRun> {
+    pub(crate) fn end(&self) -> Option<CardRun> {
         let mut state = locked(&self.state);
         let mut run = state.run.take()?;
         run.end(Instant::now());
-        state.comparison.add(&run);
+        if !state.counts {
+            state.comparison.add(&run);
+        }
         Some(run)
     }
 
@@ -89,6 +106,7 @@ impl Follower {
                 drop(self.begins.wait(state));
                 continue;
             };
+            let counts = state.counts;
             drop(state);
             let asked = Instant::now();
             // Another run has its own first reading.
@@ -96,7 +114,7 @@ impl Follower {
                 Some((of, due)) if of == began => due,
                 _ => began + FIRST,
             };
-            if asked >= due {
+            if asked >= due && !counts {
                 next = Some((began, asked + ALL_SPACING));
                 let found = gpu.sample();
                 state = locked(&self.state);
@@ -111,12 +129,44 @@ impl Follower {
                     run.count(asked, Instant::now(), &found);
                 }
             }
-            drop(state);
-            thread::sleep(SPACING);
+            // The next samples may begin meanwhile.
+            drop(self.begins.wait_timeout(state, spacing(began.elapsed())));
         }
     }
 }
 
+/// Time until the next reading of the counter, by the time since the begin.
+fn spacing(passed: Duration) -> Duration {
+    (passed / SHARE).clamp(SPACING, ALL_SPACING)
+}
+
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Readings in so many seconds, and the largest time to the next one as a share of the time since the begin after 1 s.
+    fn readings(seconds: u64) -> (u32, f64) {
+        let (mut passed, mut number, mut most) = (Duration::ZERO, 0, 0.0_f64);
+        while passed < Duration::from_secs(seconds) {
+            let next = spacing(passed);
+            if passed >= Duration::from_secs(1) {
+                most = most.max(next.as_secs_f64() / passed.as_secs_f64());
+            }
+            (passed, number) = (passed + next, number + 1);
+        }
+        (number, most)
+    }
+
+    #[test]
+    fn long_samples_are_read_seldom_and_their_error_stays_a_hundredth() {
+        assert_eq!(readings(1), (100, 0.0));
+        let (number, most) = readings(10);
+        assert!(number < 350, "1000 at 100 Hz: {number}");
+        assert!(most <= 0.0101, "{most}");
+        assert!(readings(100).0 < 350 + 900, "10 Hz after 10 s");
+    }
 }

@@ -55,7 +55,7 @@ impl PatientSensors {
         Self::within(sensors, Duration::from_secs(10))
     }
 
-    #[cfg(test)]
+    /// Some sensors, by threads of their own.
     pub(crate) fn within(sensors: Sensors, limit: Duration) -> Self {
         Self { sensors, limit, threads: Arc::default() }
     }

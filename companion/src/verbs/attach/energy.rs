@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use crate::measure::sensors::{Gpu, GpuQuantity, GpuReading, PatientSensors, Reading};
+use crate::measure::steps::{self, Count, MeanPower};
 
 /// A meter of the card at one reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,8 @@ pub(super) struct CardMeter {
     /// [J] or [W].
     value: f64,
     at: Instant,
+    /// The step of the counter of a card of NVIDIA after this reading.
+    step: Option<Reading<Count>>,
 }
 
 /// The only card of a machine at one reading.
@@ -27,21 +30,30 @@ pub(super) struct OnlyCard {
 impl OnlyCard {
     /// The card now; nothing is known without a card that is alone.
     pub(super) fn now(sensors: &PatientSensors) -> Self {
-        let readings = readings(sensors).unwrap_or_default();
+        let Some((gpu, readings)) = readings(sensors) else { return Self::default() };
         let all = readings.iter().filter(|it| it.quantity == GpuQuantity::ThrottleReasons);
         let mut reasons: Vec<String> = all.flat_map(|reading| reading.reasons.clone()).collect();
         reasons.sort_unstable();
         reasons.dedup();
-        Self { meter: CardMeter::among(&readings), reasons }
+        let mut meter = CardMeter::among(&readings);
+        if let Some(meter) = &mut meter
+            && meter.counts
+            && gpu.is_nvidia()
+        {
+            let of = format!("the counter of {}", gpu.name);
+            meter.step = Some(sensors.ask(&of, move |_| steps::next_step(|| gpu.counter())));
+        }
+        Self { meter, reasons }
     }
 }
 
-fn readings(sensors: &PatientSensors) -> Option<Vec<GpuReading>> {
+fn readings(sensors: &PatientSensors) -> Option<(Gpu, Vec<GpuReading>)> {
     sensors.open_libraries();
     let gpus = sensors.ask("the drivers of GPUs", |sensors| Ok(sensors.gpus())).ok()?;
     let [gpu]: [Gpu; 1] = gpus.try_into().ok()?;
-    let name = gpu.name.clone();
-    sensors.ask(&name, move |sensors| Ok(gpu.readings(sensors))).ok()
+    let asked = gpu.clone();
+    let found = sensors.ask(&gpu.name, move |sensors| Ok(asked.readings(sensors))).ok()?;
+    Some((gpu, found))
 }
 
 /// The card between two readings.
@@ -50,6 +62,8 @@ pub(super) struct CardPower {
     /// Mean power of the whole card [W].
     pub(super) watts: f64,
     pub(super) source: String,
+    /// Largest error by the steps of the counter, as a share; `None` where they are not known.
+    pub(super) error: Option<f64>,
 }
 
 impl CardMeter {
@@ -68,16 +82,21 @@ impl CardMeter {
             counts: quantity == GpuQuantity::Energy,
             value: reading.value.clone().ok()?,
             at: reading.at,
+            step: None,
         })
     }
 
     /// Mean power since an earlier reading.
     ///
     /// # Errors
-    /// A counter that does not advance, and another meter than before.
+    /// A counter that does not advance or is too coarse, and another meter than before.
     pub(super) fn since(&self, before: &Self) -> Reading<CardPower> {
         if self.source != before.source {
             return Err("another meter of the card answered".into());
+        }
+        if let (Some(before), Some(now)) = (&before.step, &self.step) {
+            let MeanPower { watts, error } = now.clone()?.power_since(&before.clone()?)?;
+            return Ok(CardPower { watts, source: self.source.clone(), error: Some(error) });
         }
         let seconds = self.at.saturating_duration_since(before.at).as_secs_f64();
         let watts = if self.counts {
@@ -86,7 +105,7 @@ impl CardMeter {
             f64::midpoint(self.value, before.value)
         };
         if watts > 0.0 && watts.is_finite() {
-            Ok(CardPower { watts, source: self.source.clone() })
+            Ok(CardPower { watts, source: self.source.clone(), error: None })
         } else {
             Err(format!("{} does not advance", self.source))
         }
@@ -109,6 +128,7 @@ mod tests {
             counts,
             value,
             at: begin + Duration::from_secs(seconds),
+            step: None,
         };
         let watts = |then: CardMeter, now: CardMeter| now.since(&then).map(|found| found.watts);
         assert_eq!(watts(meter(true, 50.0, 0), meter(true, 450.0, 2)), Ok(200.0));

@@ -131,6 +131,7 @@ impl Shown<'_> {
                 "kv_cache_usage_ratio": live.cache_usage,
                 "time_between_tokens_s": live.token_time,
                 "card_power_w": live.card.as_ref().map(|card| card.watts),
+                "card_power_error": live.card.as_ref().and_then(|card| card.error),
                 "card_power_source": live.card.as_ref().map(|card| &card.source),
                 "joule_per_token": live.joule_per_token(),
                 "drafted_token": live.drafts.map(|drafts| drafts.drafted),
@@ -204,7 +205,10 @@ fn live_rows(live: &Live, prompts: &str) -> Vec<LiveRow> {
     }
     if let (Some(joules), Some(card)) = (live.joule_per_token(), &live.card) {
         let watts = n::power(Watts::new(card.watts));
-        let source = format!("the whole card, {watts} in the mean, by {}", card.source);
+        let within = card.error.map_or_else(String::new, |error| {
+            format!(", within {} by the steps of the counter", n::percent(error))
+        });
+        let source = format!("the whole card, {watts} in the mean{within}, by {}", card.source);
         row("energy per token", Some(n::energy(Joules::new(joules))), source);
     }
     rows

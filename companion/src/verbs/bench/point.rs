@@ -28,12 +28,19 @@ pub(super) fn all(
     points: impl Fn(&dyn Backend) -> Vec<(Kernel, Cache)>,
 ) -> Result<(), Failure> {
     let expectation = Expectation::of(matches, &settings)?;
-    let mut records = records(settings, points)?;
-    for record in &mut records {
-        expectation.add(record);
+    let mut device = open(settings)?;
+    let points = points(&*device);
+    let mut records = Vec::new();
+    let measured = run(&mut *device, settings, &points, |mut record| {
+        expectation.add(&mut record);
+        records.push(record);
+        Ok(())
+    });
+    // A device that fails leaves the points before.
+    if measured.is_ok() || !records.is_empty() {
+        super::print(&records, matches)?;
     }
-    super::print(&records, matches)?;
-    complain(&records)
+    measured.and_then(|()| complain(&records))
 }
 
 /// Measures points and returns their records.

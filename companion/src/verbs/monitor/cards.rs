@@ -5,7 +5,7 @@ use report::number_text as n;
 use serde_json::{Map, Value, json};
 
 use super::statistic::Statistic;
-use crate::measure::sensors::{Gpu, PatientSensors, Reading};
+use crate::measure::sensors::{Gpu, MeterOf, PatientSensors, PowerMeter, Reading, Shows};
 use crate::telemetry::{CardReader, Owner, Sensor};
 
 /// Readings of a card that a run keeps: name in telemetry.
@@ -47,6 +47,14 @@ impl Cards {
             kept: Default::default(),
         };
         Self { all: gpus.iter().map(card).collect(), reader: CardReader::default(), gpus }
+    }
+
+    /// The card of NVIDIA whose counter of energy a meter is.
+    pub(super) fn counted_by(&self, meter: &PowerMeter) -> Option<&Gpu> {
+        let counts = matches!(meter.shows, Ok(Shows::Energy { .. }));
+        let is_its =
+            |gpu: &&Gpu| gpu.is_nvidia() && meter.of == MeterOf::Address(gpu.address.clone());
+        self.gpus.iter().find(is_its).filter(|_| counts)
     }
 
     /// Reads all cards once for nothing but their counters.

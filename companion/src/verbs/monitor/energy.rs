@@ -1,9 +1,16 @@
 //! Energy and power of each meter over a run, from its readings.
 
+use std::sync::Arc;
+
+use crate::measure::conditions::Follower;
 use crate::measure::sensors::{PowerMeter, Reading, Shows};
+use crate::measure::steps::MeanPower;
 
 /// Shorter windows have no power of their own: counters advance in steps of about a millisecond.
 const SHORTEST_WINDOW: f64 = 0.05;
+
+/// The reason why a sample has no power of a counter that advances by steps.
+const COARSE: &str = "the counter advances too seldom for the power of one sample; the other meter of the card has it";
 
 /// A meter over a run.
 #[derive(Debug, Clone)]
@@ -17,15 +24,21 @@ pub(super) struct Metered {
     last: Option<(f64, Shows)>,
     /// Time between the first and the last reading [s].
     seconds: f64,
+    /// The thread that sees the steps of a card's counter.
+    follower: Option<Arc<Follower>>,
+    /// Mean power between the steps that it saw.
+    by_steps: Option<Reading<MeanPower>>,
 }
 
 /// Energy and power of a meter over a whole run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct MeteredEnergy {
     pub(super) joules: f64,
     pub(super) mean_watts: f64,
-    /// `None` if the run was shorter than any window.
-    pub(super) most_watts: Option<f64>,
+    /// Largest power of a window, or why there is none.
+    pub(super) most_watts: Reading<f64>,
+    /// Largest error by the steps of the counter, as a share; `None` where they are not known.
+    pub(super) error: Option<f64>,
 }
 
 impl Metered {
@@ -37,7 +50,22 @@ impl Metered {
             most: None,
             last: None,
             seconds: 0.0,
+            follower: None,
+            by_steps: None,
         }
+    }
+
+    /// Has the steps of its counter seen by this thread from now on.
+    pub(super) fn count_steps(&mut self, follower: Arc<Follower>) {
+        follower.begin_counting();
+        self.follower = Some(follower);
+    }
+
+    /// The run has ended.
+    pub(super) fn end(&mut self) {
+        let Some(follower) = &self.follower else { return };
+        let unread = || Err("the counter was not read while the program ran".into());
+        self.by_steps = Some(follower.end().map_or_else(unread, |run| run.power()));
     }
 
     /// Takes a reading at `t` s and returns the power since the last one [W].
@@ -60,6 +88,9 @@ impl Metered {
         let joules = passed(before, now, seconds)?;
         self.seconds += seconds;
         self.joules = self.joules.clone().map(|sum| sum + joules);
+        if self.follower.is_some() {
+            return Err(COARSE.into());
+        }
         if seconds < SHORTEST_WINDOW {
             return Err("the window is too short".into());
         }
@@ -81,7 +112,21 @@ impl Metered {
         if joules <= 0.0 {
             return Err(format!("{} does not advance", self.source));
         }
-        Ok(MeteredEnergy { joules, mean_watts: joules / self.seconds, most_watts: self.most })
+        if let Some(by_steps) = &self.by_steps {
+            let MeanPower { watts, error } = by_steps.clone()?;
+            return Ok(MeteredEnergy {
+                joules: watts * self.seconds,
+                mean_watts: watts,
+                most_watts: Err(COARSE.into()),
+                error: Some(error),
+            });
+        }
+        Ok(MeteredEnergy {
+            joules,
+            mean_watts: joules / self.seconds,
+            most_watts: self.most.ok_or_else(|| "no window was long enough".into()),
+            error: None,
+        })
     }
 }
 
@@ -135,7 +180,7 @@ mod tests {
         let found = found.unwrap();
         assert!((found.joules - 14.0).abs() < 1e-9);
         assert!((found.mean_watts - 14.0 / 2.01).abs() < 1e-9);
-        assert_eq!(found.most_watts, Some(8.0));
+        assert_eq!(found.most_watts, Ok(8.0));
     }
 
     #[test]
@@ -143,7 +188,7 @@ mod tests {
         let power = |watts| Ok(Shows::Power(watts));
         let found = over(&[(0.0, power(10.0)), (1.0, power(20.0)), (3.0, power(20.0))]).unwrap();
         assert!((found.joules - 55.0).abs() < 1e-9);
-        assert_eq!(found.most_watts, Some(20.0));
+        assert_eq!(found.most_watts, Ok(20.0));
     }
 
     #[test]

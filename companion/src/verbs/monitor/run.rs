@@ -113,6 +113,7 @@ fn sample_until(
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
+    sampler.program_ended();
     let sample = sampler.sample();
     if let Some(file) = series
         && let Err(error) = file.write(&sample)

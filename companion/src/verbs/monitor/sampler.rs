@@ -9,6 +9,7 @@ use kernels::backend::DeviceId;
 use super::cards::Cards;
 use super::energy::Metered;
 use super::statistic::Statistic;
+use crate::measure::conditions;
 use crate::measure::process_tree::{self, TreeMemory};
 use crate::measure::sensors::{
     CoreTime, MeterOf, PatientSensors, PowerMeter, Reading, Sensors, Thermometer,
@@ -103,6 +104,13 @@ impl Sampler {
         let mut cards = Cards::find(&sensors, device.as_ref());
         // The first reading looks for programs that use them, which takes longest.
         cards.warm_up(&sensors);
+        for (meter, found) in meters.iter_mut().zip(&found) {
+            if let Some(gpu) = cards.counted_by(found)
+                && let Ok(follower) = conditions::follow(&sensors, gpu)
+            {
+                meter.count_steps(follower);
+            }
+        }
         Self {
             cards,
             started: Instant::now(),
@@ -195,6 +203,11 @@ impl Sampler {
             return Err("the window is too short for the system's ticks".into());
         }
         Ok(now.busy.saturating_sub(before.busy) as f64 / all as f64)
+    }
+
+    /// The program has ended: no step of a counter belongs to it any more.
+    pub(super) fn program_ended(&mut self) {
+        self.meters.iter_mut().for_each(Metered::end);
     }
 
     /// Reads the counters again.

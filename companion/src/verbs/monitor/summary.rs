@@ -109,7 +109,8 @@ impl Figures {
                     "source": source,
                     "energy_j": energy.map(|energy| energy.joules),
                     "mean_w": energy.map(|energy| energy.mean_watts),
-                    "max_w": energy.and_then(|energy| energy.most_watts),
+                    "max_w": energy.and_then(|energy| energy.most_watts.as_ref().ok()),
+                    "power_error": energy.and_then(|energy| energy.error),
                     "reason": found.as_ref().err(),
                 })
             })
@@ -185,13 +186,13 @@ impl Figures {
             );
             if let Ok(energy) = found {
                 let watts = |value: f64| n::power(Watts::new(value));
-                row(&format!("mean power, {name}"), Ok(watts(energy.mean_watts)), source);
-                let most = energy.most_watts.map(watts);
-                row(
-                    &format!("largest power, {name}"),
-                    most.ok_or_else(|| "no window was long enough".into()),
-                    source,
-                );
+                let within = energy.error.map_or_else(String::new, |error| {
+                    format!(", within {} by the steps of the counter", n::percent(error))
+                });
+                let source = format!("{source}{within}");
+                row(&format!("mean power, {name}"), Ok(watts(energy.mean_watts)), &source);
+                let most = energy.most_watts.clone().map(watts);
+                row(&format!("largest power, {name}"), most, &source);
             }
         }
         let clocks =

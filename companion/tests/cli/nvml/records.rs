@@ -23,6 +23,29 @@ fn monitor_has_both_meters_of_a_card_and_keeps_them_apart() {
     assert!((by_counter - 100.0).abs() < 5.0 && (by_power - 200.0).abs() < 1e-6, "{watts:?}");
 }
 
+#[test]
+fn monitor_has_the_energy_of_a_card_by_the_steps_of_its_counter_with_their_error() {
+    let machine = Machine::h100();
+    let counted = |library: &str, seconds: &str| {
+        let run = ["monitor", "--device", CARD, "-o", "json", "--", "sleep", seconds];
+        let ended = machine.run(library, &run);
+        let (_, json) = ended.stderr.split_once('\n').expect("the warning about hooks");
+        let value: Value = serde_json::from_str(json).expect("JSON");
+        (value["meters"][0].clone(), value["wall_s"].as_f64().expect("a time"))
+    };
+    let (meter, wall) = counted("step=100", "1.5");
+    let of = |key: &str| meter[key].as_f64().unwrap_or_else(|| panic!("{key}: {meter}"));
+    let error = of("power_error");
+    assert!(error > 0.0 && error <= 0.05, "{meter}");
+    assert!((of("mean_w") / 200.0 - 1.0).abs() <= error + 1e-3, "{meter}");
+    assert!((of("energy_j") / (200.0 * wall) - 1.0).abs() < 0.2, "{meter} {wall}");
+    // A window of one sample has one step or none.
+    assert!(meter["max_w"].is_null(), "{meter}");
+    let (short, _) = counted("step=100", "0.2");
+    let why = short["reason"].as_str().unwrap_or_default();
+    assert!(short["energy_j"].is_null() && why.contains("too coarse for a power"), "{short}");
+}
+
 /// Records of the scripted device at the card's address.
 fn records(machine: &Machine, library: &str, more: &[&str]) -> Vec<Value> {
     let words = ["bench", "bandwidth", "--device", "fake:0", "--warm-up", "0", "-o", "json"];
@@ -78,7 +101,7 @@ fn samples_that_are_too_short_for_the_steps_of_the_counter_have_no_energy() {
     );
     for key in ["power_w", "energy_j"] {
         let why = record["conditions"]["missing"][key].as_str().unwrap_or_default();
-        assert!(why.contains("sample for longer"), "{key}: {record}");
+        assert!(why.contains("measure for longer"), "{key}: {record}");
     }
 }
 
@@ -97,15 +120,18 @@ fn a_card_that_sleeps_is_not_woken_by_a_record() {
 }
 
 #[test]
-fn the_linux_of_windows_has_the_version_of_the_driver_and_no_card_in_proc() {
-    let mut machine = Machine::h100();
-    machine.root = "windows";
+fn the_linux_of_windows_lists_no_card_in_proc_and_its_record_has_the_meters() {
+    let machine = Machine { root: "windows", ..Machine::h100() };
     machine.folder.file("windows/usr/lib/wsl/lib/libcuda.so.1", "");
-    let record = records(&machine, "", &["--iterations", "5"]).remove(0);
+    let record = records(&machine, "", &["--iterations", "40"]).remove(0);
     let known = &record["conditions"];
     assert_eq!(known["driver_version"], "580.65.06", "{known}");
-    let why = known["missing"]["power_w"].as_str().unwrap_or_default();
-    assert!(why.contains("no driver of a card at 0000:01:00.0"), "{known}");
+    let watts = known["power_w"].as_f64().expect("a meter");
+    assert!((watts - 200.0).abs() < 10.0, "{known}");
+    // A card that the library has at another place is not this one.
+    let other = records(&machine, "bus=9", &["--iterations", "5"]).remove(0);
+    let why = other["conditions"]["missing"]["power_w"].as_str().unwrap_or_default();
+    assert!(why.contains("no driver of a card at 0000:01:00.0"), "{other}");
 }
 
 #[test]
@@ -192,6 +218,13 @@ fn a_server_beside_the_only_card_has_its_energy_per_token() {
     assert!((watts - 200.0).abs() < 5.0, "{known}");
     assert!((joules * rate / watts - 1.0).abs() < 1e-9, "{known}");
     assert_eq!(known["card_power_source"], "NVML, nvmlDeviceGetTotalEnergyConsumption");
+    // Each reading waits for a step of the counter.
+    let coarse = live("step=90");
+    let watts = coarse["card_power_w"].as_f64().unwrap_or_else(|| panic!("{coarse}"));
+    let error = coarse["card_power_error"].as_f64().unwrap_or_else(|| panic!("{coarse}"));
+    assert!(error > 0.0 && (watts / 200.0 - 1.0).abs() <= error + 1e-3, "{coarse}");
+    // A counter that advances less often than any is not read.
+    assert!(live("step=5000")["joule_per_token"].is_null());
     let unread = live("orin");
     assert_eq!((&unread["joule_per_token"], &unread["card_power_w"]), (&Value::Null, &Value::Null));
 }

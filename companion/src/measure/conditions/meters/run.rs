@@ -4,47 +4,24 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::super::super::sensors::{CardSample, Reading};
+use super::super::super::steps::{CounterSteps, MeanPower, seconds};
 
-/// Largest error of a power by the counter, as a share: with a larger one there is none.
-const MOST_ERROR: f64 = 0.05;
 /// Age of a power at most: it is of the load so long after the begin. NVIDIA's documentation names no age; published measurements of its
 /// cards found new values every 0.1 s.
 pub(super) const AGE: Duration = Duration::from_millis(100);
 
 /// Readings between the begin and the end of the samples.
 #[derive(Debug, Clone)]
-pub(in super::super) struct CardRun {
+pub(crate) struct CardRun {
     began: Instant,
     ended: Option<Instant>,
-    /// The last reading of the counter.
-    last: Option<Count>,
-    /// The first and the last step of the counter; of the time before the first one its figure is not known to the joule.
-    steps: Option<(Count, Count)>,
-    /// Number of steps.
-    number: u32,
+    /// Steps of the counter.
+    steps: CounterSteps,
     samples: Vec<(Instant, CardSample)>,
     /// Reason why the last reading of the counter failed.
     why: Option<String>,
     /// Reason why the last reading of everything failed.
     why_none: Option<String>,
-}
-
-/// The counter at a moment, which is known so well.
-#[derive(Debug, Clone, Copy)]
-struct Count {
-    asked: Instant,
-    at: Instant,
-    joules: f64,
-    /// Time in which it took this figure [s].
-    within: f64,
-}
-
-/// Mean power between two steps of a counter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in super::super) struct MeanPower {
-    pub(in super::super) watts: f64,
-    /// Largest error, as a share of the power.
-    pub(in super::super) error: f64,
 }
 
 /// Energy and power of the same time, in which the power was steady.
@@ -59,13 +36,11 @@ pub(super) struct Stretch {
 }
 
 impl CardRun {
-    pub(super) const fn new(began: Instant) -> Self {
+    pub(super) fn new(began: Instant) -> Self {
         Self {
             began,
             ended: None,
-            last: None,
-            steps: None,
-            number: 0,
+            steps: CounterSteps::default(),
             samples: Vec::new(),
             why: None,
             why_none: None,
@@ -102,24 +77,9 @@ impl CardRun {
         if asked < self.began {
             return;
         }
-        let joules = match found {
-            Ok(joules) => *joules,
-            Err(why) => {
-                self.why = Some(why.clone());
-                return;
-            }
-        };
-        let now = Count { asked, at, joules, within: 0.0 };
-        match self.last.replace(now) {
-            // A counter that falls has begun anew.
-            Some(last) if joules < last.joules => (self.steps, self.number) = (None, 0),
-            Some(last) if joules > last.joules => {
-                let step = Count { within: seconds(last.asked, at), ..now };
-                let first = self.steps.map_or(step, |(first, _)| first);
-                self.steps = Some((first, step));
-                self.number += 1;
-            }
-            _ => {}
+        match found {
+            Ok(joules) => self.steps.take(asked, at, *joules),
+            Err(why) => self.why = Some(why.clone()),
         }
     }
 
@@ -140,23 +100,13 @@ impl CardRun {
     }
 
     /// Mean power by the counter between its first and its last step, so that no time in which the card rests counts.
-    pub(in super::super) fn power(&self) -> Reading<MeanPower> {
-        let known = self.steps.and_then(|(first, last)| {
-            let passed = seconds(first.at, last.at);
-            let error = first.within.max(last.within) / passed;
-            let watts = (last.joules - first.joules) / passed;
-            (passed > 0.0 && error <= MOST_ERROR).then_some(MeanPower { watts, error })
-        });
-        known.ok_or_else(|| match (&self.why, self.last) {
-            (Some(why), _) => why.clone(),
-            (None, None) => self.unread(),
-            (None, Some(_)) => format!(
-                "the counter of energy advanced {} times in the {:.3} s of the samples, which is too coarse for a power within {:.0} %; sample for longer",
-                self.number,
-                self.length(),
-                MOST_ERROR * 100.0
-            ),
-        })
+    pub(crate) fn power(&self) -> Reading<MeanPower> {
+        let unread = || self.why.clone().unwrap_or_else(|| self.unread());
+        if self.steps.is_unread() {
+            return Err(unread());
+        }
+        let found = self.steps.power(self.length());
+        found.map_err(|coarse| self.why.clone().unwrap_or(coarse))
     }
 
     /// Mean of the power of now, without readings that may be of the time before the begin; and their number.
@@ -211,7 +161,8 @@ impl CardRun {
 
     /// The time between steps, once the powers are of the load, if the power was within a share of its mean.
     pub(super) fn steady(&self, share: f64) -> Reading<Stretch> {
-        let (first, last) = self.steps.ok_or_else(|| self.power().err().unwrap_or_default())?;
+        let (first, last) =
+            self.steps.ends().ok_or_else(|| self.power().err().unwrap_or_default())?;
         let loaded = first.at.max(self.began + AGE);
         let of_load = self.samples.iter().filter(|(at, _)| *at >= loaded && *at <= last.at);
         let powers = of_load.map(|(_, sample)| sample.watts.clone());
@@ -233,10 +184,6 @@ impl CardRun {
         let (seconds, within) = (seconds(first.at, last.at), first.within.max(last.within));
         Ok(Stretch { seconds, within, joules: last.joules - first.joules, watts })
     }
-}
-
-fn seconds(from: Instant, until: Instant) -> f64 {
-    until.saturating_duration_since(from).as_secs_f64()
 }
 
 #[cfg(test)]
@@ -286,7 +233,7 @@ pub(super) mod tests {
     fn energy_between_steps_of_the_counter_has_no_time_at_rest() {
         for (length, step) in [(1.0, 0.1), (1.0, 0.07), (2.0, 0.1), (0.6, 0.02)] {
             let found = run(length, step, |_| 300.0).power().unwrap();
-            assert!(found.error > 0.0 && found.error <= MOST_ERROR, "{found:?}");
+            assert!(found.error > 0.0 && found.error <= 0.05, "{found:?}");
             let off = (found.watts / 300.0 - 1.0).abs();
             assert!(off <= found.error, "{length} {step}: {found:?}");
         }
@@ -296,8 +243,8 @@ pub(super) mod tests {
     fn a_run_that_is_too_short_for_the_steps_has_no_power() {
         for (length, steps) in [(0.25, 2), (0.15, 1), (0.05, 0)] {
             let why = run(length, 0.1, |_| 300.0).power().unwrap_err();
-            let expected = format!("advanced {steps} times in the {length:.3} s of the samples");
-            assert!(why.contains(&expected) && why.contains("sample for longer"), "{why}");
+            let expected = format!("advanced {steps} times in {length:.3} s");
+            assert!(why.contains(&expected) && why.contains("measure for longer"), "{why}");
         }
         let mut unread = CardRun::new(Instant::now());
         unread.end(unread.began());

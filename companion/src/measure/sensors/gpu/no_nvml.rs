@@ -1,6 +1,7 @@
 //! Cards of NVIDIA's driver on a system other than Linux: their library is not asked there.
 
 use super::super::{PowerMeter, Reading, Sensors};
+use super::nvidia::NvidiaCard;
 use super::{CardSample, Computing, Gpu, GpuReading};
 
 const WHY: &str = "NVML is read on Linux alone";
@@ -18,6 +19,22 @@ pub(super) fn readings(_: &Gpu, _: &Sensors) -> (Vec<GpuReading>, String) {
 /// # Errors
 /// Always.
 pub(super) fn meters(_: &Gpu) -> Reading<Vec<PowerMeter>> {
+    Err(WHY.into())
+}
+
+/// No card.
+///
+/// # Errors
+/// Always.
+pub(super) fn cards() -> Reading<Vec<NvidiaCard>> {
+    Err(WHY.into())
+}
+
+/// No version of CUDA.
+///
+/// # Errors
+/// Always.
+pub(super) fn cuda_version() -> Reading<(u32, u32)> {
     Err(WHY.into())
 }
 

@@ -1,5 +1,5 @@
-//! Cards of NVIDIA's driver by its management library, NVML. It is opened at the first question about such a card, and by no process that
-//! asks none. Functions, fields and units are those of NVIDIA's "NVML API Reference Guide"; what a card does not tell has the library's
+//! Cards of NVIDIA's driver by its management library, NVML. It is opened at the first question about such a card, by no process that asks
+//! none, and closed some time after the last one. Functions, fields and units are those of NVIDIA's "NVML API Reference Guide"; what a card does not tell has the library's
 //! reason.
 
 mod library;
@@ -20,8 +20,9 @@ use nvml_wrapper::sys_exports::field_id::{
 };
 
 use super::super::{Reading, Sensors};
+use super::nvidia::NvidiaCard;
 use super::{Gpu, GpuQuantity, GpuReading, MEMORY_PARTS};
-use library::{opened, said};
+use library::{Opened, opened, said};
 pub(super) use meters::{counter, meters, sample};
 pub(super) use processes::used;
 
@@ -41,7 +42,50 @@ type Answer = (&'static str, Result<f64, NvmlError>);
 
 /// Version of the driver that the library is of.
 pub(super) fn driver_version() -> Reading<String> {
-    opened()?.sys_driver_version().map_err(|error| said("nvmlSystemGetDriverVersion", &error))
+    opened()?.nvml.sys_driver_version().map_err(|error| said("nvmlSystemGetDriverVersion", &error))
+}
+
+/// Latest version of CUDA that the driver has: the major and the minor one.
+pub(super) fn cuda_version() -> Reading<(u32, u32)> {
+    let asked = "nvmlSystemGetCudaDriverVersion";
+    let found = opened()?.nvml.sys_cuda_driver_version().map_err(|error| said(asked, &error))?;
+    let version = u32::try_from(found).map_err(|_error| format!("NVML, {asked}: {found}"))?;
+    Ok((version / 1000, version % 1000 / 10))
+}
+
+/// All cards that the library knows, without those that do not answer.
+///
+/// # Errors
+/// A library that does not open, and one by which no card answers.
+pub(super) fn cards() -> Reading<Vec<NvidiaCard>> {
+    let opened = opened()?;
+    let nvml = &opened.nvml;
+    let number = nvml.device_count().map_err(|error| said("nvmlDeviceGetCount", &error))?;
+    let one = |index| {
+        let card = nvml.device_by_index(index)?;
+        Ok(NvidiaCard {
+            address: address(&card.pci_info()?.bus_id),
+            model: card.name()?,
+            uuid: card.uuid().ok(),
+            node: None,
+        })
+    };
+    let (found, failed): (Vec<_>, Vec<_>) = (0..number).map(one).partition(Result::is_ok);
+    match failed.into_iter().find_map(Result::err) {
+        Some(error) if found.is_empty() => Err(said("nvmlDeviceGetHandleByIndex", &error)),
+        _ => Ok(found.into_iter().flatten().collect()),
+    }
+}
+
+/// A place on PCI as Linux and CUDA write it, with four digits of the domain; the library writes eight.
+fn address(bus_id: &str) -> String {
+    let lower = bus_id.to_lowercase();
+    match lower.split_once(':') {
+        Some((domain, rest)) if domain.len() == 8 && domain.starts_with("0000") => {
+            format!("{}:{rest}", &domain[4..])
+        }
+        _ => lower,
+    }
 }
 
 /// Opens the library, whose failure the readings tell.
@@ -51,13 +95,13 @@ pub(super) fn open() {
 
 /// The readings of a card, and the reason why any others are missing.
 pub(super) fn readings(gpu: &Gpu, sensors: &Sensors) -> (Vec<GpuReading>, String) {
-    let nvml = match opened() {
-        Ok(nvml) => nvml,
+    let opened = match opened() {
+        Ok(opened) => opened,
         Err(why) => return (Vec::new(), why),
     };
     // Events come also of a card that answers nothing any more.
-    let xid = xid::reading(nvml, &gpu.address);
-    match card(gpu) {
+    let xid = xid::reading(&opened, &gpu.address);
+    match card(&opened, gpu) {
         Ok(card) => {
             let mut all = of_card(&card, gpu, sensors);
             all.push(xid);
@@ -146,8 +190,8 @@ fn shares_memory(gpu: &Gpu, sensors: &Sensors) -> bool {
 }
 
 /// The card at the address. It is looked up each time, because it may have been lost, and by no index, which CUDA counts otherwise.
-fn card(gpu: &Gpu) -> Reading<Device<'static>> {
-    let found = opened()?.device_by_pci_bus_id(gpu.address.as_str());
+fn card<'a>(opened: &'a Opened, gpu: &Gpu) -> Reading<Device<'a>> {
+    let found = opened.nvml.device_by_pci_bus_id(gpu.address.as_str());
     found.map_err(|error| said("nvmlDeviceGetHandleByPciBusId", &error))
 }
 
@@ -212,4 +256,20 @@ fn field(card: &Device<'_>, (id, name): Field) -> Answer {
         })
     });
     (name, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn places_on_pci_are_written_as_linux_does() {
+        for (bus_id, expected) in [
+            ("00000000:0A:00.0", "0000:0a:00.0"),
+            ("0000:01:00.0", "0000:01:00.0"),
+            ("00010000:01:00.0", "00010000:01:00.0"),
+        ] {
+            assert_eq!(address(bus_id), expected);
+        }
+    }
 }

@@ -3,17 +3,26 @@
 use super::super::{Reading, Sensors};
 use super::{CardSample, Gpu, GpuDriver, nvml};
 
-/// Folder in which Windows puts the driver's libraries for its Linux (WSL2), where `/proc` shows no card.
-const WSL: &str = "usr/lib/wsl/lib";
-
 impl Sensors {
-    /// Version of NVIDIA's driver of Windows, by its library; `None` on any other system.
-    pub(crate) fn wsl_driver(&self) -> Option<Reading<String>> {
-        (!self.folder(WSL).is_empty()).then(nvml::driver_version)
+    /// Latest version of CUDA that NVIDIA's driver has, by its library: the major and the minor one.
+    ///
+    /// # Errors
+    /// A system without that library, and one that does not tell it.
+    pub(crate) fn cuda_of_driver(&self) -> Reading<(u32, u32)> {
+        let all = self.gpus();
+        match all.iter().find(|gpu| gpu.is_nvidia() && !gpu.sleeps(self)) {
+            Some(_) => nvml::cuda_version(),
+            None => Err("no card of NVIDIA is awake".into()),
+        }
     }
 }
 
 impl Gpu {
+    /// Whether NVIDIA's own driver has it.
+    pub(crate) fn is_nvidia(&self) -> bool {
+        self.driver == GpuDriver::Nvidia
+    }
+
     /// Version of its driver: of NVIDIA's by its library, and where that does not answer by the kernel's module.
     ///
     /// # Errors

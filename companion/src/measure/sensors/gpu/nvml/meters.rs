@@ -2,12 +2,13 @@
 
 use super::super::super::{MeterOf, PowerMeter, Reading, Shows};
 use super::super::{CardSample, Gpu};
-use super::library::said;
+use super::library::{opened, said};
 use super::{Answer, Clock, card, clock, energy, powers, reasons, scope};
 
 /// Both meters, each with its value or its reason.
 pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
-    let card = card(gpu)?;
+    let opened = opened()?;
+    let card = card(&opened, gpu)?;
     let scope = scope(&card);
     let meter = |what: &str, (asked, found): Answer, shows: fn(f64) -> Shows| PowerMeter {
         name: format!("{} {what}", gpu.name),
@@ -24,7 +25,8 @@ pub(in super::super) fn meters(gpu: &Gpu) -> Reading<Vec<PowerMeter>> {
 
 /// Energy, power, clock and reasons of a card while it is measured. Where power of now is not told apart, it is the power that the driver has.
 pub(in super::super) fn sample(gpu: &Gpu) -> Reading<CardSample> {
-    let card = card(gpu)?;
+    let opened = opened()?;
+    let card = card(&opened, gpu)?;
     let [watts, _] = powers(&card);
     let throttle = "nvmlDeviceGetCurrentClocksThrottleReasons";
     Ok(CardSample {
@@ -37,7 +39,7 @@ pub(in super::super) fn sample(gpu: &Gpu) -> Reading<CardSample> {
 
 /// The counter of energy [J].
 pub(in super::super) fn counter(gpu: &Gpu) -> Reading<f64> {
-    told(energy(&card(gpu)?))
+    told(energy(&card(&*opened()?, gpu)?))
 }
 
 fn told((asked, found): Answer) -> Reading<f64> {

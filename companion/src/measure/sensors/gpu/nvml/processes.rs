@@ -13,7 +13,7 @@ use report::number_text as n;
 use super::super::super::Reading;
 use super::super::{COMPUTING, Computing, Gpu};
 use super::card;
-use super::library::said;
+use super::library::{opened, said};
 
 const ASKED: &str = "nvmlDeviceGetComputeRunningProcesses";
 /// Most processes that the source names.
@@ -21,7 +21,7 @@ const MOST_NAMED: usize = 8;
 
 /// The use of a card by processes that are not our own.
 pub(in super::super) fn used(gpu: &Gpu, is_own: impl Fn(u32) -> bool) -> Reading<Computing> {
-    let found = running(&card(gpu)?).map_err(|error| said(ASKED, &error))?;
+    let found = running(&card(&*opened()?, gpu)?).map_err(|error| said(ASKED, &error))?;
     // In a container the driver may tell the numbers of the host, among which our own is another one's.
     if found.iter().any(|it| !Path::new(&format!("/proc/{}", it.pid)).exists()) {
         return Err("NVML tells numbers of processes that are not of this container".into());
