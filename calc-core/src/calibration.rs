@@ -6,6 +6,7 @@ mod engine;
 pub mod fitted;
 pub mod machine;
 mod own;
+mod waves;
 
 use crate::catalog::devices::measured::{MeasuredShares, shares};
 use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
@@ -18,6 +19,7 @@ use crate::units::Seconds;
 
 pub use engine::{Chunk, Engine};
 pub use own::{FactorRow, Tokens};
+pub use waves::WaveTile;
 
 use coefficients::Coefficients;
 use machine::{Kernel, Machine, Setting};

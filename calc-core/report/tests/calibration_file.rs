@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use calc_core::calibration::{Engine, Tokens};
+use calc_core::calibration::{Engine, Tokens, WaveTile};
 use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::Seconds;
@@ -23,8 +23,8 @@ fn with(row: &Value) -> String {
 #[test]
 fn the_documented_example_survives_both_forms() {
     let own = parse(EXAMPLE).expect("a calibration");
-    assert_eq!((own.device.as_str(), own.rows.len()), ("jetson_orin_nano_8gb_super", 3));
-    let [kernel, step, matrices] = &own.rows[..] else { panic!("three rows") };
+    assert_eq!((own.device.as_str(), own.rows.len()), ("jetson_orin_nano_8gb_super", 4));
+    let [kernel, step, matrices, waves] = &own.rows[..] else { panic!("four rows") };
     assert_eq!((kernel.factors.in_step, kernel.points), (false, 24));
     assert_eq!(kernel.factors.floor, Some(Seconds::new(6.5 * 1e-6)));
     let found = (step.factors.engine, step.factors.op, step.factors.interval);
@@ -32,6 +32,8 @@ fn the_documented_example_survives_both_forms() {
     let factors = &matrices.factors;
     let found = (factors.compute, factors.tokens, factors.extra_tokens);
     assert_eq!(found, (Some(ComputeClass::Fp16), Some(Tokens::Several), Some(12.0)));
+    assert_eq!(factors.tile, None);
+    assert_eq!(waves.factors.tile, Some(WaveTile { rows: 128, columns: 64 }));
     assert_eq!(parse(&write(&own)).expect("what was written"), own);
     assert_eq!(lines::read(&lines::write(&own)), Some(own));
 }
@@ -65,6 +67,14 @@ fn impossible_files_are_refused_by_name() {
         (with(&json!({"tokens": "many"})), "row 1: tokens must be one, few or several; got `many`"),
         (with(&json!({"extra_tokens": 4})), "row 1: extra_tokens needs eta_compute"),
         (with(&json!({"extra_tokens": -4, "eta_compute": 1})), "extra_tokens must be from 0"),
+        (with(&json!({"tile_rows": 64})), "row 1: tile_rows and tile_columns go together"),
+        (with(&json!({"tile_rows": 0, "tile_columns": 8})), "row 1: tile_rows must be from 1 to"),
+        (with(&json!({"tile_rows": 8, "tile_columns": 2048})), "row 1: tile_columns must be from"),
+        (with(&json!({"tile_rows": 64, "tile_columns": 64})), "row 1: a tile needs eta_compute"),
+        (
+            with(&json!({"tile_rows": 8, "tile_columns": 8, "eta_compute": 1, "extra_tokens": 4})),
+            "row 1: a tile needs eta_compute, and no extra_tokens",
+        ),
         (with(&json!({"op": "gem"})), "row 1: op must be an operator"),
         (" ".repeat(2 << 20), "at most 1048576 bytes"),
     ] {
@@ -83,6 +93,8 @@ fn lines_that_were_never_written_are_refused() {
         good.replace("llama.cpp", "lama.cpp"),
         good.replace("gguf_q4_k", "gguf_q9"),
         good.replacen('\t', " ", 2),
+        good.replace("\t128\t64", "\t128\t0"),
+        good.replace("\t128\t64", "\t128"),
         format!("t4\tx\n{}", row.replace("3feb851eb851eb85", "7ff8000000000000")),
     ] {
         assert_eq!(lines::read(&bad), None, "{bad}");
@@ -99,7 +111,9 @@ fn the_schema_has_the_keys_of_the_file() {
         |value: &Value| value.as_object().expect("fields").keys().cloned().collect::<BTreeSet<_>>();
     let rows = written["rows"].as_array().expect("rows").iter();
     assert_eq!(rows.flat_map(keys).collect::<BTreeSet<_>>(), keys(row));
-    // Keys that older versions refuse are written only where they are needed.
+    // Keys that older versions refuse are written only where they are needed, and rows with them are left out for those.
+    let known = write(&own.for_older_programs());
+    assert!(known.contains("extra_tokens") && !known.contains("tile_rows"), "{known}");
     assert!(written["rows"][0].get("tokens").is_none());
     assert_eq!(keys(&written), ["about", "device", "rows"].map(str::to_owned).into());
 }

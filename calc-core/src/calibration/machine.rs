@@ -69,7 +69,8 @@ pub struct Machine<'a> {
     has_tiles: bool,
     /// The constants of the products of experts were measured on such devices.
     is_covered: bool,
-    sm: f64,
+    /// Multiprocessors that are on.
+    pub(super) sm: f64,
     l2: f64,
     /// Factor on fixed times, relative to the clock at which they are stated.
     clock: f64,

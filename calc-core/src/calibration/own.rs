@@ -8,7 +8,7 @@ use crate::text::Text;
 use crate::units::Seconds;
 
 use super::machine::{Kernel, Setting};
-use super::{Engine, Factors, Interval, Tuned};
+use super::{Engine, Factors, Interval, Tuned, WaveTile};
 
 /// Measured factors for a part of the possible kernels; an open field matches everything, and unmeasured factors stay the
 /// model's.
@@ -32,6 +32,8 @@ pub struct FactorRow {
     pub eta_compute: Option<f64>,
     /// Extra tokens that a matmul computes: padding, and weights that are rearranged first. Used with `eta_compute`.
     pub extra_tokens: Option<f64>,
+    /// The tile in whose waves products are computed; `eta_compute` is then the share that full waves reach, and no tokens are extra.
+    pub tile: Option<WaveTile>,
     /// Fixed time per kernel.
     pub floor: Option<Seconds>,
     pub interval: Option<Interval>,
@@ -89,6 +91,7 @@ impl FactorRow {
         eta_memory: None,
         eta_compute: None,
         extra_tokens: None,
+        tile: None,
         floor: None,
         interval: None,
     };
@@ -99,20 +102,21 @@ impl FactorRow {
     }
 
     /// Specificity of a matching row; `None` if it does not match. The device has the largest weight, then the engine. A few tokens are
-    /// more specific than several.
+    /// more specific than several, and waves of tiles than a share alone.
     fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {
         let rows = rows(kernel.shape);
         let asked = [
-            (128, self.device.as_ref().map(|device| *device == tuned.device.key)),
-            (64, self.engine.map(|engine| engine == tuned.engine)),
-            (32, self.format.as_ref().map(|format| format == kernel.format.key)),
-            (16, self.op.map(|known| known == op || (known == OpKind::Gemm && rows.is_some()))),
-            (8, self.compute.map(|class| class == kernel.path.class)),
+            (256, self.device.as_ref().map(|device| *device == tuned.device.key)),
+            (128, self.engine.map(|engine| engine == tuned.engine)),
+            (64, self.format.as_ref().map(|format| format == kernel.format.key)),
+            (32, self.op.map(|known| known == op || (known == OpKind::Gemm && rows.is_some()))),
+            (16, self.compute.map(|class| class == kernel.path.class)),
             (
-                if self.tokens == Some(Tokens::Few) { 6 } else { 4 },
+                if self.tokens == Some(Tokens::Few) { 12 } else { 8 },
                 self.tokens.map(|tokens| rows.is_some_and(|rows| tokens.holds(rows))),
             ),
-            (1, self.is_about(kernel.setting).then_some(true)),
+            (2, self.is_about(kernel.setting).then_some(true)),
+            (1, self.tile.map(|_| rows.is_some())),
         ];
         let mut score = 0;
         for (weight, matches) in asked {
@@ -165,14 +169,15 @@ pub(super) fn over(
     let (memory, compute, floor) = (memory.row, compute.row, floor.row);
     let mut factors = Factors {
         eta_memory: memory.and_then(|row| row.eta_memory).unwrap_or(model.eta_memory),
-        eta_compute: compute.map_or(model.eta_compute, |row| share(row, kernel.shape)),
+        eta_compute: compute
+            .map_or(model.eta_compute, |row| share(row, kernel.shape, tuned.machine.sm)),
         floor: floor.and_then(|row| row.floor).unwrap_or(model.floor),
         ..model
     };
     if memory.is_none() && compute.is_none() && floor.is_none() {
         return None;
     }
-    if compute.is_some_and(|row| row.extra_tokens.is_some()) {
+    if compute.is_some_and(|row| row.extra_tokens.is_some() || row.tile.is_some()) {
         factors.eta_compute = factors.eta_compute.max(one_by_one(kernel, factors.eta_memory));
     }
     // Interval and provenance follow the resource that takes longest: the model's if its factor is the model's.
@@ -199,12 +204,20 @@ pub(super) fn over(
 /// The share of the peak that is reached with the kernel's number of tokens.
 ///
 /// ```text
-/// eta = eta_compute · M / (M + extra)
+/// eta = eta_compute · M / (M + extra)        or, with a tile, eta_compute / loss
 /// ```
-fn share(row: &FactorRow, shape: &Shape) -> f64 {
+/// For the loss see [`WaveTile::loss`].
+fn share(row: &FactorRow, shape: &Shape, multiprocessors: f64) -> f64 {
     let eta = row.eta_compute.unwrap_or(1.0);
-    match (row.extra_tokens, rows(shape)) {
-        (Some(extra), Some(rows)) => eta * rows / (rows + extra),
+    let matrices = match shape {
+        Shape::Experts { distinct, .. } => *distinct,
+        Shape::Product(_) | Shape::Attention { .. } | Shape::Scan | Shape::Stream => 1.0,
+    };
+    match (row.tile, row.extra_tokens, rows(shape), shape.product()) {
+        (Some(tile), _, Some(rows), Some(product)) => {
+            eta / tile.loss(rows, product.outputs, matrices, multiprocessors)
+        }
+        (None, Some(extra), Some(rows), _) => eta * rows / (rows + extra),
         _ => eta,
     }
 }

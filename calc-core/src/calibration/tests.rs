@@ -251,3 +251,50 @@ fn few_tokens_have_a_row_of_their_own_wherever_it_stands() {
         assert!((found.eta_compute - model.eta_compute).abs() < 1e-12, "{found:?}");
     }
 }
+
+#[test]
+fn waves_of_tiles_take_precedence_over_a_share_and_a_wave_that_is_partly_filled_costs_a_whole_one()
+{
+    let several = FactorRow {
+        device: Some("t4".into()),
+        op: Some(OpKind::Gemm),
+        tokens: Some(Tokens::Several),
+        ..FactorRow::OPEN
+    };
+    let share = FactorRow { eta_compute: Some(0.5), extra_tokens: Some(9.0), ..several.clone() };
+    let tile = Some(WaveTile { rows: 128, columns: 128 });
+    let waves = FactorRow { eta_compute: Some(0.8), tile, ..several };
+    for rows in [vec![share.clone(), waves.clone()], vec![waves, share]] {
+        let memory = FactorRow { eta_memory: Some(1e-3), ..FactorRow::OPEN };
+        let rows = [rows, vec![memory]].concat();
+        let calibration = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+        // 4096 outputs are 32 tiles, and a T4 has 40 multiprocessors.
+        for (m, waves, tiles) in [(128, 1.0, 32.0), (256, 2.0, 64.0), (1280, 8.0, 320.0)] {
+            let found = factors_of(&calibration, "t4", OpKind::Gemm, Setting::Alone, m);
+            let expected = 0.8 * tiles / (waves * 40.0);
+            assert!((found.eta_compute / expected - 1.0).abs() < 1e-12, "{m}: {found:?}");
+        }
+        // A tile at the edge costs a whole one, too.
+        let edge = factors_of(&calibration, "t4", OpKind::Gemm, Setting::Alone, 129).eta_compute;
+        assert!((edge / (0.8 * 32.0 * 129.0 / 128.0 / 80.0) - 1.0).abs() < 1e-12, "{edge}");
+    }
+}
+
+#[test]
+fn waves_take_no_longer_than_one_token_after_the_other() {
+    let tile = Some(WaveTile { rows: 256, columns: 256 });
+    let rows = vec![
+        FactorRow { op: Some(OpKind::Gemm), eta_memory: Some(0.8), ..FactorRow::OPEN },
+        FactorRow {
+            op: Some(OpKind::Gemm),
+            tokens: Some(Tokens::Several),
+            eta_compute: Some(1e-3),
+            tile,
+            ..FactorRow::OPEN
+        },
+    ];
+    let own = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+    let (factors, time) = factors_and_roof(&own, "t4", OpKind::Gemm, Setting::Alone, 2);
+    let one_by_one = time.memory / 0.8 * 2.0;
+    assert!((time.compute / factors.eta_compute / one_by_one - 1.0).abs() < 1e-9, "{factors:?}");
+}

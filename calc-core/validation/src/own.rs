@@ -105,14 +105,6 @@ pub struct Point {
     pub measured: f64,
 }
 
-impl Point {
-    /// The point with its arithmetic times a factor, as beside another peak.
-    #[must_use]
-    pub fn with_compute(&self, factor: f64) -> Self {
-        Self { part: TimedPart { compute: self.part.compute * factor, ..self.part }, ..*self }
-    }
-}
-
 /// Slowdowns relative to the roofs, and the fixed time of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {

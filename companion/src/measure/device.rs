@@ -4,11 +4,10 @@ use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass, Roof};
 use calc_core::units::Bytes;
 use protocol::device::file_key;
-use report::input::device_file::DeviceFile;
+use report::input::device_file::{self, DeviceFile};
 use report::output::json::bench::BenchJson;
 use serde_json::{Value, json};
 
-use super::calibration::Calibrated;
 use super::sensors::Sensors;
 use super::{machine, roofs};
 
@@ -21,6 +20,38 @@ pub(crate) fn file(
     measured: &MeasuredRoofs<'_>,
     device: &kernels::devices::Device,
     base: Option<&str>,
+) -> Result<Value, String> {
+    let memory = || {
+        let own = device.memory.map(|bytes| bytes.get() / GIB);
+        own.or_else(|| Sensors::here().memory_gib()).ok_or_else(|| {
+            "the system does not report its memory size, which a device file must state; give this machine's catalog key with --hardware"
+                .to_owned()
+        })
+    };
+    stated(measured, device, base, &memory)
+}
+
+/// The device of [`file`], as page and command line read it. Without a known memory size it has one of 1 GiB: no time depends on it.
+///
+/// # Errors
+/// See [`file`].
+pub(crate) fn measured(
+    measured: &MeasuredRoofs<'_>,
+    device: &kernels::devices::Device,
+    base: Option<&str>,
+) -> Result<Device, String> {
+    let memory = device.memory.map_or(1.0, |bytes| bytes.get() / GIB);
+    let file = stated(measured, device, base, &|| Ok(memory))?;
+    device_file::parse(&file.to_string()).map_err(|why| why.to_string())
+}
+
+const GIB: f64 = Bytes::from_gib(1.0).get();
+
+fn stated(
+    measured: &MeasuredRoofs<'_>,
+    device: &kernels::devices::Device,
+    base: Option<&str>,
+    memory: &dyn Fn() -> Result<f64, String>,
 ) -> Result<Value, String> {
     let own = machine::catalog_key(device.id, device.catalog_key, &device.name, device.memory);
     let base = match base.or(own.as_deref()) {
@@ -50,7 +81,7 @@ pub(crate) fn file(
     );
     let mut file = match base {
         Some(base) => datasheet(base),
-        None => unknown(bandwidth, &peaks, device)?,
+        None => unknown(bandwidth, &peaks, device.class, memory()?),
     };
     file["key"] = json!(file_key(&measured.first.backend, measured.first.index));
     file["name"] = json!(format!("{} (measured here)", device.name));
@@ -104,15 +135,12 @@ impl<'a> MeasuredRoofs<'a> {
         Ok(Self { by: "serve", bandwidth, first, records })
     }
 
-    /// The roofs of a calibration, whose bandwidth also its products show.
+    /// The roofs of a calibration, whose bandwidth [B/s] also its products show.
     ///
     /// # Errors
     /// See [`roofs::bandwidth`].
-    pub(crate) fn calibrated(
-        calibrated: &Calibrated,
-        records: &'a [BenchJson],
-    ) -> Result<Self, String> {
-        Ok(Self { by: "calibrate", bandwidth: calibrated.read, ..Self::of(records)? })
+    pub(crate) fn calibrated(bandwidth: f64, records: &'a [BenchJson]) -> Result<Self, String> {
+        Ok(Self { by: "calibrate", bandwidth, ..Self::of(records)? })
     }
 }
 
@@ -122,24 +150,15 @@ fn datasheet(base: &Device) -> Value {
 }
 
 /// The measured values alone, for a device without a datasheet.
-fn unknown(
-    bandwidth: f64,
-    peaks: &Value,
-    device: &kernels::devices::Device,
-) -> Result<Value, String> {
-    let own = device.memory.map(|bytes| bytes.get() / Bytes::from_gib(1.0).get());
-    let memory = own.or_else(|| Sensors::here().memory_gib()).ok_or_else(|| {
-        "the system does not report its memory size, which a device file must state; give this machine's catalog key with --hardware"
-            .to_owned()
-    })?;
-    Ok(json!({
-        "class": device.class,
-        "memory_gib": rounded(memory),
+fn unknown(bandwidth: f64, peaks: &Value, class: DeviceClass, memory_gib: f64) -> Value {
+    json!({
+        "class": class,
+        "memory_gib": rounded(memory_gib),
         "bandwidth_gb_s": bandwidth,
-        "unified_memory": device.class != DeviceClass::DiscreteGpu,
+        "unified_memory": class != DeviceClass::DiscreteGpu,
         "dense_peaks_tflops": peaks,
         "notes": "No datasheet of this device is known, so its values are the measured ones; --hardware names one.",
-    }))
+    })
 }
 
 /// Four significant digits, the precision of a measurement.

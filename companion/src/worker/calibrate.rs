@@ -31,8 +31,9 @@ pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Resul
     let Some(records) = measure(&mut *device, &points, 0, &plan, POINT_S, channel)? else {
         return Ok(false);
     };
-    let calibrated = Calibrated::new(&records)?;
-    let device = device::file(&MeasuredRoofs::calibrated(&calibrated, &records)?, &found, None)?;
+    let calibrated = Calibrated::new(&records, &found, None)?;
+    let roofs = MeasuredRoofs::calibrated(calibrated.read, &records)?;
+    let device = device::file(&roofs, &found, None)?;
     let (device, whole_device) = device::texts(device);
     let own = calibrated.own();
     let before = own.for_older_programs();

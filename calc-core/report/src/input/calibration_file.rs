@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Write};
 
-use calc_core::calibration::{Calibration, Engine, FactorRow, Interval, Tokens};
+use calc_core::calibration::{Calibration, Engine, FactorRow, Interval, Tokens, WaveTile};
 use calc_core::catalog;
 use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
@@ -40,10 +40,11 @@ pub struct OwnRow {
 }
 
 impl OwnMeasurements {
-    /// The measurements without rows that programs of before refuse: those of a few tokens.
+    /// The measurements without rows that programs of before refuse: those of a few tokens, and of waves of tiles.
     #[must_use]
     pub fn for_older_programs(&self) -> Self {
-        let is_known = |row: &&OwnRow| row.factors.tokens != Some(Tokens::Few);
+        let is_known =
+            |row: &&OwnRow| row.factors.tokens != Some(Tokens::Few) && row.factors.tile.is_none();
         Self { rows: self.rows.iter().filter(is_known).cloned().collect(), ..self.clone() }
     }
 
@@ -127,6 +128,10 @@ struct CalibrationRow {
     eta_compute: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extra_tokens: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tile_rows: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tile_columns: Option<u32>,
     #[serde(default)]
     floor_us: Option<f64>,
     #[serde(default)]
@@ -196,6 +201,7 @@ fn own_row(device: &str, row: &CalibrationRow) -> Result<OwnRow, String> {
     if row.extra_tokens.is_some() && row.eta_compute.is_none() {
         return Err("extra_tokens needs eta_compute".to_owned());
     }
+    let tile = tile(row)?;
     in_range("floor_us", row.floor_us, 0.0, 1e6)?;
     in_range("low", row.low, 0.01, 1.0)?;
     in_range("high", row.high, 1.0, 100.0)?;
@@ -218,10 +224,27 @@ fn own_row(device: &str, row: &CalibrationRow) -> Result<OwnRow, String> {
         eta_memory: row.eta_memory,
         eta_compute: row.eta_compute,
         extra_tokens: row.extra_tokens,
+        tile,
         floor: row.floor_us.map(|floor| Seconds::new(floor * 1e-6)),
         interval,
     };
     Ok(OwnRow { factors, points: row.points })
+}
+
+fn tile(row: &CalibrationRow) -> Result<Option<WaveTile>, String> {
+    let side = |what, side: Option<u32>| {
+        in_range(what, side.map(f64::from), 1.0, f64::from(WaveTile::MOST))
+    };
+    side("tile_rows", row.tile_rows)?;
+    side("tile_columns", row.tile_columns)?;
+    match (row.tile_rows, row.tile_columns) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) if row.eta_compute.is_none() || row.extra_tokens.is_some() => {
+            Err("a tile needs eta_compute, and no extra_tokens".to_owned())
+        }
+        (Some(rows), Some(columns)) => Ok(Some(WaveTile { rows, columns })),
+        _ => Err("tile_rows and tile_columns go together".to_owned()),
+    }
 }
 
 fn engine(key: &str) -> Result<Engine, String> {
@@ -271,6 +294,8 @@ pub fn write(own: &OwnMeasurements) -> String {
             eta_memory: factors.eta_memory.map(rounded),
             eta_compute: factors.eta_compute.map(rounded),
             extra_tokens: factors.extra_tokens.map(rounded),
+            tile_rows: factors.tile.map(|tile| tile.rows),
+            tile_columns: factors.tile.map(|tile| tile.columns),
             floor_us: factors.floor.map(|floor| rounded(floor.get() * 1e6)),
             low: factors.interval.map(|interval| rounded(interval.low)),
             high: factors.interval.map(|interval| rounded(interval.high)),

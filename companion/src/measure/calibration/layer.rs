@@ -11,7 +11,8 @@ use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
 
-use super::{Calibrated, ONE, row, weights};
+use super::fits::{Fits, FittedRow, ONE, fitted, with};
+use super::weights;
 use crate::measure::layers;
 
 /// Formats of the KV cache: those that engines have unless another one is asked for.
@@ -43,44 +44,30 @@ fn kernel(of: &FittedSizes, value: u64, float: StoredFloat) -> Kernel {
     layers::kernel(of.kind, &given, float).expect("usual sizes are possible")
 }
 
-impl Calibrated {
+impl Fits<'_> {
     /// Fits attention by format of its cache, and the norm of all formats; what was not measured has no row.
-    pub(super) fn add_layer(&mut self, records: &[BenchJson]) {
+    pub(super) fn add_layer(&mut self) {
         for cache in CACHES {
             let format = Some(Text::Borrowed(cache.key()));
-            let about = FactorRow { op: Some(OpKind::Attention), format, ..FactorRow::OPEN };
-            let is_of = |record: &&BenchJson| {
-                record.kernel == "attention" && weights(record) == Some(cache.key())
-            };
-            let errors = self.fitted(records, is_of, about);
-            self.held_out_attention.extend(errors);
+            let row = FactorRow { op: Some(OpKind::Attention), format, ..FactorRow::OPEN };
+            self.add(|it| it.kernel == "attention" && weights(it) == Some(cache.key()), row);
         }
-        let about = FactorRow { op: Some(OpKind::AddNorm), ..FactorRow::OPEN };
-        let errors = self.fitted(records, |record| record.kernel == "norm", about);
-        self.held_out_norms.extend(errors);
+        let row = FactorRow { op: Some(OpKind::AddNorm), ..FactorRow::OPEN };
+        self.add(|it| it.kernel == "norm", row);
     }
 
-    /// Adds the row of some records; returns the errors of the held-out ones.
-    fn fitted(
-        &mut self,
-        records: &[BenchJson],
-        is_of: impl Fn(&&BenchJson) -> bool,
-        about: FactorRow,
-    ) -> Vec<f64> {
+    /// Adds the row of some records.
+    fn add(&mut self, is_of: impl Fn(&BenchJson) -> bool, row: FactorRow) {
         let bandwidth = self.read;
         let point = |it: &BenchJson| Point {
             part: TimedPart { memory: it.bytes / bandwidth, ..ONE },
             tokens: None,
             measured: it.time_s.median,
         };
-        let (fitted, judged): (Vec<&BenchJson>, Vec<&BenchJson>) =
-            records.iter().filter(is_of).partition(|it| sizes::is_fitted(&it.kernel, &it.sizes));
-        let (fitted, judged): (Vec<Point>, Vec<Point>) =
-            (fitted.into_iter().map(point).collect(), judged.into_iter().map(point).collect());
-        let Some(fit) = Fit::with_floor(&fitted, true) else { return Vec::new() };
-        let fit = Fit { memory: fit.memory.map(|slower| slower.max(1.0)), ..fit };
-        let errors = judged.iter().map(|it| fit.time(it) / it.measured - 1.0).collect();
-        self.rows.push(row(&fit, &[fitted, judged].concat(), about));
-        errors
+        let about = self.about(is_of);
+        if let Some(fit) = Fit::with_floor(&fitted(&about, point), true) {
+            let fit = Fit { memory: fit.memory.map(|slower| slower.max(1.0)), ..fit };
+            self.rows.push(FittedRow { factors: with(&fit, row), about });
+        }
     }
 }

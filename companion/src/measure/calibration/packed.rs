@@ -8,7 +8,7 @@
 //!
 //! A kernel that unpacks weights for four tokens at once makes steps and no line; the interval holds how far they are apart.
 
-use calc_core::calibration::{FactorRow, Interval, Tokens};
+use calc_core::calibration::{FactorRow, Tokens};
 use calc_core::math::{exp, ln};
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
@@ -16,15 +16,15 @@ use calc_core::units::Seconds;
 use kernels::backend::{Cache, GemvShape, Kernel};
 use kernels::pack::Layout;
 use protocol::bench::Shape;
-use report::input::calibration_file::OwnRow;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
 
-use super::{Calibrated, LAYOUTS, ONE, product, roofs, row, split, weights};
+use super::fits::{Fits, FittedRow, ONE, fitted, product, with};
+use super::{LAYOUTS, roofs, weights};
 
 /// M, N and K of the held-out point, which each third format has.
-const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);
+pub(super) const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);
 /// Least time over the memory's at which a point counts as bound by arithmetic.
 const ABOVE_MEMORY: f64 = 1.1;
 /// Numbers of extra tokens that are tried: none, then from 0.1 on in steps of 10 %.
@@ -50,9 +50,10 @@ pub(super) fn points() -> impl Iterator<Item = (Kernel, Cache)> {
     })
 }
 
-impl Calibrated {
+impl Fits<'_> {
     /// Fits the share of the peak of a format, and writes it for each peak that a prediction may use for it.
-    pub(super) fn add_packed(&mut self, layout: Layout, records: &[BenchJson]) {
+    pub(super) fn add_packed(&mut self, layout: Layout) {
+        let records = self.records;
         let own = if layout.quantizes_input() { ComputeClass::Int8 } else { ComputeClass::Fp32 };
         let Some(peak) = roofs::peak(records, own) else { return };
         let (slower, floor) = self.memory_of(layout);
@@ -67,12 +68,9 @@ impl Calibrated {
             tokens: it.shape.map(|shape| shape.m as f64),
             measured: it.time_s.median,
         };
-        let is_of = |it: &BenchJson| weights(it) == Some(layout.key());
-        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| (s.m, s.n, s.k) == HELD_OUT);
-        let (judged, fitted) = split(records, "gemm_packed", &is_of, &is_judge, &point);
-        let fit = Fit { memory: Some(slower), ..arithmetic(&fitted, slower) };
-        self.held_out_packed.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
-        let points = [fitted, judged].concat();
+        let about =
+            self.about(|it| it.kernel == "gemm_packed" && weights(it) == Some(layout.key()));
+        let fit = arithmetic(&fitted(&about, point), slower);
         // A prediction may count another peak: weights in 4 bits with 16-bit activations are multiplied in FP32 by its rules.
         for class in [ComputeClass::Fp32, ComputeClass::Int8] {
             let Some(counted) = roofs::peak(records, class) else { continue };
@@ -81,41 +79,26 @@ impl Calibrated {
             }
             let times = counted / peak;
             let fit = Fit { compute: fit.compute.map(|slower| (slower * times).max(1.0)), ..fit };
-            let points: Vec<Point> = points.iter().map(|it| it.with_compute(1.0 / times)).collect();
-            let about = FactorRow {
+            // Memory and floor are those of one token, which have their row.
+            let row = FactorRow {
                 format: Some(Text::Borrowed(layout.format().key)),
                 compute: Some(class),
                 tokens: Some(Tokens::Few),
                 ..product()
             };
-            let OwnRow { factors, points } = row(&fit, &points, about);
-            // Memory and floor are those of one token, which have their row.
-            let factors = FactorRow { eta_memory: None, floor: None, ..factors };
-            self.rows.push(OwnRow { factors, points });
+            self.rows.push(FittedRow { factors: with(&fit, row), about: about.clone() });
         }
     }
 
     /// Slowdown of memory and floor [s] of a format, as products of one token showed them.
     fn memory_of(&self, layout: Layout) -> (f64, f64) {
         let key = layout.format().key;
-        let is_own = |row: &&OwnRow| {
+        let is_own = |row: &&FittedRow<'_>| {
             row.factors.tokens.is_none() && row.factors.format.as_deref() == Some(key)
         };
         let factors = self.rows.iter().find(is_own).map(|row| &row.factors);
         let share = factors.and_then(|it| it.eta_memory).unwrap_or(1.0);
         (1.0 / share, factors.and_then(|it| it.floor).map_or(0.0, Seconds::get))
-    }
-
-    /// Widens the intervals of few tokens by the errors of all held-out ones: most formats have none of their own.
-    pub(super) fn widen_packed(&mut self) {
-        let ratios = || self.held_out_packed.iter().map(|error| 1.0 / (1.0 + error));
-        let (least, most) = (ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max));
-        for row in self.rows.iter_mut().filter(|row| row.factors.tokens == Some(Tokens::Few)) {
-            row.factors.interval = row.factors.interval.map(|Interval { low, high }| Interval {
-                low: low.min(least).max(0.01),
-                high: high.max(most).min(100.0),
-            });
-        }
     }
 }
 

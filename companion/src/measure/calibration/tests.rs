@@ -1,7 +1,9 @@
 //! Calibrations of machines whose factors are known.
 
 use super::*;
+use calc_core::calibration::Tokens;
 use calc_core::device::DeviceClass;
+use calc_core::op::OpKind;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use kernels::backend::fake::Script;
@@ -15,11 +17,18 @@ use serde_json::json;
 use crate::measure::device::{self, MeasuredRoofs};
 
 mod device_file;
+mod judge;
 mod matrices;
 
 fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
+    let inputs = kernel.activations(|layout| {
+        let key = if layout.quantizes_input() { "int8" } else { "fp32" };
+        calc_core::catalog::format(key).unwrap()
+    });
+    let activations = inputs.map_or("fp32", |format| format.key);
     let shape = |m, n, k, weights: &str| {
-        let precision = BenchPrecisionJson { weights: weights.into(), activations: "fp32".into() };
+        let precision =
+            BenchPrecisionJson { weights: weights.into(), activations: activations.into() };
         (ProductShapeJson { m, n, k }, precision)
     };
     let product = match kernel {
@@ -29,7 +38,7 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
     };
     let of_layer = || {
         let weights = kernel.stored_format()?.to_owned();
-        Some(BenchPrecisionJson { weights, activations: "fp32".into() })
+        Some(BenchPrecisionJson { weights, activations: activations.into() })
     };
     let (shape, precision) = product.unzip();
     let precision = precision.or_else(of_layer);
@@ -82,6 +91,11 @@ fn support() -> Support {
     processor().support()
 }
 
+/// The calibration of that processor.
+fn calibrate(records: &[BenchJson]) -> Calibrated {
+    Calibrated::new(records, &processor(), None).unwrap()
+}
+
 /// The device file of a processor that the catalog does not have.
 fn file(
     calibrated: &Calibrated,
@@ -90,7 +104,7 @@ fn file(
 ) -> Result<serde_json::Value, String> {
     let mut unknown = processor();
     unknown.name = "a processor".into();
-    device::file(&MeasuredRoofs::calibrated(calibrated, records)?, &unknown, base)
+    device::file(&MeasuredRoofs::calibrated(calibrated.read, records)?, &unknown, base)
 }
 
 /// Rate of products of few tokens once they are bound by arithmetic [FLOP/s]: FP32 weights never are, 4-bit weights from 4 tokens on.
@@ -140,7 +154,7 @@ fn there_are_60_to_130_points() {
 
 #[test]
 fn factors_of_a_known_machine_are_found() {
-    let calibrated = Calibrated::new(&records(0.9, 50e9)).unwrap();
+    let calibrated = calibrate(&records(0.9, 50e9));
     let (mut matrices, mut packed, mut layer) = (0, 0, 0);
     for row in &calibrated.rows {
         let factors = &row.factors;
@@ -177,10 +191,10 @@ fn factors_of_a_known_machine_are_found() {
     assert_eq!(packed, LAYOUTS.len() + of_integers, "two peaks where the input is quantized");
     assert_eq!(layer, 3, "attention over two caches, and the norm");
     assert_eq!(calibrated.rows.len(), LAYOUTS.len() + 1 + matrices + packed + layer);
-    assert_eq!(calibrated.held_out_packed.len(), LAYOUTS.len().div_ceil(3));
-    assert!(median_of(&calibrated.held_out_packed) < 0.02, "{:?}", calibrated.held_out_packed);
-    assert!(calibrated.error() < 0.01 && calibrated.held_out.len() == LAYOUTS.len());
-    assert!(calibrated.error_of_matrices() < 0.01, "{:?}", calibrated.held_out_matrices);
+    assert_eq!(calibrated.held_out.packed.len(), LAYOUTS.len().div_ceil(3));
+    assert!(median_of(&calibrated.held_out.packed) < 0.02, "{:?}", calibrated.held_out.packed);
+    assert!(calibrated.error() < 0.01 && calibrated.held_out.vectors.len() == LAYOUTS.len());
+    assert!(calibrated.error_of_matrices() < 0.01, "{:?}", calibrated.held_out.matrices);
 }
 
 /// Expected times with a calibration over the times of the records that made it.
@@ -189,7 +203,7 @@ fn few_tokens_are_expected_as_they_were_measured_and_many_as_the_matrices() {
     use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
     use calc_core::precision::PrecisionChoice;
     let records = records(0.9, 50e9);
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     let made = file(&calibrated, &records, None).unwrap();
     let device = report::input::device_file::parse(&made.to_string()).unwrap();
     let own = calibrated.own();
@@ -236,7 +250,7 @@ fn an_interval_of_few_tokens_holds_its_points_and_the_errors_of_the_judges() {
     for record in records.iter_mut().filter(|it| is_judge(it)) {
         record.time_s.median *= 1.3;
     }
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     let few = calibrated.rows.iter().filter(|row| row.factors.tokens == Some(Tokens::Few));
     for row in few {
         assert!(row.factors.interval.unwrap().high > 1.25, "{row:?}");
@@ -251,8 +265,8 @@ fn a_disturbed_peak_is_raised_to_the_gemm_rate() {
     }
     let reached = roofs::peak(&records, ComputeClass::Fp32).unwrap();
     assert!(reached > 0.4e12 && reached < 0.5e12, "{reached}");
-    let calibrated = Calibrated::new(&records).unwrap();
-    assert!(calibrated.error_of_matrices() < 0.05, "{:?}", calibrated.held_out_matrices);
+    let calibrated = calibrate(&records);
+    assert!(calibrated.error_of_matrices() < 0.05, "{:?}", calibrated.held_out.matrices);
     let file = file(&calibrated, &records, Some("epyc_9654")).unwrap();
     assert!(file["measured_peaks_tflops"]["fp32"].as_f64().unwrap() > 0.4);
 }
@@ -262,14 +276,14 @@ fn times_of_wrong_results_are_not_used() {
     let mut records = records(0.9, 50e9);
     let wrong = records.iter_mut().find(|record| record.kernel == "gemv").unwrap();
     wrong.check.passed = false;
-    let why = Calibrated::new(&records).unwrap_err();
+    let why = Calibrated::new(&records, &processor(), None).unwrap_err();
     assert_eq!(why, "the result of gemv of fp32 is wrong, so its time says nothing");
 }
 
 #[test]
 fn a_gemv_faster_than_reading_raises_the_roof_and_shares_stay_below_1() {
     for (best, expected) in [(50e9, 0), (40e9, LAYOUTS.len())] {
-        let calibrated = Calibrated::new(&records(0.99, best)).unwrap();
+        let calibrated = calibrate(&records(0.99, best));
         assert_eq!(calibrated.faster.len(), expected, "{:?}", calibrated.faster);
         assert!(calibrated.read > 0.98 * 49.5e9 && calibrated.read <= 50e9, "{}", calibrated.read);
         assert_eq!(calibrated.own().about.contains("disturbed"), expected > 0);
@@ -286,19 +300,19 @@ fn a_flagged_product_is_no_evidence_of_a_faster_memory() {
     for record in records.iter_mut().filter(|record| record.kernel == "gemv") {
         record.flags.push("contended".into());
     }
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     assert_eq!((calibrated.read, calibrated.faster.len()), (40e9, 0));
     assert!(calibrated.rows.iter().all(|row| row.factors.eta_memory.is_none_or(|it| it <= 1.0)));
     // A single undisturbed one is.
     records.iter_mut().find(|record| record.kernel == "gemv").unwrap().flags.clear();
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     assert!(calibrated.read > 40e9 && calibrated.faster.len() == 1, "{:?}", calibrated.faster);
 }
 
 #[test]
 fn written_files_can_be_read_and_use_measured_roofs() {
     let records = records(0.9, 50e9);
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     let own = report::input::calibration_file::write(&calibrated.own());
     let read = report::input::calibration_file::parse(&own).unwrap();
     assert_eq!(read.rows.len(), calibrated.rows.len());
@@ -328,7 +342,7 @@ fn a_calibration_takes_less_than_half_a_line() {
 
     use crate::jobs::message::{LINE, WorkerMessage};
     let records = records(0.9, 50e9);
-    let calibrated = Calibrated::new(&records).unwrap();
+    let calibrated = calibrate(&records);
     for base in [None, Some("epyc_9654")] {
         let device = file(&calibrated, &records, base).unwrap();
         let (device, _) = device::texts(device);
@@ -350,7 +364,7 @@ fn two_devices_of_a_machine_have_files_of_their_own() {
         for record in &mut records {
             (record.backend, record.index) = (backend.into(), index);
         }
-        let calibrated = Calibrated::new(&records).unwrap();
+        let calibrated = calibrate(&records);
         let device = file(&calibrated, &records, Some("epyc_9654")).unwrap();
         let own = calibrated.own();
         assert!(own.rows.iter().all(|row| row.factors.device.as_deref() == Some(&*own.device)));

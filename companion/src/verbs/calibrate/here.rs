@@ -39,15 +39,16 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Failure::bad(format!("{} ({}) cannot be calibrated: {why}", found.id, found.name))
     })?;
     let records = bench::planned(measured, PLAN, &points)?;
-    let calibrated = Calibrated::new(&records)
+    let base = matches.get_one::<String>("hardware").map(String::as_str);
+    let calibrated = Calibrated::new(&records, &found, base)
         .map_err(|why| Failure::Failed(format!("{why}; nothing is written")))?;
     let own = calibration_file::write(&calibrated.own());
     if let Some(path) = out {
         files::write(&path, own.as_bytes())?;
     }
     if let Some(path) = device {
-        let base = matches.get_one::<String>("hardware").map(String::as_str);
-        let roofs = MeasuredRoofs::calibrated(&calibrated, &records).map_err(Failure::Failed)?;
+        let roofs =
+            MeasuredRoofs::calibrated(calibrated.read, &records).map_err(Failure::Failed)?;
         let device = device::file(&roofs, &found, base).map_err(Failure::Failed)?;
         files::write(&path, format!("{device:#}\n").as_bytes())?;
     }
@@ -171,8 +172,8 @@ fn answer(calibrated: &Calibrated, coverage: &Coverage, own: &Value) -> Answer {
         ));
     }
     let not_measured = [&*coverage.left_out, &*coverage.without_kernel].concat();
-    let value = json!({ "calibration": own, "measured": coverage.measured, "not_measured": not_measured, "held_out": calibrated.held_out, "median_error": calibrated.error(),
-        "held_out_packed": calibrated.held_out_packed, "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
+    let value = json!({ "calibration": own, "measured": coverage.measured, "not_measured": not_measured, "held_out": calibrated.held_out.vectors, "median_error": calibrated.error(),
+        "held_out_packed": calibrated.held_out.packed, "held_out_matrices": calibrated.held_out.matrices, "median_error_matrices": calibrated.error_of_matrices() });
     Answer { document, value, rows: Rows::At("/calibration/rows") }
 }
 

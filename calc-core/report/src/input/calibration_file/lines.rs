@@ -1,7 +1,7 @@
 //! A calibration as lines of tab-separated fields, the form that the page stores and puts into its URL. A number is the 16
 //! hexadecimal digits of its bits, because the page avoids parsing decimal numbers.
 
-use calc_core::calibration::{Engine, FactorRow, Interval, Tokens};
+use calc_core::calibration::{Engine, FactorRow, Interval, Tokens, WaveTile};
 use calc_core::catalog;
 use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
@@ -30,11 +30,16 @@ pub fn write(own: &OwnMeasurements) -> String {
             number(factors.interval.map(|interval| interval.high)),
             points.to_string(),
         ];
-        // Older links have ten fields; a row without the newer ones is still written with ten.
-        if factors.compute.is_some() || factors.tokens.is_some() || factors.extra_tokens.is_some() {
+        // Older links have ten or 13 fields; a row without the newer ones is still written so.
+        let has_tokens = factors.tokens.is_some() || factors.extra_tokens.is_some();
+        if factors.compute.is_some() || has_tokens || factors.tile.is_some() {
             fields.push(factors.compute.map_or("", ComputeClass::key).to_owned());
             fields.push(factors.tokens.map_or("", Tokens::key).to_owned());
             fields.push(number(factors.extra_tokens));
+        }
+        if let Some(tile) = factors.tile {
+            fields.push(tile.rows.to_string());
+            fields.push(tile.columns.to_string());
         }
         lines += &fields.join("\t");
         lines.push('\n');
@@ -55,11 +60,12 @@ pub fn read(text: &str) -> Option<OwnMeasurements> {
 
 fn row(device: &str, line: &str) -> Option<OwnRow> {
     let mut fields = line.split('\t');
-    // Older links have ten fields; a row without a number of points is invalid.
+    // Older links have ten or 13 fields; a row without a number of points is invalid.
     let mut next = || fields.next().unwrap_or_default();
     let [engine, format, op, measured] = [next(), next(), next(), next()];
     let [memory, compute, floor, low, high] = [next(), next(), next(), next(), next()];
     let [points, class, tokens, extra] = [next(), next(), next(), next()];
+    let [tile_rows, tile_columns] = [next(), next()].map(side);
     if fields.next().is_some() {
         return None;
     }
@@ -77,6 +83,11 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
         eta_memory: number(memory, 1e-4, 10.0)?,
         eta_compute: number(compute, 1e-4, 10.0)?,
         extra_tokens: number(extra, 0.0, MOST_EXTRA)?,
+        tile: match (tile_rows?, tile_columns?) {
+            (Some(rows), Some(columns)) => Some(WaveTile { rows, columns }),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return None,
+        },
         floor: number(floor, 0.0, 1.0)?.map(Seconds::new),
         interval: low.zip(high).map(|(low, high)| Interval { low, high }),
     };
@@ -87,6 +98,12 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
 #[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
 fn key<T>(key: &str, find: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if key.is_empty() { Some(None) } else { find(key).map(Some) }
+}
+
+/// Parses a side of a tile, as [`key`].
+#[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
+fn side(text: &str) -> Option<Option<u32>> {
+    key(text, |text| text.parse().ok().filter(|side| (1..=WaveTile::MOST).contains(side)))
 }
 
 /// Parses a number in a range: `Some(None)` for an empty field, `None` for invalid text.

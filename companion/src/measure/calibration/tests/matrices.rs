@@ -5,8 +5,8 @@ use kernels::cuda::facts::Facts;
 
 use super::*;
 
-fn gpu() -> kernels::devices::Device {
-    let facts = Facts {
+fn facts() -> Facts {
+    Facts {
         index: 0,
         name: "a GPU".to_owned(),
         capability: (9, 0),
@@ -18,12 +18,15 @@ fn gpu() -> kernels::devices::Device {
         is_integrated: false,
         cuda: 12_090,
         has_products: true,
-    };
-    kernels::devices::gpu(facts)
+    }
+}
+
+fn gpu() -> kernels::devices::Device {
+    kernels::devices::gpu(facts())
 }
 
 /// Records of a GPU of 3 TB/s whose kernels in registers reach 500 TFLOP/s, and whose large products 800.
-fn measured() -> Vec<BenchJson> {
+fn measured(facts: &Facts) -> Vec<BenchJson> {
     let of = |(kernel, _): (Kernel, Cache)| {
         let mut record = match kernel {
             Kernel::Read { bytes } => record(kernel, bytes as f64, 0.0, bytes as f64 / 3e12),
@@ -39,9 +42,13 @@ fn measured() -> Vec<BenchJson> {
             _ => record(kernel, 0.0, 5e11, 1e-3),
         };
         record.backend = "cuda".into();
+        if let Some(precision) = &mut record.precision {
+            let format = kernels::cuda::support::activations(kernel, facts).unwrap();
+            precision.activations = format.key.into();
+        }
         record
     };
-    points(&gpu().support()).unwrap().into_iter().map(of).collect()
+    points(&kernels::devices::gpu(facts.clone()).support()).unwrap().into_iter().map(of).collect()
 }
 
 #[test]
@@ -60,8 +67,8 @@ fn a_product_that_shows_a_peak_has_a_size_that_follows_from_the_device() {
 
 #[test]
 fn roofs_of_a_gpu_are_those_of_its_products_and_each_class_has_its_share() {
-    let records = measured();
-    let calibrated = Calibrated::new(&records).unwrap();
+    let records = measured(&facts());
+    let calibrated = Calibrated::new(&records, &gpu(), None).unwrap();
     let share = |class| {
         let row = calibrated.rows.iter().find(|row| {
             row.factors.tokens == Some(Tokens::Several) && row.factors.compute == Some(class)
@@ -73,7 +80,7 @@ fn roofs_of_a_gpu_are_those_of_its_products_and_each_class_has_its_share() {
     for class in [Fp32, Tf32, Fp16, Bf16, Fp8, Int8] {
         assert!(share(class) > 0.9, "{class:?}: {}", share(class));
     }
-    let measured = MeasuredRoofs::calibrated(&calibrated, &records).unwrap();
+    let measured = MeasuredRoofs::calibrated(calibrated.read, &records).unwrap();
     let file = device::file(&measured, &gpu(), None).unwrap();
     for class in ["fp32", "tf32", "fp16", "bf16", "fp8", "int8"] {
         let peak = file["measured_peaks_tflops"][class].as_f64().unwrap();
@@ -81,4 +88,17 @@ fn roofs_of_a_gpu_are_those_of_its_products_and_each_class_has_its_share() {
     }
     // A product that is faster than a kernel in registers disturbs nothing here.
     assert_eq!(file["disturbed_roofs"], json!(null));
+}
+
+#[test]
+fn every_point_of_a_gpu_has_an_expected_time() {
+    for (capability, has_products) in
+        [((7, 5), true), ((8, 6), false), ((9, 0), true), ((12, 0), true)]
+    {
+        let facts = Facts { capability, has_products, ..facts() };
+        let records = measured(&facts);
+        let found = kernels::devices::gpu(facts);
+        let made = Calibrated::new(&records, &found, None);
+        assert!(made.is_ok(), "{capability:?} {has_products}: {made:?}");
+    }
 }
