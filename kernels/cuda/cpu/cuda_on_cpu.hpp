@@ -295,6 +295,26 @@ template <class E, class N> void mma(N (&d)[4], const uint32_t (&a)[4], const ui
     }
 }
 
+/// The product of 8 × 16 and 16 × 8 codes in INT8: lane 4·g + t has 4·t up to 4·t + 3 of row g and of column g, and the results 2t and
+/// 2t + 1 of row g.
+inline void mma_quarter(int &d0, int &d1, uint32_t a, uint32_t b) {
+    Meeting &here = warp();
+    const unsigned me = lane();
+    if (lanes_of_warp() != WARP_LANES) stop("a matrix product of a warp that is not whole", __FILE__, __LINE__);
+    const unsigned set = meet(here, WARP_LANES, __FILE__, __LINE__, [&](unsigned set) {
+        here.fragments[set][me][0] = a;
+        here.fragments[set][me][1] = b;
+    });
+    int *const results[2] = {&d0, &d1};
+    for (unsigned i = 0; i < 2; ++i) {
+        for (unsigned k = 0; k < 16; ++k) {
+            const uint32_t left = here.fragments[set][me / 4 * 4 + k / 4][0];
+            const uint32_t right = here.fragments[set][(me % 4 * 2 + i) * 4 + k / 4][1];
+            *results[i] += Int8::at(left, k % 4) * Int8::at(right, k % 4);
+        }
+    }
+}
+
 /// A kernel by its name: takes its arguments as the driver does, each by its address.
 using Entry = std::function<void(void **)>;
 
