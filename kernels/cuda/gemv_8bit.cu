@@ -1,10 +1,12 @@
 // Products of 8-bit weights with 8-bit activations, Y = X·Wᵀ with 1 to 16 tokens, on tensor cores.
 //
-// what       INT8: y = (W·x)·s_w·s_x, sums exact integers; s_w is a scale per row, s_x one per token, as quantize.cu makes it
-// formula    bytes = n·k + 4·n + m·k + 4·m + 4·m·n; flops = 2·m·n·k
+// what       y = (W·x)·s_w·s_x; s_x is a scale per token, as quantize.cu makes it. INT8: sums are exact integers, s_w is a scale per row.
+//            E4M3: s_w is a scale of the tensor; tensor cores sum 64 products, FP32 units the rest, because the sums of some tensor
+//            cores have 13 bits in E4M3 (assumed, as reported of 8.9 and 9.0)
+// formula    bytes = n·k + m·k + 4·m + 4·m·n, and 4·n for INT8; flops = 2·m·n·k
 // tile       a block of 8 warps computes 32 rows; the warps share K. A lane loads 16 bytes of four rows, 8 apart, and the same codes of
 //            token g: two products of m16n8k32 for 16 rows, without an exchange between lanes (see gemv_mma.cu); 128 bytes a lane ahead
-// arch       >=75; on 7.5 a product of m16n8k32 is four of m8n8k16
+// arch       >=75, where a product of m16n8k32 is four of m8n8k16; E4M3 >=89, on 9.0 and 10.0 by conversions to FP16 (see peak.cu)
 // registers  by `cargo xtask kernels`
 // limit      weights stream once for all tokens; nothing is decoded. The codes of the tokens come from the second-level cache for
 //            each 32 rows: with 16 tokens half as many bytes as the weights. Not measured on a GPU yet.
@@ -23,6 +25,21 @@ struct Int8Codes {
         mma_int8(sums, second, of_second);
     }
 };
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+struct E4m3Codes {
+    typedef float Sum;
+    static __device__ __forceinline__ void add(float (&sums)[4], const uint4 &low, const uint4 &high, const uint4 &x) {
+        const u32 first[4] = {low.x, high.x, low.y, high.y}, of_first[2] = {x.x, x.y};
+        const u32 second[4] = {low.z, high.z, low.w, high.w}, of_second[2] = {x.z, x.w};
+        float few[4] = {};
+        mma_e4m3(few, first, of_first);
+        mma_e4m3(few, second, of_second);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sums[i] += few[i];
+    }
+};
+#endif
 
 // Up to 8·TILES tokens. Shared memory: 16·ROW_TILES·8·TILES sums per warp.
 template <class F, int TILES>
@@ -93,3 +110,6 @@ __device__ __forceinline__ void product_of_8_bits(const u8 *codes, const float *
 #define PRODUCTS(key, codes_of) PRODUCT(key, codes_of, 8, 1) PRODUCT(key, codes_of, 16, 2)
 
 PRODUCTS(int8, Int8Codes)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+PRODUCTS(fp8_e4m3, E4m3Codes)
+#endif

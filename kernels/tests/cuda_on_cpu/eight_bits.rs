@@ -68,30 +68,37 @@ fn product(
     let (m, n, k) = (m as usize, n as usize, k as usize);
     let Inputs { codes, scales, read } = quantize(processor, shape)?;
     let weights = normals(&mut Random::new(13), n * k);
-    let packed = Packed::encode(Layout::Int8, &weights, k).map_err(|why| format!("{why:?}"))?;
-    let call = call::product(version, shape).map_err(|why| format!("{why:?}"))?;
+    let layout = match shape.format {
+        Quantized::Int8 => Layout::Int8,
+        Quantized::Fp8E4m3 => Layout::Fp8E4m3,
+    };
+    let packed = Packed::encode(layout, &weights, k).map_err(|why| format!("{why:?}"))?;
+    let call =
+        call::product(version, shape, packed.tensor_scale()).map_err(|why| format!("{why:?}"))?;
     let planes = packed.planes();
     let [of_rows, of_codes] = [planes.scales, planes.codes].map(|it| Data::of(it.to_vec()));
     let mut buffers = [of_codes, of_rows, codes, scales, Data::unwritten(4 * m * n)];
     processor.run(&call, &mut buffers)?;
-    compare_rounded(&buffers[4].floats(), &gemm(&packed, &read), &|_| 0.0)
+    let right = gemm(&packed, &read);
+    let rounding = |at: usize| call::rounding(shape.format, right.magnitudes[at]);
+    compare_rounded(&buffers[4].floats(), &right, &rounding)
         .map_err(|why| format!("{}: {why:?}", call.kernel))?;
     Ok(())
 }
 
 /// All versions: rows that fill no tile, inputs that fill no step, and more steps than the warps of a block take at once.
 pub(crate) fn eight_bits(processor: &mut Processor) -> Result<(), String> {
-    let int8 = |m, n, k| EightBitShape { format: Quantized::Int8, m, n, k };
-    quantize(processor, EightBitShape { format: Quantized::Fp8E4m3, m: 3, n: 0, k: 272 })?;
-    product(processor, GemvVersion::Warp, int8(3, 6, 272))?;
+    let shape = EightBitShape { format: Quantized::Int8, m: 3, n: 6, k: 272 };
+    product(processor, GemvVersion::Warp, shape)?;
     on_tensor_cores(processor)
 }
 
 /// Those of tensor cores.
 pub(crate) fn on_tensor_cores(processor: &mut Processor) -> Result<(), String> {
     for (m, n, k) in [(2, 37, 1360), (8, 32, 64), (9, 5, 16), (16, 33, 2080)] {
-        let shape = EightBitShape { format: Quantized::Int8, m, n, k };
-        product(processor, GemvVersion::TensorCores, shape)?;
+        for format in [Quantized::Int8, Quantized::Fp8E4m3] {
+            product(processor, GemvVersion::TensorCores, EightBitShape { format, m, n, k })?;
+        }
     }
     Ok(())
 }

@@ -67,13 +67,14 @@ fn a_mistake_in_a_source_is_rejected() {
     let gemv: Check = |processor| products_of(processor, GemvVersion::Warp);
     let on_tensor_cores: Check = |processor| products_of(processor, GemvVersion::TensorCores);
     let attention: Check = |processor| attention(processor, false);
-    let mistakes: [(&str, &str, &str, Check); 13] = [
+    let mistakes: [(&str, &str, &str, Check); 14] = [
         (
             "gemv_8bit.cu",
-            "of_second[2] = {x.z, x.w}",
-            "of_second[2] = {x.w, x.z}",
+            "mma_int8(sums, second, of_second);",
+            "mma_int8(sums, first, of_second), (void)second;",
             eight_bits::on_tensor_cores,
         ),
+        ("gemv_8bit.cu", "sums[i] += few[i];", "sums[i] = few[i];", eight_bits::on_tensor_cores),
         ("gemv_8bit.cu", "8 * i, n - 1)", "8 * (i % 2), n - 1)", eight_bits::on_tensor_cores),
         (
             "gemv_8bit.cu",

@@ -48,16 +48,31 @@ impl EightBitShape {
         match (self.format, capability) {
             (Quantized::Int8, (8.., _) | (7, 5..)) if self.m > 1 => Some(GemvVersion::TensorCores),
             (Quantized::Int8, (7.., _)) => Some(GemvVersion::Warp),
+            (Quantized::Fp8E4m3, (9.., _) | (8, 9..)) => Some(GemvVersion::TensorCores),
             (Quantized::Int8 | Quantized::Fp8E4m3, _) => None,
         }
     }
 }
 
-/// Product of weights with quantized inputs. Buffers: codes, scales of rows, codes of the inputs, scales of tokens, outputs.
+/// Tolerance that the sums of tensor cores add to that of an output, by the sum of its magnitudes Σ|w|·|x|: those of E4M3 have 13 bits,
+/// and each of its 64 products may be rounded to a bit of the largest one; the roundings of many such sums partly cancel.
+pub fn rounding(format: Quantized, magnitude: f64) -> f64 {
+    match format {
+        Quantized::Int8 => 0.0,
+        Quantized::Fp8E4m3 => magnitude / 4096.0,
+    }
+}
+
+/// Product of weights with quantized inputs. Buffers: codes, scales of rows, which weights in FP8 lack, codes of the inputs, scales of
+/// tokens, outputs; `tensor_scale` is that of weights in FP8, 1 for others.
 ///
 /// # Errors
 /// See [`NoCall`].
-pub fn product(version: GemvVersion, shape: EightBitShape) -> Result<Call, NoCall> {
+pub fn product(
+    version: GemvVersion,
+    shape: EightBitShape,
+    tensor_scale: f32,
+) -> Result<Call, NoCall> {
     let EightBitShape { format, m, n, k } = shape;
     if k == 0 || !k.is_multiple_of(16) {
         return Err(NoCall::Inputs { multiple: 16 });
@@ -65,7 +80,7 @@ pub fn product(version: GemvVersion, shape: EightBitShape) -> Result<Call, NoCal
     if !(1..=GemvShape::MAX_TOKENS).contains(&m) {
         return Err(NoCall::Tokens);
     }
-    if k > MOST_INPUTS {
+    if format == Quantized::Int8 && k > MOST_INPUTS {
         return Err(NoCall::TooLarge);
     }
     let numbers = [int(n)?, int(k)?, int(m)?];
@@ -83,9 +98,11 @@ pub fn product(version: GemvVersion, shape: EightBitShape) -> Result<Call, NoCal
                 arguments,
             })
         }
-        (GemvVersion::TensorCores, Quantized::Int8) => {
-            // The scale of the tensor, which only weights in FP8 have.
-            arguments.push(Argument::Float(1.0));
+        (GemvVersion::TensorCores, _) => {
+            if format == Quantized::Fp8E4m3 {
+                arguments[1] = Argument::Absent;
+            }
+            arguments.push(Argument::Float(tensor_scale));
             arguments.extend(numbers.map(Argument::Int));
             let width = 8 * count(m.div_ceil(8))?;
             Ok(Call {
@@ -97,9 +114,7 @@ pub fn product(version: GemvVersion, shape: EightBitShape) -> Result<Call, NoCal
                 arguments,
             })
         }
-        (GemvVersion::Thread | GemvVersion::Warp | GemvVersion::TensorCores, _) => {
-            Err(NoCall::Format)
-        }
+        (GemvVersion::Thread, _) | (GemvVersion::Warp, Quantized::Fp8E4m3) => Err(NoCall::Format),
     }
 }
 
@@ -142,17 +157,26 @@ mod tests {
         ] {
             assert_eq!(shape(m, 64).version(capability), expected, "{m} {capability:?}");
         }
+        let fp8 = EightBitShape { format: Quantized::Fp8E4m3, ..shape(1, 64) };
+        for (capability, expected) in
+            [((8, 6), None), ((8, 9), Some(TensorCores)), ((10, 0), Some(TensorCores))]
+        {
+            assert_eq!(fp8.version(capability), expected, "{capability:?}");
+        }
     }
 
     #[test]
     fn problems_without_a_kernel_are_refused_with_the_rule() {
-        let call = |shape| product(GemvVersion::TensorCores, shape);
+        let call = |shape| product(GemvVersion::TensorCores, shape, 1.0);
         assert_eq!(call(shape(3, 24)), Err(NoCall::Inputs { multiple: 16 }));
         assert_eq!(call(shape(17, 32)), Err(NoCall::Tokens));
         // 2^17 products of two codes of -128 would be 2^31.
         assert_eq!(call(shape(2, 1 << 17)), Err(NoCall::TooLarge));
         assert!(call(shape(2, (1 << 17) - 16)).is_ok());
-        assert_eq!(product(GemvVersion::Thread, shape(2, 32)), Err(NoCall::Format));
+        assert_eq!(product(GemvVersion::Thread, shape(2, 32), 1.0), Err(NoCall::Format));
+        let fp8 = EightBitShape { format: Quantized::Fp8E4m3, ..shape(2, 1 << 17) };
+        assert_eq!(product(GemvVersion::Warp, fp8, 1.0), Err(NoCall::Format));
+        assert_eq!(call(fp8).unwrap().arguments[1], Argument::Absent);
         let found = call(shape(9, 64)).unwrap();
         assert_eq!((found.kernel.as_str(), found.grid), ("gemv_8bit_v1_int8_m16", [2, 1, 1]));
     }
