@@ -188,8 +188,7 @@ template <class N> __device__ __forceinline__ N block_sum(N value, N *part) {
 
 // D += A·B on tensor cores: A of 16 × K, B of K × 8, by fragments as PTX defines them. K is 8 times the elements E of a register.
 // Lane 4·g + t has of A the rows g and g + 8 with columns E·t up to E·t + E - 1 and the same beyond K / 2; of B these rows in column g;
-// of D the columns 2t and 2t + 1 of rows g and g + 8. FP16, BF16, TF32 and INT8 from architecture 8.0, E4M3 from 8.9.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// of D the columns 2t and 2t + 1 of rows g and g + 8. FP16, BF16 and TF32 from architecture 8.0, INT8 from 7.5, E4M3 from 8.9.
 #ifdef __CUDA_ARCH__
 #define MMA(name, number, shape, types, constraint, emulated)                                                                  \
     __device__ __forceinline__ void name(number(&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {                                \
@@ -201,11 +200,33 @@ template <class N> __device__ __forceinline__ N block_sum(N value, N *part) {
 #define MMA(name, number, shape, types, constraint, emulated)                                          \
     inline void name(number(&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { cpu::mma<emulated>(d, a, b); }
 #endif
+
+// A quarter of such a product in INT8: 8 rows and K = 16. All of it by quarters is what architecture 7.5 has.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750 && __CUDA_ARCH__ < 800
+__device__ __forceinline__ void mma_int8_quarter(int &d0, int &d1, u32 a, u32 b) {
+#ifdef __CUDA_ARCH__
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+r"(d0), "+r"(d1) : "r"(a), "r"(b));
+#else
+    cpu::mma_quarter(d0, d1, a, b);
+#endif
+}
+__device__ __forceinline__ void mma_int8_by_quarters(int (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+    mma_int8_quarter(d[0], d[1], a[0], b[0]);
+    mma_int8_quarter(d[2], d[3], a[1], b[0]);
+    mma_int8_quarter(d[0], d[1], a[2], b[1]);
+    mma_int8_quarter(d[2], d[3], a[3], b[1]);
+}
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && __CUDA_ARCH__ < 800
+#define mma_int8 mma_int8_by_quarters
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MMA(mma_half, float, "m16n8k16", "f32.f16.f16.f32", "+f", cpu::Half)
 MMA(mma_bf16, float, "m16n8k16", "f32.bf16.bf16.f32", "+f", cpu::Bf16)
 MMA(mma_tf32, float, "m16n8k8", "f32.tf32.tf32.f32", "+f", cpu::Tf32)
 MMA(mma_int8, int, "m16n8k32", "s32.s8.s8.s32", "+r", cpu::Int8)
+#endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 MMA(mma_e4m3, float, "m16n8k32", "f32.e4m3.e4m3.f32", "+f", cpu::E4m3)
-#endif
 #endif

@@ -3,7 +3,7 @@
 #include "cuda_on_cpu.hpp"
 
 // A test of a changed source compiles that source alone, with ONLY_ and its name.
-#if defined(ONLY_ATTENTION) || defined(ONLY_CLOCK) || defined(ONLY_GEMV) || defined(ONLY_GEMV_MMA) || defined(ONLY_LAYER) || defined(ONLY_PEAK) || defined(ONLY_QUANTIZE) || defined(ONLY_STREAM)
+#if defined(ONLY_ATTENTION) || defined(ONLY_CLOCK) || defined(ONLY_GEMV) || defined(ONLY_GEMV_8BIT) || defined(ONLY_GEMV_MMA) || defined(ONLY_LAYER) || defined(ONLY_PEAK) || defined(ONLY_QUANTIZE) || defined(ONLY_STREAM)
 #define ONLY
 #endif
 #if !defined(ONLY) || defined(ONLY_ATTENTION)
@@ -14,6 +14,9 @@
 #endif
 #if !defined(ONLY) || defined(ONLY_GEMV)
 #include "../gemv.cu"
+#endif
+#if !defined(ONLY) || defined(ONLY_GEMV_8BIT)
+#include "../gemv_8bit.cu"
 #endif
 #if !defined(ONLY) || defined(ONLY_GEMV_MMA)
 #include "../gemv_mma.cu"

@@ -246,20 +246,23 @@ inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
     return result;
 }
 
-// Elements of a register for tensor cores: how many, and the number at a place.
-struct Half {
+// Elements of a register for tensor cores: how many, the number at a place, and what a sum keeps.
+struct Exact {
+    template <class N> static N kept(N sum) { return sum; }
+};
+struct Half : Exact {
     static constexpr unsigned COUNT = 2;
     static float at(uint32_t word, unsigned i) { return of_half(uint16_t(word >> 16 * i)); }
 };
-struct Bf16 {
+struct Bf16 : Exact {
     static constexpr unsigned COUNT = 2;
     static float at(uint32_t word, unsigned i) { return of_bf16(uint16_t(word >> 16 * i)); }
 };
-struct Tf32 {
+struct Tf32 : Exact {
     static constexpr unsigned COUNT = 1;
     static float at(uint32_t word, unsigned) { return of_bits(word & 0xffffe000u); }
 };
-struct Int8 {
+struct Int8 : Exact {
     static constexpr unsigned COUNT = 4;
     static int at(uint32_t word, unsigned i) { return int8_t(word >> 8 * i); }
 };
@@ -269,6 +272,8 @@ struct E4m3 {
         const uint32_t code = word >> 8 * i & 255;
         return of_half(uint16_t((code & 0x80) << 8 | (code & 0x7f) << 7)) * 256.0f;
     }
+    // Sums of some tensor cores have 13 bits below the first one.
+    static float kept(float sum) { return of_bits(bits_of(sum) & 0xfffffc00u); }
 };
 
 /// The product of fragments of all lanes, by the layout of PTX.
@@ -291,7 +296,27 @@ template <class E, class N> void mma(N (&d)[4], const uint32_t (&a)[4], const ui
             const uint32_t right = here.fragments[set][of_column + lane][4 + k / HALF];
             sum += E::at(left, place) * E::at(right, place);
         }
-        d[i] = sum;
+        d[i] = E::kept(sum);
+    }
+}
+
+/// The product of 8 × 16 and 16 × 8 codes in INT8: lane 4·g + t has 4·t up to 4·t + 3 of row g and of column g, and the results 2t and
+/// 2t + 1 of row g.
+inline void mma_quarter(int &d0, int &d1, uint32_t a, uint32_t b) {
+    Meeting &here = warp();
+    const unsigned me = lane();
+    if (lanes_of_warp() != WARP_LANES) stop("a matrix product of a warp that is not whole", __FILE__, __LINE__);
+    const unsigned set = meet(here, WARP_LANES, __FILE__, __LINE__, [&](unsigned set) {
+        here.fragments[set][me][0] = a;
+        here.fragments[set][me][1] = b;
+    });
+    int *const results[2] = {&d0, &d1};
+    for (unsigned i = 0; i < 2; ++i) {
+        for (unsigned k = 0; k < 16; ++k) {
+            const uint32_t left = here.fragments[set][me / 4 * 4 + k / 4][0];
+            const uint32_t right = here.fragments[set][(me % 4 * 2 + i) * 4 + k / 4][1];
+            *results[i] += Int8::at(left, k % 4) * Int8::at(right, k % 4);
+        }
     }
 }
 

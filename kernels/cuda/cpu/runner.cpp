@@ -3,6 +3,7 @@
 // A call is a line `NAME GX GY GZ BX BY BZ SHARED ARGUMENTS`, then per argument a line `b BYTES` and the bytes of a buffer,
 // or `i BITS` for a number. The answer is a byte and the bytes of all buffers, in order.
 #include "all.hpp"
+#include "mma_check.hpp"
 
 #include <memory>
 

@@ -1,5 +1,6 @@
 //! Calls: which kernel runs for a problem, with how many blocks, and in which order its arguments are.
 
+pub mod eight_bits;
 pub mod layer;
 pub mod products;
 pub mod streams;

@@ -16,10 +16,11 @@ macro_rules! source {
 }
 
 /// Programs, each with a header that says what it computes.
-pub const PROGRAMS: [Source; 8] = [
+pub const PROGRAMS: [Source; 9] = [
     source!("attention.cu"),
     source!("clock.cu"),
     source!("gemv.cu"),
+    source!("gemv_8bit.cu"),
     source!("gemv_mma.cu"),
     source!("layer.cu"),
     source!("peak.cu"),
@@ -66,10 +67,10 @@ mod tests {
                 assert!(text.len() >= 4, "{} has no header line `{name}`: {text:?}", program.name);
             }
         }
-        assert_eq!(PROGRAMS[3].header("arch").as_deref(), Some(">=80"));
-        let tile = PROGRAMS[7].header("tile").unwrap();
+        assert_eq!(PROGRAMS[4].header("arch").as_deref(), Some(">=80"));
+        let tile = PROGRAMS[8].header("tile").unwrap();
         assert!(tile.ends_with("in flight"), "{tile}");
-        assert_eq!(PROGRAMS[7].header("til"), None);
+        assert_eq!(PROGRAMS[8].header("til"), None);
     }
 
     #[test]

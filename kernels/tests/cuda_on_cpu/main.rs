@@ -10,20 +10,24 @@
     reason = "a test, whose sizes are small"
 )]
 
+mod eight_bits;
 mod inputs;
 mod layer;
 mod processor;
 mod products;
 mod streams;
+mod tensor_cores;
 
 use std::env;
 use std::path::Path;
 
+use eight_bits::eight_bits;
 use kernels::cuda::call::products::GemvVersion;
 use layer::{attention, layer};
 use processor::{Change, Checks, Order, Processor, build};
-use products::{products, products_of, quantized};
+use products::{products, products_of};
 use streams::{clock, peaks, streams};
+use tensor_cores::fragments;
 
 /// Set by `cargo xtask soak`: every shape in place of a few.
 const ALL_SHAPES: &str = "RIDGEPOINT_ALL_SHAPES";
@@ -35,7 +39,8 @@ fn check(program: &Path) -> Result<(), String> {
         let mut processor = Processor::start(program, order);
         let count = products(&mut processor, all)?;
         assert!(count > 80, "{count} products");
-        quantized(&mut processor)?;
+        fragments(&mut processor)?;
+        eight_bits(&mut processor)?;
         layer(&mut processor)?;
         attention(&mut processor, all)?;
         streams(&mut processor)?;
@@ -62,7 +67,27 @@ fn a_mistake_in_a_source_is_rejected() {
     let gemv: Check = |processor| products_of(processor, GemvVersion::Warp);
     let on_tensor_cores: Check = |processor| products_of(processor, GemvVersion::TensorCores);
     let attention: Check = |processor| attention(processor, false);
-    let mistakes: [(&str, &str, &str, Check); 9] = [
+    let mistakes: [(&str, &str, &str, Check); 14] = [
+        (
+            "gemv_8bit.cu",
+            "mma_int8(sums, second, of_second);",
+            "mma_int8(sums, first, of_second), (void)second;",
+            eight_bits::on_tensor_cores,
+        ),
+        ("gemv_8bit.cu", "sums[i] += few[i];", "sums[i] = few[i];", eight_bits::on_tensor_cores),
+        ("gemv_8bit.cu", "8 * i, n - 1)", "8 * (i % 2), n - 1)", eight_bits::on_tensor_cores),
+        (
+            "gemv_8bit.cu",
+            "% TILES][i % 4];\n    }\n    __syncthreads();",
+            "% TILES][i % 4];\n    }",
+            eight_bits::on_tensor_cores,
+        ),
+        (
+            "gemv_8bit.cu",
+            "steps = (pieces + 3) / 4",
+            "steps = pieces / 4",
+            eight_bits::on_tensor_cores,
+        ),
         ("gemv.cu", "const float sum = warp_sum(sums[m]);", "const float sum = sums[m];", gemv),
         (
             "gemv.cu",

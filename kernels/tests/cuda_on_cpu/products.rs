@@ -1,11 +1,8 @@
 //! Products with packed weights against the reference.
 
-use kernels::backend::{GemvShape, StoredFloat};
+use kernels::backend::GemvShape;
 use kernels::compare::{Mismatch, compare_rounded};
-use kernels::cuda::call::products::{
-    self as call, GemvVersion, Quantized, carrier, largest_scale, rounding,
-};
-use kernels::pack::minifloat::E4M3;
+use kernels::cuda::call::products::{self as call, GemvVersion, carrier, largest_scale, rounding};
 use kernels::pack::{Layout, NF4, Packed};
 use kernels::random::Random;
 use kernels::reference::gemm;
@@ -87,57 +84,6 @@ pub(crate) fn products(processor: &mut Processor, all: bool) -> Result<usize, St
         }
     }
     Ok(count)
-}
-
-pub(crate) fn quantized(processor: &mut Processor) -> Result<(), String> {
-    let (m, n, k) = (3_usize, 6_usize, 272_usize);
-    let mut random = Random::new(11);
-    let (x, inputs) = stored(StoredFloat::Fp16, &normals(&mut random, m * k));
-    let weights = normals(&mut random, n * k);
-    let packed = Packed::encode(Layout::Int8, &weights, k).map_err(|why| format!("{why:?}"))?;
-    for format in [Quantized::Int8, Quantized::Fp8E4m3] {
-        let call = call::quantize(format, m as u64, k as u64).map_err(|why| format!("{why:?}"))?;
-        let mut buffers = [inputs.clone(), Data::unwritten(m * k), Data::unwritten(4 * m)];
-        processor.run(&call, &mut buffers)?;
-        let [_, codes, scales] = buffers;
-        let most = if format == Quantized::Int8 { 127.0 } else { 448.0 };
-        let mut read = vec![0.0; m * k];
-        for token in 0..m {
-            let of_token = &x[token * k..(token + 1) * k];
-            let largest = of_token.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
-            let scale = f64::from(scales.floats()[token]);
-            if (scale / (largest / most) - 1.0).abs() > 1e-6 {
-                return Err(format!("{}: scale {scale} of {largest}", call.kernel));
-            }
-            for (i, value) in of_token.iter().enumerate() {
-                let code = codes.bytes[token * k + i];
-                let decoded = match format {
-                    Quantized::Int8 => f64::from(code.cast_signed()),
-                    Quantized::Fp8E4m3 => f64::from(E4M3.decode(code)),
-                };
-                // Half a step: of INT8 one code, of E4M3 a sixteenth of the value, or 2^-10.
-                let step = match format {
-                    Quantized::Int8 => 0.5,
-                    Quantized::Fp8E4m3 => (decoded.abs() / 16.0).max(1.0 / 1024.0),
-                };
-                read[token * k + i] = decoded * scale;
-                if (decoded - value / scale).abs() > step * 1.001 {
-                    return Err(format!("{}: {decoded} of {}", call.kernel, value / scale));
-                }
-            }
-        }
-        if format == Quantized::Int8 {
-            let call =
-                call::w8a8(m as u64, n as u64, k as u64).map_err(|why| format!("{why:?}"))?;
-            let planes = packed.planes();
-            let [of_rows, of_codes] = [planes.scales, planes.codes].map(|it| Data::of(it.to_vec()));
-            let mut buffers = [of_codes, of_rows, codes, scales, Data::unwritten(4 * m * n)];
-            processor.run(&call, &mut buffers)?;
-            compare_rounded(&buffers[4].floats(), &gemm(&packed, &read), &|_| 0.0)
-                .map_err(|why| format!("{}: {why:?}", call.kernel))?;
-        }
-    }
-    Ok(())
 }
 
 /// A product of each format by one version.

@@ -1,8 +1,8 @@
-//! Products with packed weights, and inputs that are quantized for them.
+//! Products of packed weights with inputs of 16 bits.
 
 use half::bf16;
 
-use super::{Argument, Call, NoCall, THREADS, WARP, WIDE, buffers, count, int};
+use super::{Argument, Call, NoCall, THREADS, WARP, count, int};
 use crate::backend::{GemvShape, StoredFloat};
 use crate::pack::minifloat::e8m0;
 use crate::pack::{Layout, Packed};
@@ -171,61 +171,6 @@ pub fn gemv(
     Ok(Call { program, kernel, grid, threads: THREADS, shared, arguments })
 }
 
-/// Product of INT8 weights with inputs in INT8. Buffers: codes, scales of rows, codes of the inputs, scales of tokens, outputs.
-///
-/// # Errors
-/// See [`NoCall`].
-pub fn w8a8(m: u64, n: u64, k: u64) -> Result<Call, NoCall> {
-    if k == 0 || !k.is_multiple_of(16) {
-        return Err(NoCall::Inputs { multiple: 16 });
-    }
-    if !(1..=GemvShape::MAX_TOKENS).contains(&m) {
-        return Err(NoCall::Tokens);
-    }
-    let numbers = [int(n)?, int(k)?, int(m)?];
-    let mut arguments = buffers::<5>();
-    arguments.extend(numbers.map(Argument::Int));
-    Ok(Call {
-        program: "quantize.cu",
-        kernel: format!("gemv_w8a8_v2_m{}", m.next_power_of_two()),
-        grid: [count(n)?.div_ceil(THREADS / WARP), 1, 1],
-        threads: THREADS,
-        shared: 0,
-        arguments,
-    })
-}
-
-/// Formats to which inputs are quantized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantized {
-    /// Largest magnitude ÷ 127 per token.
-    Int8,
-    /// Largest magnitude ÷ 448 per token.
-    Fp8E4m3,
-}
-
-/// Quantizes inputs in FP16. Buffers: inputs, codes, scales of tokens.
-///
-/// # Errors
-/// See [`NoCall`].
-pub fn quantize(format: Quantized, m: u64, k: u64) -> Result<Call, NoCall> {
-    let key = match format {
-        Quantized::Int8 => "int8",
-        Quantized::Fp8E4m3 => "fp8_e4m3",
-    };
-    let inputs = int(k)?;
-    let mut arguments = buffers::<3>();
-    arguments.push(Argument::Int(inputs));
-    Ok(Call {
-        program: "quantize.cu",
-        kernel: format!("quantize_{key}_v1"),
-        grid: [count(m)?, 1, 1],
-        threads: WIDE,
-        shared: 4 * WIDE / WARP,
-        arguments,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,6 +206,5 @@ mod tests {
         assert_eq!(call(shape(Layout::Fp16, 1, 1 << 31)), Err(NoCall::TooLarge));
         let found = call(shape(Layout::Fp16, 9, 64)).unwrap();
         assert_eq!((found.kernel.as_str(), found.grid), ("gemv_v3_fp16_m16", [1, 1, 1]));
-        assert_eq!(w8a8(3, 8, 24), Err(NoCall::Inputs { multiple: 16 }));
     }
 }
