@@ -9,6 +9,7 @@ use protocol::engine::WatchEngine;
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, RequestId};
+use protocol::limits::LIMITS;
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
 
@@ -158,7 +159,10 @@ impl Client {
 
     fn follow(&mut self) -> Vec<Action> {
         let ask = |(job, after)| Action::Send(ClientMessage::SubscribeJob { job, after });
-        self.jobs.follow(self.shown).into_iter().map(ask).collect()
+        // Half of the session's limit, so that a second list of jobs has room.
+        let limit = self.session().map_or(LIMITS.subscriptions, |it| it.limits.subscriptions);
+        let most = limit.div_ceil(2) as usize;
+        self.jobs.follow(self.shown, most).into_iter().map(ask).collect()
     }
 
     /// Handles a message of the daemon; `id` is the number of the request that it answers.

@@ -6,13 +6,9 @@ use protocol::fault::Fault;
 use protocol::job::{
     JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, ProgressUnit, ToldSpec,
 };
-use protocol::limits::LIMITS;
 use report::output::words::progress::seconds_left;
 
 use super::readings::{SensorReadings, join};
-
-/// Most jobs that the page subscribes to at once: half of a session's limit, so that a second list of jobs has room.
-const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 
 /// Handling of a job's result (measured roofs or a calibration).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -339,15 +335,16 @@ impl JobList {
         }
     }
 
-    /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
-    pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
+    /// Subscribes to open jobs and to `shown` where that is missing, to `most` in all; returns each job with its last received sequence
+    /// number.
+    pub fn follow(&mut self, shown: Option<JobId>, most: usize) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
             let is_used = matches!(job.result_use, ResultUse::Offered | ResultUse::Awaited);
             let is_wanted = Some(job.summary.job) == shown || is_used;
             let has_more = job.seq < job.summary.last_seq;
             !job.is_followed && (job.is_open() || is_wanted && has_more)
         };
-        let free = FOLLOWED.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
+        let free = most.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
         // The shown job first, then those that run or run next: the oldest open ones. (Passes, because a sort is some kilobytes of page.)
         let pass_of = |job: &Job| match job.is_open() {
             _ if Some(job.summary.job) == shown => 0,

@@ -10,7 +10,7 @@ use crate::components::erased::{block, derived, flag, maybe, memo, on, text};
 use crate::components::fetched::Folded;
 use crate::components::number_field::NumberField;
 use crate::link::daemon_link::DaemonLink;
-use crate::state::measure::form::{MeasuredDevice, MeasuredFormat, side_fault};
+use crate::state::measure::form::{self, MeasuredDevice, MeasuredFormat, side_fault};
 use crate::state::measure::machine;
 use crate::state::measure::spot::{SpotKind, kinds, later_kernels, product_words};
 use crate::state::operator::{Field, Op};
@@ -33,6 +33,7 @@ pub fn Spot() -> impl IntoView {
     });
     let untimed = text(move || measured.with(|device| machine::untimed(device.as_ref())));
     let busy = flag(move || !(why_not.with(String::is_empty) && untimed.with(String::is_empty)));
+    let caution = text(move || measured.with(|device| form::caution(device.as_ref()).to_owned()));
     let on_check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // The button is off while no device is connected.
@@ -51,6 +52,7 @@ pub fn Spot() -> impl IntoView {
         <form class="spot" on:submit=on(on_check)>
             <h2>"Spot check"</h2>
             <Device/>
+            <p class="brief" hidden=flag(move || caution.with(String::is_empty))>{caution}</p>
             <Kind kind=kind/>
             {fields}
             <Precision/>

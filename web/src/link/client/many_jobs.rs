@@ -30,6 +30,22 @@ fn of_many_open_jobs_the_running_one_is_followed_and_the_next_when_it_has_ended(
 }
 
 #[test]
+fn no_more_jobs_are_followed_than_the_daemon_lets_a_session() {
+    let open =
+        |job| JobSummary { state: JobState::Queued, last_seq: 1, ..named(job, spec().into()) };
+    for (limit, most) in [(1, 1), (6, 3), (32, 16)] {
+        let mut client = up();
+        if let State::Connected(session) = &mut client.connection.state {
+            session.limits.subscriptions = limit;
+        }
+        let asked = client.receive(None, list((1..=40).rev().map(open).collect()));
+        let is_follow =
+            |it: &&Action| matches!(it, Action::Send(ClientMessage::SubscribeJob { .. }));
+        assert_eq!(asked.iter().filter(is_follow).count(), most, "{limit}");
+    }
+}
+
+#[test]
 fn a_history_that_is_known_already_makes_a_session_sound_and_is_brought_up_to_date() {
     let mut client = up();
     let page = |first: u64| ServerMessage::Jobs {

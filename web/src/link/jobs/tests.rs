@@ -56,12 +56,12 @@ fn what_was_lost_goes_on_after_the_last_number() {
     ]);
     let ids: Vec<u64> = jobs.all().iter().map(|job| job.summary.job.0).collect();
     assert_eq!(ids, [9, 7, 5], "the latest first");
-    assert_eq!(jobs.follow(None), [(JobId(7), 0), (JobId(9), 0)], "the running one first");
-    assert_eq!(jobs.follow(None), [], "asked for already");
+    assert_eq!(jobs.follow(None, 16), [(JobId(7), 0), (JobId(9), 0)], "the running one first");
+    assert_eq!(jobs.follow(None, 16), [], "asked for already");
     jobs.event(event(1, JobEvent::Started { predicted_s: None, device: None }));
     jobs.event(event(2, progress(1)));
     jobs.lost();
-    assert_eq!(jobs.follow(Some(JobId(5))), [(JobId(5), 0), (JobId(7), 2), (JobId(9), 0)]);
+    assert_eq!(jobs.follow(Some(JobId(5)), 16), [(JobId(5), 0), (JobId(7), 2), (JobId(9), 0)]);
     jobs.snapshot(summary(7, JobState::Done, 4), 3);
     assert!(jobs.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
     assert_eq!(jobs.event(event(4, ended())), EventOutcome::Applied);

@@ -51,6 +51,8 @@ pub struct MeasuredRow {
     pub grade: Grade,
     /// Reasons of the grade, one sentence each.
     pub reasons: Vec<String>,
+    /// What ran: the kernel's instruction set, or its version and how it was loaded.
+    pub route: String,
 }
 
 impl MeasuredRow {
@@ -64,7 +66,8 @@ impl MeasuredRow {
                 formula: reasons,
                 values: self.grade.meaning().to_owned(),
                 provenance: Provenance::Measured,
-                source: "the repetitions of this measurement".into(),
+                source: format!("the repetitions of this measurement; what ran: {}", self.route)
+                    .into(),
                 lesson: lesson::MEASURING,
             },
         }
@@ -224,6 +227,7 @@ fn row(index: usize, record: &BenchRecord, found: Result<ExpectedTime, String>) 
         ideal: text_of(&|it| time(it.ideal)),
         grade,
         reasons,
+        route: record.route.clone(),
         expected: found.map(|it| match it.range {
             Some((low, high)) => format!("{} ({})", time(it.time), time_range(low, high)),
             None => time(it.time),
@@ -234,9 +238,15 @@ fn row(index: usize, record: &BenchRecord, found: Result<ExpectedTime, String>) 
 /// Measured bandwidth and arithmetic rate, where they are known.
 fn rates(record: &BenchRecord) -> String {
     let bytes = record.byte_per_s.map(|rate| number_text::bandwidth(BytesPerSec::new(rate)));
-    let flops =
-        record.flop_per_s.map(|rate| number_text::rate(FlopsPerSec::new(rate), ComputeClass::Fp32));
+    let class = if is_integer(record) { ComputeClass::Int8 } else { ComputeClass::Fp32 };
+    let flops = record.flop_per_s.map(|rate| number_text::rate(FlopsPerSec::new(rate), class));
     bytes.into_iter().chain(flops).collect::<Vec<_>>().join(" · ")
+}
+
+/// Whether a kernel multiplies integers, whose rate is in OP/s.
+fn is_integer(record: &BenchRecord) -> bool {
+    let multiplied = record.precision.as_ref().map(|precision| &*precision.activations);
+    multiplied == Some("int8") || record.kernel.ends_with("_int8")
 }
 
 struct Time {

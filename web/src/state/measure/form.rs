@@ -17,6 +17,14 @@ use crate::state::operator::{Field, Op};
 /// Default shapes of a sweep: a vector against the matrices of Llama-3.1-8B, then larger products.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
 
+/// Default sweep of a GPU: tokens, sides of square matrices, and formats where all are chosen.
+const GPU_TOKENS: [u64; 4] = [1, 16, 128, 2048];
+const GPU_SIDES: [u64; 3] = [2048, 4096, 8192];
+const GPU_FORMATS: [&str; 5] = ["fp16", "fp8_e4m3", "nvfp4", "int8", "int4_g128"];
+
+/// Backend of NVIDIA's cards.
+const CUDA: &str = "cuda";
+
 /// A format that the connected machine measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredFormat {
@@ -100,6 +108,37 @@ impl MeasuredDevice {
         self.keys(kind).iter().map(format).collect()
     }
 
+    /// Whether its kernels are those for CUDA.
+    pub fn has_cuda(&self) -> bool {
+        self.can.backend == CUDA
+    }
+
+    /// Default shapes of a sweep, one per line.
+    pub fn sweep(&self) -> String {
+        if !self.has_cuda() {
+            return SWEEP.to_owned();
+        }
+        let of = |tokens: u64| GPU_SIDES.map(|side| format!("{tokens} {side} {side}")).join("\n");
+        GPU_TOKENS.map(of).join("\n")
+    }
+
+    /// Keys of the formats of a sweep. Where all are chosen, a GPU sweeps those that its engines use most.
+    pub fn swept(&self, choice: &str) -> Vec<String> {
+        let mut keys = self.chosen(BenchKind::Gemv, choice);
+        if choice.is_empty() && self.has_cuda() {
+            keys.retain(|key| GPU_FORMATS.contains(&&**key));
+        }
+        keys
+    }
+
+    /// The formats of a sweep in words.
+    pub fn swept_words(&self, choice: &str) -> String {
+        if choice.is_empty() && !self.has_cuda() {
+            return "all precisions".to_owned();
+        }
+        listed(&self.swept(choice))
+    }
+
     /// Keys of the chosen formats of a kernel; an empty choice means all.
     pub fn chosen(&self, kind: BenchKind, choice: &str) -> Vec<String> {
         let keys = self.keys(kind);
@@ -120,13 +159,26 @@ impl MeasuredDevice {
 
     /// The formats of products of plain matrices in words.
     pub fn matrix_formats(&self) -> String {
-        let names: Vec<&str> =
-            self.keys(BenchKind::Gemm).iter().map(|key| short_name(key)).collect();
-        match names.split_last() {
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => "no precision".to_owned(),
-        }
+        listed(self.keys(BenchKind::Gemm))
+    }
+}
+
+/// Short names of formats as a list in words.
+fn listed(keys: &[String]) -> String {
+    let names: Vec<&str> = keys.iter().map(|key| short_name(key)).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "no precision".to_owned(),
+    }
+}
+
+/// Caution about kernels that nobody has run on such a device yet; empty for all others.
+pub fn caution(device: Option<&MeasuredDevice>) -> &'static str {
+    if device.is_some_and(MeasuredDevice::has_cuda) {
+        "The kernels for CUDA are untested on hardware: they have run on an emulated driver only. Compare a first result with one that you know."
+    } else {
+        ""
     }
 }
 
@@ -174,7 +226,7 @@ pub fn jobs(
     choice: &str,
     device: &MeasuredDevice,
 ) -> Result<(Vec<BenchSpec>, String), String> {
-    let formats = device.chosen(BenchKind::Gemv, choice);
+    let formats = device.swept(choice);
     let (points, most) = (shapes.len() * formats.len(), device.limits.points);
     if points > most as usize {
         let points = number_text::count(points as u64);
@@ -290,6 +342,26 @@ pub(super) mod tests {
         }
         session.can = Some(Arc::default());
         assert_eq!(MeasuredDevice::of(&session, ""), None);
+    }
+
+    #[test]
+    fn a_gpu_sweeps_tokens_sides_and_formats_of_its_own() {
+        let all = ["fp32", "fp16", "fp8_e4m3", "int8", "int4_g128", "nf4", "nvfp4"];
+        let mut gpu = told(&[("gemv", &all), ("gemm", &["fp16", "int8"])]);
+        let lines = |device: &MeasuredDevice| shapes(&device.sweep(), &LIMITS).expect("shapes");
+        assert_eq!((lines(&gpu).len(), caution(Some(&gpu)), caution(None)), (5, "", ""));
+        assert_eq!(gpu.swept_words(""), "all precisions");
+        gpu.can.backend = "cuda".to_owned();
+        let found = lines(&gpu);
+        assert_eq!(found.len(), 12);
+        assert_eq!(found[4], Shape { m: 16, n: 4096, k: 4096 });
+        assert_eq!(gpu.swept_words(""), "FP16, FP8 E4M3, INT8, INT4 g128 and NVFP4");
+        assert_eq!(gpu.swept("nf4"), ["nf4"], "another one that is chosen");
+        let (orders, left_out) = jobs(&found, "", &gpu).expect("two jobs");
+        let sizes: Vec<(usize, usize)> =
+            orders.iter().map(|job| (job.shapes.len(), job.formats.len())).collect();
+        assert_eq!((sizes, &*left_out), (vec![(6, 5), (6, 2)], ""));
+        assert!(caution(Some(&gpu)).contains("untested on hardware"));
     }
 
     #[test]

@@ -226,7 +226,7 @@ fn the_file_of_the_daemon_becomes_a_device_that_the_page_reads() {
     let mut inputs = Inputs::default();
     assert!(about(&inputs).contains("chosen device"));
     inputs.set_device(Cow::Owned(*device));
-    assert!(about(&inputs).contains("roofs are those of this machine"));
+    assert!(about(&inputs).contains("roofs are those of the machine"));
     job.summary.state = JobState::Interrupted;
     assert_eq!(job_result(&job), None);
     let calibration = Job { calibration: Some(("c".into(), Some("d".into()))), ..job };
