@@ -51,7 +51,7 @@ pub struct MeasuredRow {
     pub grade: Grade,
     /// Reasons of the grade, one sentence each.
     pub reasons: Vec<String>,
-    /// What ran: the kernel's instruction set, or its version and how it was loaded.
+    /// Instruction set of the kernel, or its version and how it was loaded.
     pub route: String,
 }
 
