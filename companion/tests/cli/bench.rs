@@ -339,3 +339,40 @@ fn a_point_above_the_roof_of_the_named_device_says_what_may_be_wrong() {
         assert_eq!(expected["disturbed_roof"], roof, "{expected}");
     }
 }
+
+#[test]
+fn one_sample_has_no_interval_and_integers_are_no_floating_point_operations() {
+    let ended = line("bench flops --iterations 1 --warm-up 0 --threads 1 -o md");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let row = |kernel: &str| {
+        let found = ended.stdout.lines().find(|line| line.contains(kernel));
+        found.unwrap_or_else(|| panic!("{}", ended.stdout)).to_owned()
+    };
+    let integers = row("dot_int8");
+    assert!(integers.contains("OP/s") && !integers.contains("FLOP/s"), "{integers}");
+    assert!(row("fma_fp32").contains("FLOP/s"), "{}", ended.stdout);
+    assert!(integers.contains("| – |"), "one sample: {integers}");
+    let several = line("bench flops --iterations 5 --warm-up 0 --threads 1 -o md");
+    let several = several.stdout.lines().find(|line| line.contains("dot_int8")).map(str::to_owned);
+    assert!(several.is_some_and(|row| !row.contains("| – |")));
+}
+
+#[test]
+fn rows_that_end_with_a_part_of_a_block_are_said() {
+    let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+    let said = |k: u64, format: &str| {
+        let words = format!("bench gemv -n 64 -k {k} --weights {format} {few}");
+        let table = answer(&words);
+        let record = records(&format!("{words} -o json")).remove(0);
+        (table, record["accounting"].as_str().expect("text").to_owned())
+    };
+    let (table, accounting) = said(4097, "gguf_q4_k");
+    let blocks = "inputs take 17 blocks of 256, the last one padded with zeros; a GGUF file stores such rows in FP16";
+    assert!(table.contains(blocks) && accounting.ends_with(blocks), "{table} {accounting}");
+    let (_, groups) = said(4097, "int4_g128");
+    assert!(groups.ends_with("33 blocks of 128, the last one padded with zeros"), "{groups}");
+    for (k, format) in [(4096, "gguf_q4_k"), (4097, "fp16")] {
+        let (table, accounting) = said(k, format);
+        assert!(!table.contains("padded") && !accounting.contains("padded"), "{k} {format}");
+    }
+}
