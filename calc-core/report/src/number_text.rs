@@ -68,6 +68,13 @@ pub fn rate(value: FlopsPerSec, class: ComputeClass) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, rate_unit(class))
 }
 
+/// Measured compute rate of a kernel by its key and the format of its activations: `2.12 TOP/s` where it multiplies integers.
+pub fn measured_rate(value: FlopsPerSec, kernel: &str, activations: Option<&str>) -> String {
+    let int8 = ComputeClass::Int8.key();
+    let is_integer = kernel.contains(int8) || activations == Some(int8);
+    rate(value, if is_integer { ComputeClass::Int8 } else { ComputeClass::Fp32 })
+}
+
 /// Computed compute rate beside published peaks: `8.99 TFLOP/s`, `1 400 TFLOP/s`.
 pub fn rate_in_tera(value: FlopsPerSec, class: ComputeClass) -> String {
     with_unit(value.get(), COMPUTED, &TERA, rate_unit(class))

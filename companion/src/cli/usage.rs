@@ -17,7 +17,11 @@ pub(super) fn answer(error: &clap::Error) -> Result<(), Failure> {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::BadInput(without_verb(&error.to_string())))
         }
-        _ => Err(Failure::BadInput(one_line(&error.to_string()))),
+        _ => {
+            let text = error.to_string();
+            let hint = if lacks_dashes(error.kind(), &text) { DASHES } else { "" };
+            Err(Failure::BadInput(format!("{}{hint}", one_line(&text))))
+        }
     }
 }
 
@@ -33,6 +37,16 @@ fn without_verb(help: &str) -> String {
     let verbs: Vec<&str> = shown.map(clap::Command::get_name).collect();
     let name = group.get_name();
     format!("name a verb of {name}: {}; `ridgepoint {name} --help` explains them", verbs.join(", "))
+}
+
+/// What `monitor` wants before its command.
+const DASHES: &str = "; write -- before the command, as in `ridgepoint monitor -- sleep 1`";
+
+/// Whether `monitor` was given a command without the dashes before it, or none.
+fn lacks_dashes(kind: ErrorKind, text: &str) -> bool {
+    let is_word = kind == ErrorKind::UnknownArgument && !text.contains("unexpected argument '-");
+    let is_command = is_word || kind == ErrorKind::MissingRequiredArgument;
+    is_command && text.contains("\nUsage: ridgepoint monitor")
 }
 
 /// The message and its tips without the usage text that follows.

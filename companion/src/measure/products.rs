@@ -1,8 +1,10 @@
 //! The kernel of a shape and a format on a device: packed weights for up to 16 tokens, else GEMM.
 
 use calc_core::catalog;
+use calc_core::error::Error;
 use kernels::backend::{Element, GemmShape, GemvShape, Kernel, Support};
 use kernels::pack::Layout;
+use report::output::words;
 
 /// The products of a device, by what it supports.
 #[derive(Debug, Clone)]
@@ -46,6 +48,9 @@ impl Products {
         let found = Layout::by_key(known(weights)).filter(|layout| own.contains(layout));
         found.ok_or_else(|| {
             let known: Vec<&str> = own.iter().map(|layout| layout.key()).collect();
+            if let Some(misspelt) = misspelt(weights, &known) {
+                return misspelt;
+            }
             format!(
                 "there are no kernels for `{weights}`; formats with kernels are {}",
                 known.join(", ")
@@ -65,7 +70,9 @@ impl Products {
             if known.is_empty() {
                 return "this device has no GEMM; a GPU has it with NVIDIA's library cuBLASLt, and `ridgepoint doctor` says whether that was found".to_owned();
             }
-            format!("GEMM runs in {} here; got `{weights}`", known.join(", "))
+            misspelt(weights, &known).unwrap_or_else(|| {
+                format!("GEMM runs in {} here; got `{weights}`", known.join(", "))
+            })
         })
     }
 
@@ -104,6 +111,16 @@ impl Products {
     }
 }
 
+/// The sentence about a name that no format has, if one of these is near to it.
+fn misspelt(weights: &str, own: &[&str]) -> Option<String> {
+    let Err(Error::UnknownKey { catalog, key, mut nearest }) = catalog::format(weights) else {
+        return None;
+    };
+    nearest.retain(|near| own.contains(&&**near));
+    let is_near = !nearest.is_empty();
+    is_near.then(|| words::core_error(&Error::UnknownKey { catalog, key, nearest }))
+}
+
 /// Catalog key, independent of case.
 fn known(key: &str) -> &str {
     catalog::format(key).map_or(key, |format| format.key)
@@ -126,7 +143,16 @@ mod tests {
         assert!(matches!(own.kernel(17, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
         let why = own.kernel(17, 2, 3, "int4_g128").unwrap_err();
         assert!(why.contains("fp32") && why.contains("int4_g128"), "{why}");
-        assert!(own.kernel(1, 2, 3, "q9").unwrap_err().contains("no kernels for `q9`"));
+        assert!(own.kernel(1, 2, 3, "xyzzy").unwrap_err().contains("no kernels for `xyzzy`"));
+        for (key, expected) in [
+            ("gguf_q4k", "unknown format `gguf_q4k`; did you mean gguf_q4_k"),
+            ("int4g128", "unknown format `int4g128`; did you mean int4_g128"),
+        ] {
+            let why = own.kernel(1, 2, 3, key).unwrap_err();
+            assert!(why.starts_with(expected), "{why}");
+        }
+        let why = own.kernel(17, 2, 3, "fp1").unwrap_err();
+        assert!(why.contains("did you mean fp16") && !why.contains("bf16"), "{why}");
         assert_eq!(own.layouts(&[]).map(|all| all.len()), Ok(Layout::ALL.len()));
     }
 

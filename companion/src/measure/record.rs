@@ -9,6 +9,7 @@ use report::output::json::bench::{
     BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson,
     DeviceWindowsJson, ProductShapeJson, StopRuleJson,
 };
+use report::output::words;
 use std::ops::ControlFlow;
 
 use super::conditions::{SENSOR_WAIT, Watch};
@@ -86,7 +87,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         cache: outcome.work.cache.key().into(),
         bytes,
         flops,
-        accounting: kernel.accounting().into(),
+        accounting: accounting(kernel),
         footprint_bytes: outcome.footprint.get(),
         time_s: BenchTimeJson {
             median: summary.median,
@@ -145,6 +146,14 @@ const fn shape(kernel: Kernel) -> Option<ProductShapeJson> {
 }
 
 /// Formats of a kernel that has a choice.
+/// What the bytes and operations count, with the padding of a row that its blocks do not divide.
+fn accounting(kernel: Kernel) -> String {
+    let Kernel::Gemv(product) = kernel else { return kernel.accounting().into() };
+    let padded = words::padded(product.layout.key(), product.k);
+    let padded = padded.map_or_else(String::new, |padded| format!("; {padded}"));
+    format!("{}{padded}", kernel.accounting())
+}
+
 fn precision(kernel: Kernel, backend: &dyn Backend) -> Option<BenchPrecisionJson> {
     let weights = kernel.stored_format()?.into();
     let activations = backend.activations(kernel)?.key.into();

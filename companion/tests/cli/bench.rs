@@ -189,6 +189,7 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench bandwidth --iterations 18446744073709551615", 2, "from 1 to 100000"),
         ("bench bandwidth --threads 18446744073709551615", 2, "threads must be"),
         ("bench bandwidth --time-limit 0", 2, "time-limit must be a number from 0.01 to 3600"),
+        ("bench gemv --weights gguf_q4k", 2, "unknown format `gguf_q4k`; did you mean gguf_q4_k"),
         ("bench gemv -n 1 -k 1", 2, "needs at least 1024 bytes"),
         ("bench gemv -n 18446744073709551615", 2, "n must be a whole number from 1 to 1000000000"),
         ("bench gemv -n 1000000000 -k 1000000000", 2, "GB of memory"),
@@ -217,7 +218,7 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench diff nowhere.json", 2, "required"),
         ("bench gemv -n 0", 2, "n must be a whole number from 1"),
         ("bench gemv -n 1,x", 2, "got x"),
-        ("bench gemv --weights q9", 2, "no kernels for `q9`"),
+        ("bench gemv --weights xyzzy", 2, "no kernels for `xyzzy`; formats with kernels are fp32"),
         ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
         ("bench gemm -m 0", 2, "m must be a whole number from 1"),
         ("bench gemm --weights int4", 2, "GEMM runs in fp32"),
@@ -336,5 +337,42 @@ fn a_point_above_the_roof_of_the_named_device_says_what_may_be_wrong() {
         let expected = &records(&format!("{words} -o json"))[0]["expected"];
         assert_eq!(expected["above_roof"], true, "{expected}");
         assert_eq!(expected["disturbed_roof"], roof, "{expected}");
+    }
+}
+
+#[test]
+fn one_sample_has_no_interval_and_integers_are_no_floating_point_operations() {
+    let ended = line("bench flops --iterations 1 --warm-up 0 --threads 1 -o md");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let row = |kernel: &str| {
+        let found = ended.stdout.lines().find(|line| line.contains(kernel));
+        found.unwrap_or_else(|| panic!("{}", ended.stdout)).to_owned()
+    };
+    let integers = row("dot_int8");
+    assert!(integers.contains("OP/s") && !integers.contains("FLOP/s"), "{integers}");
+    assert!(row("fma_fp32").contains("FLOP/s"), "{}", ended.stdout);
+    assert!(integers.contains("| – |"), "one sample: {integers}");
+    let several = line("bench flops --iterations 5 --warm-up 0 --threads 1 -o md");
+    let several = several.stdout.lines().find(|line| line.contains("dot_int8")).map(str::to_owned);
+    assert!(several.is_some_and(|row| !row.contains("| – |")));
+}
+
+#[test]
+fn rows_that_end_with_a_part_of_a_block_are_said() {
+    let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+    let said = |k: u64, format: &str| {
+        let words = format!("bench gemv -n 64 -k {k} --weights {format} {few}");
+        let table = answer(&words);
+        let record = records(&format!("{words} -o json")).remove(0);
+        (table, record["accounting"].as_str().expect("text").to_owned())
+    };
+    let (table, accounting) = said(4097, "gguf_q4_k");
+    let blocks = "inputs take 17 blocks of 256, the last one padded with zeros; a GGUF file stores such rows in FP16";
+    assert!(table.contains(blocks) && accounting.ends_with(blocks), "{table} {accounting}");
+    let (_, groups) = said(4097, "int4_g128");
+    assert!(groups.ends_with("33 blocks of 128, the last one padded with zeros"), "{groups}");
+    for (k, format) in [(4096, "gguf_q4_k"), (4097, "fp16")] {
+        let (table, accounting) = said(k, format);
+        assert!(!table.contains("padded") && !accounting.contains("padded"), "{k} {format}");
     }
 }

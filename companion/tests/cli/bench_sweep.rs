@@ -45,6 +45,26 @@ fn an_interrupted_sweep_is_continued() {
 }
 
 #[test]
+fn flags_of_the_records_of_a_sweep_are_counted_and_said() {
+    let folder = Folder::new();
+    let out = folder.path("sweep.jsonl");
+    // Without a warm-up no time is steady.
+    let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+    let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16,int8 {few} --out {out}"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let flags = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert!(flags.clone().all(|record| !record["flags"].as_array().unwrap().is_empty()), "{text}");
+    for expected in [
+        "2 of 2 records with a flag, which makes a figure doubtful:\n",
+        "  all: times were still falling or rising when sampling began; warm up longer\n",
+    ] {
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+    assert!(text.contains("\"samples_s\":["), "samples stay in the file");
+}
+
+#[test]
 fn a_sweep_without_measuring_has_the_numbers_of_analyze() {
     let folder = Folder::new();
     let out = folder.path("predicted.jsonl");

@@ -246,8 +246,17 @@ fn wrong_flags_and_programs_are_told() {
             "cannot start no-such-program-here: no such file",
         ),
         ("monitor -- /dev/null", 3, "cannot start /dev/null: permission denied"),
-        ("monitor", 2, "COMMAND"),
-        ("monitor sleep 1", 2, "unexpected argument 'sleep'"),
+        (
+            "monitor",
+            2,
+            "COMMAND>...; write -- before the command, as in `ridgepoint monitor -- sleep 1`",
+        ),
+        (
+            "monitor sleep 1",
+            2,
+            "unexpected argument 'sleep' found; write -- before the command, as in `ridgepoint monitor --",
+        ),
+        ("monitor --intervall 1s -- true", 2, "'-- --intervall'\n"),
         ("monitor --series run.txt -- true", 2, "series must end in .csv or .jsonl; got run.txt"),
         (
             "monitor --series no-such-folder/run.csv -- true",

@@ -134,6 +134,16 @@ fn a_typed_number_is_shown_unchanged() {
 fn the_rest() {
     check(&rate(FlopsPerSec::new(385.9e9), ComputeClass::Fp16), "386 GFLOP/s");
     check(&rate(FlopsPerSec::new(1.2e12), ComputeClass::Int4), "1.20 TOP/s");
+    for (kernel, activations, expected) in [
+        ("dot_int8", None, "1.20 TOP/s"),
+        ("gemm_int8", Some("int8"), "1.20 TOP/s"),
+        ("mma_int8", None, "1.20 TOP/s"),
+        ("gemv", Some("int8"), "1.20 TOP/s"),
+        ("gemv", Some("fp16"), "1.20 TFLOP/s"),
+        ("fma_fp32", None, "1.20 TFLOP/s"),
+    ] {
+        check(&measured_rate(FlopsPerSec::new(1.2e12), kernel, activations), expected);
+    }
     check(&flops(Flops::new(33_554_432.0)), "33.6 MFLOP");
     check(&intensity(FlopsPerByte::new(3.757)), "3.76 FLOP/B");
     check(&ratio(3.827), "3.83×");

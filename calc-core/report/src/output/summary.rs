@@ -14,7 +14,7 @@ mod recommend;
 mod tiling;
 
 pub use analyze::{analyze, shape as operator_name};
-pub use bench::{Difference, Judged, bench, bench_difference};
+pub use bench::{Difference, Judged, bench, bench_difference, bench_remarks};
 pub use catalog::{devices, format, formats, models};
 pub use check::{check, claimed, what as checked};
 pub use compare::compare;

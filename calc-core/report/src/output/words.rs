@@ -21,7 +21,8 @@ pub mod weights;
 pub use crate::refusal_text::{core_error, nearest_text};
 pub use basis::factors_source;
 pub use bench::{
-    ThresholdReach, bench_flag, bench_sizes, could_find, threshold_reach, too_few_samples, two_runs,
+    ThresholdReach, bench_flag, bench_sizes, could_find, padded, threshold_reach, too_few_samples,
+    two_runs,
 };
 pub use notes::request::notes as model_request_notes;
 pub use notes::{

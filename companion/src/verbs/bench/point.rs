@@ -9,6 +9,7 @@ use kernels::cpu::clock::SystemClock;
 use kernels::devices;
 use kernels::measure::{Plan, Stage, Stopped};
 
+use report::number_text::counted;
 use report::output::json::bench::BenchJson;
 use report::output::words::progress::{self, ProgressUnit};
 
@@ -218,6 +219,7 @@ impl Line {
         let text = match stage {
             Stage::Choosing(tried) => format!("{tried} algorithms tried"),
             Stage::WarmUp(slices) if slices % 4 == 0 => "warming up".to_owned(),
+            Stage::Sampling { n: 1, .. } => counted(1, "sample", "samples"),
             // Writing takes CPU time, so the line is updated seldom.
             Stage::Sampling { n, half_width } if n % 64 == 1 && half_width.is_finite() => {
                 format!("{n} samples, median ±{:.2} %", half_width * 100.0)

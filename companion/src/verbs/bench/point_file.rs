@@ -10,6 +10,8 @@ use kernels::backend::{Cache, DeviceId, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use report::number_text::counted;
+use report::output::json::bench::BenchJson;
+use report::output::summary::bench_remarks;
 use serde_json::{Value, json};
 
 use super::expected::Expectation;
@@ -81,12 +83,20 @@ impl PointFile {
             ));
         }
         let expectation = Expectation::of(matches, &settings)?;
-        point::each(settings, points, |mut record| {
+        let mut written: Vec<BenchJson> = Vec::new();
+        let measured = point::each(settings, points, |mut record| {
             expectation.add(&mut record);
-            self.write(&json!(record))
-        })?;
-        self.summarize("measured", points.len());
-        Ok(())
+            self.write(&json!(record))?;
+            // The samples of thousands of points are in the file alone.
+            record.samples_s.clear();
+            written.push(record);
+            Ok(())
+        });
+        for line in doubts(&written) {
+            say(&line);
+        }
+        self.summarize("measured", written.len());
+        measured
     }
 
     /// Says how many points were added in this run, and where they are.
@@ -95,6 +105,18 @@ impl PointFile {
         let (new, all) = (counted(new, "point", "points"), counted(all, "point", "points"));
         say(&format!("{new} {how} and written to {}, which has {all}", self.path.display()));
     }
+}
+
+/// The number of records that have a flag, and what each flag says.
+fn doubts(records: &[BenchJson]) -> Vec<String> {
+    let flagged = records.iter().filter(|record| !record.flags.is_empty()).count();
+    if flagged == 0 {
+        return Vec::new();
+    }
+    let all = counted(records.len() as u64, "record", "records");
+    let head = format!("{flagged} of {all} with a flag, which makes a figure doubtful:");
+    let remarks = bench_remarks(records).into_iter().map(|remark| format!("  {remark}"));
+    [head].into_iter().chain(remarks).collect()
 }
 
 fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {

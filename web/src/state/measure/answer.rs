@@ -238,15 +238,11 @@ fn row(index: usize, record: &BenchRecord, found: Result<ExpectedTime, String>) 
 /// Measured bandwidth and arithmetic rate, where they are known.
 fn rates(record: &BenchRecord) -> String {
     let bytes = record.byte_per_s.map(|rate| number_text::bandwidth(BytesPerSec::new(rate)));
-    let class = if is_integer(record) { ComputeClass::Int8 } else { ComputeClass::Fp32 };
-    let flops = record.flop_per_s.map(|rate| number_text::rate(FlopsPerSec::new(rate), class));
+    let activations = record.precision.as_ref().map(|it| &*it.activations);
+    let flops = record.flop_per_s.map(|rate| {
+        number_text::measured_rate(FlopsPerSec::new(rate), &record.kernel, activations)
+    });
     bytes.into_iter().chain(flops).collect::<Vec<_>>().join(" · ")
-}
-
-/// Whether a kernel multiplies integers, whose rate is in OP/s.
-fn is_integer(record: &BenchRecord) -> bool {
-    let multiplied = record.precision.as_ref().map(|precision| &*precision.activations);
-    multiplied == Some("int8") || record.kernel.ends_with("_int8")
 }
 
 struct Time {
@@ -258,11 +254,12 @@ fn times(record: &BenchRecord) -> Time {
     let it = record.time_s;
     Time {
         measured: time(Seconds::new(it.median)),
-        interval: format!(
-            "{}, {} samples",
-            time_range(Seconds::new(it.low), Seconds::new(it.high)),
-            number_text::count(it.n)
-        ),
+        interval: if it.n == 1 {
+            "one sample, no interval".to_owned()
+        } else {
+            let range = time_range(Seconds::new(it.low), Seconds::new(it.high));
+            format!("{range}, {} samples", number_text::count(it.n))
+        },
     }
 }
 

@@ -1,6 +1,5 @@
 //! Answers of `bench` for people.
 
-use calc_core::quant_format::ComputeClass;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
 use serde_json::Value;
@@ -53,7 +52,8 @@ pub fn bench(rows: &[BenchJson]) -> Document {
         table.push(cells(row));
     }
     out.table(table);
-    let notes = remarks(rows).into_iter().chain(above_roof(rows)).chain(expectations(rows));
+    let remarks = bench_remarks(rows).into_iter().chain(padding(rows));
+    let notes = remarks.chain(above_roof(rows)).chain(expectations(rows));
     out.notes(notes.collect());
     out
 }
@@ -85,6 +85,18 @@ fn above_roof(rows: &[BenchJson]) -> Vec<String> {
     [false, true].into_iter().filter_map(of).collect()
 }
 
+/// Matrices whose rows end with a block that is only partly used.
+fn padding(rows: &[BenchJson]) -> Vec<String> {
+    let mut said = Vec::new();
+    for row in rows {
+        let (Some(shape), Some(precision)) = (row.shape, &row.precision) else { continue };
+        let padded = words::padded(&precision.weights, shape.k);
+        let line = padded.map(|why| format!("{}: {why}", name(row)));
+        said.extend(line.filter(|line| !said.contains(line)));
+    }
+    said
+}
+
 /// The device of the expected times, and each reason why there is none.
 fn expectations(rows: &[BenchJson]) -> Vec<String> {
     let mut said = Vec::new();
@@ -110,7 +122,7 @@ fn cells(row: &BenchJson) -> Vec<String> {
         None => words::bench_sizes(&row.sizes),
     };
     let bytes = if row.bytes > 0.0 { n::bytes(Bytes::new(row.bytes)) } else { String::new() };
-    let class = if row.kernel.contains("int8") { ComputeClass::Int8 } else { ComputeClass::Fp32 };
+    let activations = row.precision.as_ref().map(|it| &*it.activations);
     vec![
         row.kernel.clone(),
         row.route.clone(),
@@ -122,10 +134,13 @@ fn cells(row: &BenchJson) -> Vec<String> {
         },
         bytes,
         n::time(Seconds::new(row.time_s.median)),
-        uncertainty(row.time_s.uncertainty()),
+        // One sample has no interval.
+        if row.time_s.n > 1 { uncertainty(row.time_s.uncertainty()) } else { n::NO_NUMBER.into() },
         n::count(row.time_s.n as u64),
         row.byte_per_s.map_or(String::new(), |rate| n::bandwidth(BytesPerSec::new(rate))),
-        row.flop_per_s.map_or(String::new(), |rate| n::rate(FlopsPerSec::new(rate), class)),
+        row.flop_per_s.map_or(String::new(), |rate| {
+            n::measured_rate(FlopsPerSec::new(rate), &row.kernel, activations)
+        }),
         row.expected.as_ref().map_or(String::new(), |it| n::time(Seconds::new(it.time_s))),
         if row.check.passed { "right" } else { "WRONG" }.into(),
     ]
@@ -137,7 +152,7 @@ fn uncertainty(share: f64) -> String {
 }
 
 /// One note per flag, with the points that have it.
-fn remarks(rows: &[BenchJson]) -> Vec<String> {
+pub fn bench_remarks(rows: &[BenchJson]) -> Vec<String> {
     let mut flags: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
         for flag in &row.flags {

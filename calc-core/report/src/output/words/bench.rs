@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::number_text::counted;
+use calc_core::catalog;
+use calc_core::gguf_file::row_format;
+
+use crate::number_text::{self as n, counted};
 
 /// Flag of a record as a sentence with advice.
 pub const fn bench_flag(key: &str) -> &'static str {
@@ -31,6 +34,22 @@ pub const fn bench_flag(key: &str) -> &'static str {
         }
         _ => "flagged for a reason that this version does not know",
     }
+}
+
+/// A row of so many inputs that ends with a block of its format that is only partly used; `None` where all blocks are whole.
+pub fn padded(format: &str, inputs: u64) -> Option<String> {
+    let format = catalog::format(format).ok().filter(|format| format.pads(inputs))?;
+    let (blocks, block) = (inputs.div_ceil(format.block), format.block);
+    let blocks = counted(blocks, "block", "blocks");
+    let padded = format!(
+        "{} inputs take {blocks} of {block}, the last one padded with zeros",
+        n::count(inputs)
+    );
+    let other = row_format(format, inputs).filter(|other| other.key != format.key);
+    Some(match other {
+        Some(other) => format!("{padded}; a GGUF file stores such rows in {}", other.short_name),
+        None => padded,
+    })
 }
 
 /// Sizes of a kernel of a layer beside its products: `32/8 heads of 128, context 4096`, `1 × 4096`. Sizes of a later version are listed

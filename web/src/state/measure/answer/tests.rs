@@ -108,6 +108,22 @@ fn a_record_stands_beside_the_expectation_of_its_own_formats() {
 }
 
 #[test]
+fn integers_have_their_unit_and_one_sample_has_no_interval() {
+    let of = |kernel: &str, samples: u64| {
+        let mut record = bare(kernel, 1.0, 1e9, 0.001);
+        record.flop_per_s = Some(1e12);
+        record.time_s.n = samples;
+        let found = answer(&[record], Place::of(&here()), &next("")).expect("a row").rows.remove(0);
+        [found.rates, found.interval].map(|text| text.replace('\u{202f}', " "))
+    };
+    let [rates, interval] = of("dot_int8", 1);
+    assert!(rates.ends_with("1.00 TOP/s"), "{rates}");
+    assert_eq!(interval, "one sample, no interval");
+    let [rates, interval] = of("fma_fp32", 2);
+    assert!(rates.ends_with("1.00 TFLOP/s") && interval.ends_with(", 2 samples"), "{interval}");
+}
+
+#[test]
 fn what_cannot_be_expected_says_why_and_keeps_its_row() {
     let mut without = record("int8", 0.001);
     without.shape = None;
