@@ -39,7 +39,7 @@ fn without_verb(help: &str) -> String {
     format!("name a verb of {name}: {}; `ridgepoint {name} --help` explains them", verbs.join(", "))
 }
 
-/// What `monitor` wants before its command.
+/// Hint that a command of `monitor` stands behind two dashes.
 const DASHES: &str = "; write -- before the command, as in `ridgepoint monitor -- sleep 1`";
 
 /// Whether `monitor` was given a command without the dashes before it, or none.

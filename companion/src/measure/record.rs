@@ -146,7 +146,7 @@ const fn shape(kernel: Kernel) -> Option<ProductShapeJson> {
 }
 
 /// Formats of a kernel that has a choice.
-/// What the bytes and operations count, with the padding of a row that its blocks do not divide.
+/// Accounting of bytes and operations, with the padding of a row that its blocks do not divide.
 fn accounting(kernel: Kernel) -> String {
     let Kernel::Gemv(product) = kernel else { return kernel.accounting().into() };
     let padded = words::padded(product.layout.key(), product.k);

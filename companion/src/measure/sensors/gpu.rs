@@ -55,6 +55,15 @@ enum GpuDriver {
     Other(String),
 }
 
+/// A card in a list of the driver.
+#[derive(Debug)]
+struct NvidiaCard {
+    address: String,
+    model: String,
+    uuid: Option<String>,
+    node: Option<String>,
+}
+
 /// The quantity that a reading of a graphics processor has, in its base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GpuQuantity {

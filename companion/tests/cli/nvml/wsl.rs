@@ -21,7 +21,7 @@ fn json(machine: &Machine, library: &str, words: &[&str]) -> Value {
     serde_json::from_str(&ended.stdout).expect("JSON")
 }
 
-/// What `doctor` found, and whether it is good.
+/// The finding of `doctor` in a row, and whether it is good.
 fn found(machine: &Machine, library: &str, what: &str) -> (bool, String) {
     let state = machine.folder.path("state");
     let ended = machine.run(library, &["doctor", "--state", &state, "-o", "json"]);
@@ -41,7 +41,7 @@ fn the_card_has_its_readings_power_and_meters() {
         compare(&value, name, Ok(number));
     }
     compare(&json(&machine, "", &["power", "get", "-o", "json"]), "gpu_power_cap_watt", Ok(700.0));
-    // What the library does not tell there has its own reason.
+    // A value that the library does not tell there has its own reason.
     compare(&machine.telemetry("orin"), "gpu_power_watt", Err("nvmlDeviceGetPowerUsage"));
     let (is_good, meter) = found(&machine, "", "GPU power");
     assert!(is_good && meter == format!("{CARD}: NVML, field POWER_INSTANT"), "{meter}");

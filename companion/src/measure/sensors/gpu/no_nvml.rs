@@ -1,8 +1,7 @@
 //! Cards of NVIDIA's driver on a system other than Linux: their library is not asked there.
 
 use super::super::{PowerMeter, Reading, Sensors};
-use super::nvidia::NvidiaCard;
-use super::{CardSample, Computing, Gpu, GpuReading};
+use super::{CardSample, Computing, Gpu, GpuReading, NvidiaCard};
 
 const WHY: &str = "NVML is read on Linux alone";
 

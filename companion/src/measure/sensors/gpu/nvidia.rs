@@ -1,21 +1,12 @@
 //! Cards of NVIDIA's driver: that a card is there, its model and its node.
 
 use super::super::{Reading, Sensors};
-use super::{Gpu, GpuDriver, nvml};
+use super::{Gpu, GpuDriver, NvidiaCard, nvml};
 
 const DRIVER: &str = "proc/driver/nvidia";
 const PCI: &str = "sys/bus/pci/devices";
 /// Folder in which Windows puts the driver's libraries for its Linux.
 const WSL: &str = "usr/lib/wsl/lib";
-
-/// A card in a list of the driver.
-#[derive(Debug)]
-pub(super) struct NvidiaCard {
-    pub(super) address: String,
-    pub(super) model: String,
-    pub(super) uuid: Option<String>,
-    pub(super) node: Option<String>,
-}
 
 impl Sensors {
     /// Version of the driver's kernel module.

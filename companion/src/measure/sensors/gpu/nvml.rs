@@ -2,6 +2,7 @@
 //! none, and closed some time after the last one. Functions, fields and units are those of NVIDIA's "NVML API Reference Guide"; what a card does not tell has the library's
 //! reason.
 
+mod faults;
 mod library;
 mod meters;
 mod processes;
@@ -20,9 +21,9 @@ use nvml_wrapper::sys_exports::field_id::{
 };
 
 use super::super::{Reading, Sensors};
-use super::nvidia::NvidiaCard;
-use super::{Gpu, GpuQuantity, GpuReading, MEMORY_PARTS};
-use library::{Opened, opened, said};
+use super::{Gpu, GpuQuantity, GpuReading, MEMORY_PARTS, NvidiaCard};
+use faults::said;
+use library::{Opened, opened};
 pub(super) use meters::{counter, meters, sample};
 pub(super) use processes::used;
 
@@ -100,7 +101,7 @@ pub(super) fn readings(gpu: &Gpu, sensors: &Sensors) -> (Vec<GpuReading>, String
         Err(why) => return (Vec::new(), why),
     };
     // Events come also of a card that answers nothing any more.
-    let xid = xid::reading(&opened, &gpu.address);
+    let xid = xid::reading(&opened.nvml, &opened.listeners, &gpu.address);
     match card(&opened, gpu) {
         Ok(card) => {
             let mut all = of_card(&card, gpu, sensors);

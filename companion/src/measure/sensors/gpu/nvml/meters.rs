@@ -2,7 +2,8 @@
 
 use super::super::super::{MeterOf, PowerMeter, Reading, Shows};
 use super::super::{CardSample, Gpu};
-use super::library::{opened, said};
+use super::faults::said;
+use super::library::opened;
 use super::{Answer, Clock, card, clock, energy, powers, reasons, scope};
 
 /// Both meters, each with its value or its reason.

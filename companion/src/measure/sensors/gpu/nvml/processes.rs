@@ -13,7 +13,8 @@ use report::number_text as n;
 use super::super::super::Reading;
 use super::super::{COMPUTING, Computing, Gpu};
 use super::card;
-use super::library::{opened, said};
+use super::faults::said;
+use super::library::opened;
 
 const ASKED: &str = "nvmlDeviceGetComputeRunningProcesses";
 /// Most processes that the source names.

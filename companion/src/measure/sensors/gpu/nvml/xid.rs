@@ -12,7 +12,7 @@ use nvml_wrapper::{EventSet, Nvml};
 
 use super::super::super::Reading;
 use super::super::{GpuQuantity, GpuReading};
-use super::library::{Opened, said};
+use super::faults::said;
 
 /// Most errors that are kept of a card, and most events that one reading takes.
 const MOST: usize = 8;
@@ -30,8 +30,8 @@ type Question = SyncSender<Reading<()>>;
 pub(super) struct Listeners(Mutex<BTreeMap<String, Sender<Question>>>);
 
 /// The number of the latest error of the card at an address, zero where there was none; the source has the latest ones.
-pub(super) fn reading(opened: &Opened, address: &str) -> GpuReading {
-    let found = errors(opened, address);
+pub(super) fn reading(nvml: &Arc<Nvml>, listeners: &Listeners, address: &str) -> GpuReading {
+    let found = errors(nvml, listeners, address);
     let named = match found.as_deref() {
         Ok([]) => ": none".to_owned(),
         Ok(errors) => {
@@ -43,9 +43,9 @@ pub(super) fn reading(opened: &Opened, address: &str) -> GpuReading {
     GpuReading::new(GpuQuantity::LastXid, None, format!("NVML, {ASKED}{named}"), last)
 }
 
-fn errors(opened: &Opened, address: &str) -> Reading<Vec<u64>> {
+fn errors(nvml: &Arc<Nvml>, listeners: &Listeners, address: &str) -> Reading<Vec<u64>> {
     let (answer, answered) = sync_channel(1);
-    let asked = opened.listeners.of(&opened.nvml, address)?.send(answer);
+    let asked = listeners.of(nvml, address)?.send(answer);
     let answered = asked.ok().and_then(|()| answered.recv().ok());
     answered.ok_or_else(|| format!("NVML, {ASKED}: the thread that listens has ended"))??;
     Ok(locked(&ERRORS).get(address).cloned().unwrap_or_default())
