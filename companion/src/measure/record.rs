@@ -145,7 +145,6 @@ const fn shape(kernel: Kernel) -> Option<ProductShapeJson> {
     }
 }
 
-/// Formats of a kernel that has a choice.
 /// Accounting of bytes and operations, with the padding of a row that its blocks do not divide.
 fn accounting(kernel: Kernel) -> String {
     let Kernel::Gemv(product) = kernel else { return kernel.accounting().into() };
@@ -154,6 +153,7 @@ fn accounting(kernel: Kernel) -> String {
     format!("{}{padded}", kernel.accounting())
 }
 
+/// Formats of a kernel that has a choice.
 fn precision(kernel: Kernel, backend: &dyn Backend) -> Option<BenchPrecisionJson> {
     let weights = kernel.stored_format()?.into();
     let activations = backend.activations(kernel)?.key.into();
