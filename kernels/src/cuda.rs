@@ -8,6 +8,8 @@ pub mod prebuilt;
 pub mod sources;
 
 #[cfg(target_os = "linux")]
+mod answer;
+#[cfg(target_os = "linux")]
 pub mod backend;
 #[cfg(target_os = "linux")]
 mod cublaslt;

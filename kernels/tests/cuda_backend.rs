@@ -6,6 +6,8 @@
 
 #[path = "cuda_backend/matrices.rs"]
 mod matrices;
+#[path = "cuda_backend/symbols.rs"]
+mod symbols;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,19 @@ fn libraries() -> &'static Path {
         assert!(status.success(), "g++ is installed and compiles the driver of tests");
         folder
     })
+}
+
+/// The bytes of a library in which a symbol has another name of the same length.
+fn lacking(library: &Path, symbol: &str) -> Vec<u8> {
+    let mut bytes = fs::read(library).unwrap();
+    let places: Vec<usize> = (0..bytes.len() - symbol.len())
+        .filter(|at| &bytes[*at..*at + symbol.len()] == symbol.as_bytes())
+        .collect();
+    assert!(!places.is_empty(), "the library has {symbol}");
+    for at in places {
+        bytes[at] = b'_';
+    }
+    bytes
 }
 
 /// Runs a case in a process of its own, with these words for the driver and these folders of libraries.
@@ -80,7 +95,7 @@ const CASES: [(&str, fn()); 13] = [
 #[test]
 fn a_case() {
     let Ok(name) = env::var(CASE) else { return };
-    let mut all = CASES.iter().chain(&matrices::CASES);
+    let mut all = CASES.iter().chain(&matrices::CASES).chain(&symbols::CASES);
     all.find(|(case, _)| *case == name).expect("a case").1();
 }
 

@@ -1,9 +1,7 @@
 //! A GPU through CUDA's driver. Everything that is not safe about the backend is in this file: memory, launches, graphs, events.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -16,6 +14,7 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 
+use super::answer::answered;
 use super::call::{Argument, Call};
 use super::errors;
 use super::facts::{Absent, Facts};
@@ -95,32 +94,6 @@ fn address(device: sys::CUdevice) -> Option<String> {
     let text = CStr::from_bytes_until_nul(&text).ok()?.to_str().ok()?;
     // The GPU of a board is on no bus.
     (!text.is_empty() && text != "0000:00:00.0").then(|| text.to_lowercase())
-}
-
-/// The answer of the driver; a panic of its bindings about a symbol that an old driver lacks is an answer, too. `bytes` are those that
-/// are asked for.
-fn answered<T>(bytes: u64, ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Fault> {
-    match catch_unwind(AssertUnwindSafe(ask)) {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => {
-            let named = catch_unwind(AssertUnwindSafe(|| {
-                error
-                    .error_name()
-                    .map_or_else(|_| String::new(), |name| name.to_string_lossy().into_owned())
-            }));
-            let name = named.unwrap_or_default();
-            let name = if name.is_empty() { format!("error {}", error.0 as u32) } else { name };
-            Err(errors::fault(error.0 as u32, &name, bytes))
-        }
-        Err(panic) => {
-            Err(Fault::Device(format!("its driver is too old for this program: {}", said(&*panic))))
-        }
-    }
-}
-
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
 }
 
 /// An open GPU.

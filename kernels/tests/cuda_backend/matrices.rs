@@ -9,7 +9,7 @@ use kernels::cpu::clock::SystemClock;
 use kernels::job;
 use kernels::measure::{Stage, Stopped};
 
-use super::{SHORT, gpu, in_a_process, libraries, timed, work};
+use super::{SHORT, gpu, in_a_process, lacking, libraries, timed, work};
 
 pub(super) const CASES: [(&str, fn()); 10] = [
     ("versions", versions),
@@ -284,14 +284,7 @@ fn folder_without_library(name: &str) -> PathBuf {
 /// A folder with the libraries of tests, of which the one for products of matrices lacks a function.
 fn library_without(function: &str) -> PathBuf {
     let (folder, name) = (folder_without_library("fake-cuda-old-products"), "libcublasLt.so.12");
-    let mut bytes = fs::read(libraries().join(name)).unwrap();
-    let places: Vec<usize> = (0..bytes.len() - function.len())
-        .filter(|at| &bytes[*at..*at + function.len()] == function.as_bytes())
-        .collect();
-    assert!(!places.is_empty(), "the library has {function}");
-    for at in places {
-        bytes[at] = b'_';
-    }
+    let bytes = lacking(&libraries().join(name), function);
     fs::write(folder.join(name), bytes).unwrap();
     folder
 }
