@@ -6,6 +6,7 @@ mod played;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
+use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ use crate::telemetry::SharedSensors;
 
 /// Bytes of its stderr that are kept for the fault's sentence.
 const STDERR: usize = 2048;
+/// Longest wait for a worker that was killed to end.
+const END: Duration = Duration::from_secs(1);
 
 #[cfg(all(test, debug_assertions))]
 pub(crate) use played::{Cast, Played};
@@ -68,6 +71,22 @@ pub(super) enum Next {
     /// It closed its stdout.
     Ends,
 }
+
+/// How a worker was left.
+pub(super) enum Left {
+    /// It has ended.
+    Gone {
+        /// Its exit status.
+        status: String,
+        /// The end of its stderr.
+        words: String,
+    },
+    /// It was killed and has not ended, as in a call of a driver that does not return.
+    Wedged(Gone),
+}
+
+/// Completes when a worker has ended at last.
+pub(super) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl std::fmt::Debug for Workers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -163,8 +182,9 @@ impl Worker {
         }
     }
 
-    /// Kills the process group after the grace time; returns the exit status and the end of stderr.
-    pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
+    /// Kills the process group after the grace time. The wait for its end has a limit, because the system ends no process within a call
+    /// of a driver.
+    pub(super) async fn end(mut self, grace: Duration) -> Left {
         self.ask_to_stop();
         match self.body {
             Body::Process { child, stderr, .. } => end(child, stderr, grace).await,
@@ -174,23 +194,23 @@ impl Worker {
     }
 }
 
-async fn end(
-    mut child: Child,
-    mut stderr: JoinHandle<String>,
-    grace: Duration,
-) -> (String, String) {
-    let status = if let Ok(status) = timeout(grace, child.wait()).await {
-        status
-    } else {
+async fn end(mut child: Child, mut stderr: JoinHandle<String>, grace: Duration) -> Left {
+    let mut ended = timeout(grace, child.wait()).await;
+    if ended.is_err() {
         kill(&child);
-        child.wait().await
+        ended = timeout(END, child.wait()).await;
+    }
+    let Ok(status) = ended else {
+        stderr.abort();
+        // Its status is of no use any more.
+        return Left::Wedged(Box::pin(async move { drop(child.wait().await) }));
     };
     // Children of the worker may outlive it.
     kill(&child);
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
     let words = timeout(Duration::from_millis(200), &mut stderr).await;
     stderr.abort();
-    (status, words.ok().and_then(Result::ok).unwrap_or_default())
+    Left::Gone { status, words: words.ok().and_then(Result::ok).unwrap_or_default() }
 }
 
 fn kill(child: &Child) {
