@@ -15,12 +15,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::environment;
 use super::message::{LINE, WorkerMessage};
-use super::order::{self, Order};
+use super::order::{self, Order, Written};
 use super::readings::JobReadings;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
@@ -55,7 +56,8 @@ pub(super) struct Worker {
 enum Body {
     Process {
         child: Child,
-        stdin: Option<UnixStream>,
+        /// Its stdin closes when this is dropped.
+        stdin: Option<oneshot::Sender<()>>,
         stderr: JoinHandle<String>,
     },
     #[cfg(all(test, debug_assertions))]
@@ -109,14 +111,14 @@ impl Workers {
     }
 
     /// Starts the worker of a job, and the sensors that are read beside it.
-    pub(super) async fn start(
+    pub(super) fn start(
         &self,
         order: Order,
         sensors: &Arc<SharedSensors>,
     ) -> io::Result<(Worker, JobReadings)> {
         match self {
             Self::Processes => {
-                let worker = Worker::process(order).await?;
+                let worker = Worker::process(order)?;
                 Ok((worker, JobReadings::start(sensors)))
             }
             #[cfg(all(test, debug_assertions))]
@@ -127,8 +129,9 @@ impl Workers {
 
 impl Worker {
     /// Starts the worker of a job: this program, with the variables of [`environment`] alone, in its own process group. Its stdin is a
-    /// socket, because descriptors travel through no pipe.
-    async fn process(order: Order) -> io::Result<Self> {
+    /// socket, because descriptors travel through no pipe. Its order is on the way meanwhile: one that does not take it is silent.
+    fn process(order: Order) -> io::Result<Self> {
+        let order = order::written(order)?;
         let (stdin, theirs) = net::UnixStream::pair()?;
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
@@ -142,12 +145,12 @@ impl Worker {
             return Err(io::Error::other("a worker without pipes"));
         };
         stdin.set_nonblocking(true)?;
-        let mut stdin = UnixStream::from_std(stdin)?;
-        order::send(order, &mut stdin).await?;
+        let (until, stopped) = oneshot::channel();
+        tokio::spawn(hold(UnixStream::from_std(stdin)?, order, stopped));
         Ok(Self {
             body: Body::Process {
                 child,
-                stdin: Some(stdin),
+                stdin: Some(until),
                 stderr: tokio::spawn(last_words(stderr)),
             },
             lines: BufReader::new(Box::new(stdout)),
@@ -174,7 +177,7 @@ impl Worker {
     }
 
     /// Asks the worker to stop by closing its stdin.
-    pub(super) fn ask_to_stop(&mut self) {
+    fn ask_to_stop(&mut self) {
         match &mut self.body {
             Body::Process { stdin, .. } => *stdin = None,
             #[cfg(all(test, debug_assertions))]
@@ -191,6 +194,18 @@ impl Worker {
             #[cfg(all(test, debug_assertions))]
             Body::Played(body) => body.end(grace).await,
         }
+    }
+}
+
+/// Sends a worker its order and keeps its stdin open until it is to stop. Without its whole order it cannot begin, and ends with stdin.
+async fn hold(mut stdin: UnixStream, order: Written, mut stopped: oneshot::Receiver<()>) {
+    let sent = tokio::select! {
+        sent = order::send(order, &mut stdin) => sent,
+        _ = &mut stopped => return,
+    };
+    if sent.is_ok() {
+        // An error says that the sender was dropped.
+        let _ = stopped.await;
     }
 }
 
@@ -258,4 +273,28 @@ async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
         kept.drain(..extra);
     }
     String::from_utf8_lossy(&kept).trim().replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A process that a signal to its group does not reach, because it leads none, stands for one that no signal ends.
+    #[tokio::test]
+    async fn the_wait_for_the_end_of_a_process_has_a_limit() {
+        let mut command = Command::new("sleep");
+        command.arg("2.5").stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it is there");
+        let stderr = tokio::spawn(last_words(child.stderr.take().expect("piped")));
+        let begin = Instant::now();
+        let Left::Wedged(gone) = end(child, stderr, Duration::ZERO).await else {
+            panic!("it was killed")
+        };
+        let waited = begin.elapsed();
+        assert!((END..2 * END).contains(&waited), "{waited:?}");
+        gone.await;
+        assert!(begin.elapsed() > Duration::from_secs(2), "it has ended: {:?}", begin.elapsed());
+    }
 }

@@ -243,7 +243,7 @@ impl Jobs {
             Order { task, given }
         });
         let worker = match order {
-            Ok(order) => self.workers.start(order, &self.sensors).await,
+            Ok(order) => self.workers.start(order, &self.sensors),
             Err(error) => Err(error),
         };
         let ended = match worker {

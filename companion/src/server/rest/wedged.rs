@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use protocol::fault::FaultCode;
+use protocol::hex::Hex;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState};
 use serde_json::json;
 use tokio::io::{AsyncWriteExt, duplex};
@@ -21,7 +22,7 @@ use crate::jobs::{Played, Workers};
 use crate::keys::random;
 use crate::server::daemon::{Config, Daemon};
 
-/// Workers that are wedged: while the sender is there.
+/// Keeps the first worker from ending while it is there.
 type Held = Arc<Mutex<Option<oneshot::Sender<()>>>>;
 
 /// Plays workers that finish at once. The first is silent instead, and cannot be killed.
@@ -74,12 +75,8 @@ fn job(backend: &str) -> JobSpec {
 }
 
 async fn start(daemon: &Daemon, backend: &str) -> Result<JobId, (FaultCode, String)> {
-    let started = daemon.jobs.start(random_request(), "x".into(), &job(backend), |_| true).await;
+    let started = daemon.jobs.start(Hex(random()), "x".into(), &job(backend), |_| true).await;
     started.map(|(job, _)| job).map_err(|fault| (fault.code, fault.message))
-}
-
-fn random_request() -> protocol::job::RequestId {
-    protocol::hex::Hex(random())
 }
 
 /// The end of a job.
