@@ -1,5 +1,6 @@
 //! The worker process of one job: started, read line by line, and killed if it does not exit.
 
+mod last_words;
 #[cfg(all(test, debug_assertions))]
 mod played;
 
@@ -12,13 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use self::last_words::last_words;
 use super::environment;
 use super::message::{LINE, WorkerMessage};
 use super::order::{self, Order, Written};
@@ -27,8 +29,6 @@ use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::telemetry::SharedSensors;
 
-/// Bytes of its stderr that are kept for the fault's sentence.
-const STDERR: usize = 2048;
 /// Longest wait for a worker that was killed to end.
 const END: Duration = Duration::from_secs(1);
 
@@ -262,17 +262,6 @@ pub(crate) async fn line(
             return Ok(true);
         }
     }
-}
-
-/// The end of stderr, as one line.
-async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
-    let (mut kept, mut buffer) = (Vec::new(), [0; 1024]);
-    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-        kept.extend_from_slice(&buffer[..read]);
-        let extra = kept.len().saturating_sub(STDERR);
-        kept.drain(..extra);
-    }
-    String::from_utf8_lossy(&kept).trim().replace(['\n', '\r'], " ")
 }
 
 #[cfg(test)]

@@ -63,6 +63,17 @@ fn a_killed_worker_is_reported_with_its_signal() {
     assert!(fault.code == FaultCode::Crashed && fault.message.contains("signal: 9"), "{fault:?}");
 }
 
+/// The last words of a worker are told without the folders that they name.
+#[test]
+fn a_crashed_worker_is_reported_with_its_last_words_and_without_paths() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _) = daemon.paired();
+    let job = client.scripted(0, 0, Act::Crash);
+    let told = serde_json::to_string(&client.follow(job, 0)).expect("JSON");
+    assert!(told.contains("libdriver.so: crashing as asked"), "{told}");
+    assert!(!told.contains("secret-place"), "{told}");
+}
+
 /// G05, G13: within 2 s, whether or not the worker reacts; a second cancellation changes nothing.
 #[test]
 fn a_canceled_job_ends_within_two_seconds() {
