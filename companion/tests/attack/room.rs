@@ -127,6 +127,32 @@ fn a_store_that_open_jobs_fill_names_its_limit_and_recovers() {
     assert_eq!(daemon.get("/healthz").status, 200);
 }
 
+/// Bytes of the pages of the database.
+fn pages(daemon: &Daemon) -> u64 {
+    let db = Connection::open(daemon.state().join("jobs.db")).expect("it runs");
+    let of =
+        |name| db.pragma_query_value(None, name, |row| row.get::<_, u64>(0)).expect("a number");
+    of("page_count") * of("page_size")
+}
+
+#[test]
+fn ended_jobs_give_way_to_the_results_of_one_that_runs() {
+    const FULL: u64 = 600_000;
+    let daemon = Daemon::start(&of_bytes(FULL));
+    let (mut client, _) = daemon.paired();
+    let steps = 250;
+    let ended = client.scripted(steps, 0, Act::Finish);
+    assert_eq!(client.end_of(ended).0, JobState::Done);
+    // It is kept, since it fills less than half, and beside it the results of the next have no room.
+    let used = pages(&daemon);
+    assert!((FULL / 4..FULL / 2).contains(&used), "{used}");
+    let steps = u64::from(steps) * (FULL - FULL / 8) / used;
+    let next = client.scripted(u32::try_from(steps).expect("few"), 0, Act::Finish);
+    assert_eq!(client.end_of(next), (JobState::Done, None), "{steps} steps, {used} B");
+    let dropped = ClientMessage::SubscribeJob { job: ended, after: 0 };
+    assert_eq!(client.fault(dropped), FaultCode::NotFound);
+}
+
 /// The tables as version 1 wrote them.
 const TABLES_1: &str = "PRAGMA journal_mode = WAL;
     CREATE TABLE jobs (
