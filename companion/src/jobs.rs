@@ -14,6 +14,7 @@ mod queue;
 mod readings;
 mod store;
 mod tables;
+mod wedged;
 
 pub(crate) use admit::{device, has_room, is_possible};
 #[cfg(all(test, debug_assertions))]

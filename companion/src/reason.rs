@@ -111,6 +111,7 @@ reasons! {
     WouldTakeTooLong: Failed, "the job would take about {} s, and jobs of its kind may take {} s; split the sweep";
     MemoryOut: Failed, "the job was ended because only {} of memory was left, before the machine would swap; choose a smaller shape or format, or close other programs";
     TurnTaken: Failed, "another ridgepoint has its turn to measure on this machine, and as far as the system tells it did not run for {} s; end it, then start the job again";
+    Wedged: Hung, "the worker on {} was killed and has not ended; no job starts there until it has, and if it never does, restart the machine";
     NotStarted: Crashed, "the worker cannot be started: {}";
     NoLastWord: Crashed, "the worker exited without reporting a result ({})";
     GaveUp: Failed, "the measurement failed: {}";

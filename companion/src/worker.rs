@@ -53,6 +53,7 @@ impl WorkerChannel {
 
 /// Reads the order from stdin, locks this process and runs the job.
 pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
+    hooks.wait_before_order();
     let Order { task, given } = order::receive(io::stdin())?;
     sandbox::limit(&given).map_err(|error| format!("the worker cannot limit itself: {error}"))?;
     // Before any other thread, because each has locks of its own.

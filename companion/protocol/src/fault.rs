@@ -46,7 +46,7 @@ pub enum FaultCode {
     Version,
     /// Not supported by this daemon.
     Unsupported,
-    /// The worker sent nothing for too long, or the job took much longer than predicted.
+    /// The worker sent nothing for too long, the job took much longer than predicted, or a killed worker has not ended and holds the device.
     Hung,
     /// The worker exited without reporting a result.
     Crashed,

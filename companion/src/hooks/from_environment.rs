@@ -69,6 +69,8 @@ pub(crate) struct Hooks {
     sensors: Option<PathBuf>,
     /// Replaces [`super::METER_IDLE`], in ms.
     meter_idle_ms: Option<u64>,
+    /// File while which is there no worker reads its order.
+    deaf: Option<PathBuf>,
     /// Paths that a worker tries to open by the script for it, by name.
     tries: BTreeMap<String, PathBuf>,
     /// The simulation that watches and spoils writes.
@@ -214,6 +216,13 @@ impl Hooks {
             Ok(GivenFile { label, descriptor: File::open(path)?.into() })
         };
         self.gives.iter().map(open).collect()
+    }
+
+    /// Waits while a worker is not to read its order.
+    pub(crate) fn wait_before_order(&self) {
+        while self.deaf.as_ref().is_some_and(|file| file.exists()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     pub(crate) const fn tries(&self) -> &BTreeMap<String, PathBuf> {

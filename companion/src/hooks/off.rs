@@ -89,6 +89,8 @@ impl NoHooks {
 
     pub(crate) const fn pause_after_keys(&self) {}
 
+    pub(crate) const fn wait_before_order(&self) {}
+
     pub(crate) const fn tells_settings(&self) -> bool {
         false
     }

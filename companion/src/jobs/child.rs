@@ -1,32 +1,36 @@
 //! The worker process of one job: started, read line by line, and killed if it does not exit.
 
+mod last_words;
 #[cfg(all(test, debug_assertions))]
 mod played;
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
+use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use self::last_words::last_words;
 use super::environment;
 use super::message::{LINE, WorkerMessage};
-use super::order::{self, Order};
+use super::order::{self, Order, Written};
 use super::readings::JobReadings;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::telemetry::SharedSensors;
 
-/// Bytes of its stderr that are kept for the fault's sentence.
-const STDERR: usize = 2048;
+/// Longest wait for a worker that was killed to end.
+const END: Duration = Duration::from_secs(1);
 
 #[cfg(all(test, debug_assertions))]
 pub(crate) use played::{Cast, Played};
@@ -52,7 +56,8 @@ pub(super) struct Worker {
 enum Body {
     Process {
         child: Child,
-        stdin: Option<UnixStream>,
+        /// Its stdin closes when this is dropped.
+        stdin: Option<oneshot::Sender<()>>,
         stderr: JoinHandle<String>,
     },
     #[cfg(all(test, debug_assertions))]
@@ -68,6 +73,22 @@ pub(super) enum Next {
     /// It closed its stdout.
     Ends,
 }
+
+/// How a worker was left.
+pub(super) enum Left {
+    /// It has ended.
+    Gone {
+        /// Its exit status.
+        status: String,
+        /// The end of its stderr.
+        words: String,
+    },
+    /// It was killed and has not ended, as in a call of a driver that does not return.
+    Wedged(Gone),
+}
+
+/// Completes when a worker has ended at last.
+pub(super) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl std::fmt::Debug for Workers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -90,14 +111,14 @@ impl Workers {
     }
 
     /// Starts the worker of a job, and the sensors that are read beside it.
-    pub(super) async fn start(
+    pub(super) fn start(
         &self,
         order: Order,
         sensors: &Arc<SharedSensors>,
     ) -> io::Result<(Worker, JobReadings)> {
         match self {
             Self::Processes => {
-                let worker = Worker::process(order).await?;
+                let worker = Worker::process(order)?;
                 Ok((worker, JobReadings::start(sensors)))
             }
             #[cfg(all(test, debug_assertions))]
@@ -108,8 +129,9 @@ impl Workers {
 
 impl Worker {
     /// Starts the worker of a job: this program, with the variables of [`environment`] alone, in its own process group. Its stdin is a
-    /// socket, because descriptors travel through no pipe.
-    async fn process(order: Order) -> io::Result<Self> {
+    /// socket, because descriptors travel through no pipe. Its order is on the way meanwhile: one that does not take it is silent.
+    fn process(order: Order) -> io::Result<Self> {
+        let order = order::written(order)?;
         let (stdin, theirs) = net::UnixStream::pair()?;
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
@@ -123,12 +145,12 @@ impl Worker {
             return Err(io::Error::other("a worker without pipes"));
         };
         stdin.set_nonblocking(true)?;
-        let mut stdin = UnixStream::from_std(stdin)?;
-        order::send(order, &mut stdin).await?;
+        let (until, stopped) = oneshot::channel();
+        tokio::spawn(hold(UnixStream::from_std(stdin)?, order, stopped));
         Ok(Self {
             body: Body::Process {
                 child,
-                stdin: Some(stdin),
+                stdin: Some(until),
                 stderr: tokio::spawn(last_words(stderr)),
             },
             lines: BufReader::new(Box::new(stdout)),
@@ -155,7 +177,7 @@ impl Worker {
     }
 
     /// Asks the worker to stop by closing its stdin.
-    pub(super) fn ask_to_stop(&mut self) {
+    fn ask_to_stop(&mut self) {
         match &mut self.body {
             Body::Process { stdin, .. } => *stdin = None,
             #[cfg(all(test, debug_assertions))]
@@ -163,8 +185,9 @@ impl Worker {
         }
     }
 
-    /// Kills the process group after the grace time; returns the exit status and the end of stderr.
-    pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
+    /// Kills the process group after the grace time. The wait for its end has a limit, because the system ends no process within a call
+    /// of a driver.
+    pub(super) async fn end(mut self, grace: Duration) -> Left {
         self.ask_to_stop();
         match self.body {
             Body::Process { child, stderr, .. } => end(child, stderr, grace).await,
@@ -174,23 +197,35 @@ impl Worker {
     }
 }
 
-async fn end(
-    mut child: Child,
-    mut stderr: JoinHandle<String>,
-    grace: Duration,
-) -> (String, String) {
-    let status = if let Ok(status) = timeout(grace, child.wait()).await {
-        status
-    } else {
+/// Sends a worker its order and keeps its stdin open until it is to stop. Without its whole order it cannot begin, and ends with stdin.
+async fn hold(mut stdin: UnixStream, order: Written, mut stopped: oneshot::Receiver<()>) {
+    let sent = tokio::select! {
+        sent = order::send(order, &mut stdin) => sent,
+        _ = &mut stopped => return,
+    };
+    if sent.is_ok() {
+        // An error says that the sender was dropped.
+        let _ = stopped.await;
+    }
+}
+
+async fn end(mut child: Child, mut stderr: JoinHandle<String>, grace: Duration) -> Left {
+    let mut ended = timeout(grace, child.wait()).await;
+    if ended.is_err() {
         kill(&child);
-        child.wait().await
+        ended = timeout(END, child.wait()).await;
+    }
+    let Ok(status) = ended else {
+        stderr.abort();
+        // Its status is of no use any more.
+        return Left::Wedged(Box::pin(async move { drop(child.wait().await) }));
     };
     // Children of the worker may outlive it.
     kill(&child);
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
     let words = timeout(Duration::from_millis(200), &mut stderr).await;
     stderr.abort();
-    (status, words.ok().and_then(Result::ok).unwrap_or_default())
+    Left::Gone { status, words: words.ok().and_then(Result::ok).unwrap_or_default() }
 }
 
 fn kill(child: &Child) {
@@ -229,13 +264,26 @@ pub(crate) async fn line(
     }
 }
 
-/// The end of stderr, as one line.
-async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
-    let (mut kept, mut buffer) = (Vec::new(), [0; 1024]);
-    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-        kept.extend_from_slice(&buffer[..read]);
-        let extra = kept.len().saturating_sub(STDERR);
-        kept.drain(..extra);
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A process that a signal to its group does not reach, because it leads none, stands for one that no signal ends.
+    #[tokio::test]
+    async fn the_wait_for_the_end_of_a_process_has_a_limit() {
+        let mut command = Command::new("sleep");
+        command.arg("2.5").stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it is there");
+        let stderr = tokio::spawn(last_words(child.stderr.take().expect("piped")));
+        let begin = Instant::now();
+        let Left::Wedged(gone) = end(child, stderr, Duration::ZERO).await else {
+            panic!("it was killed")
+        };
+        let waited = begin.elapsed();
+        assert!((END..2 * END).contains(&waited), "{waited:?}");
+        gone.await;
+        assert!(begin.elapsed() > Duration::from_secs(2), "it has ended: {:?}", begin.elapsed());
     }
-    String::from_utf8_lossy(&kept).trim().replace(['\n', '\r'], " ")
 }

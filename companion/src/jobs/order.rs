@@ -53,8 +53,18 @@ struct Line {
     files: Vec<Label>,
 }
 
-/// Writes an order to the stdin of a worker.
-pub(super) async fn send(order: Order, to: &mut UnixStream) -> io::Result<()> {
+/// An order in the form in which it is sent.
+#[derive(Debug)]
+pub(super) struct Written {
+    line: Vec<u8>,
+    descriptors: Vec<OwnedFd>,
+}
+
+/// Writes an order down.
+///
+/// # Errors
+/// One that no worker could take.
+pub(super) fn written(order: Order) -> io::Result<Written> {
     let Order { task, given } = order;
     if given.len() > FILES {
         return Err(io::Error::other("too many files for a worker"));
@@ -63,6 +73,12 @@ pub(super) async fn send(order: Order, to: &mut UnixStream) -> io::Result<()> {
         given.into_iter().map(|it| (it.label, it.descriptor)).unzip();
     let mut line = serde_json::to_vec(&Line { task, files })?;
     line.push(b'\n');
+    Ok(Written { line, descriptors })
+}
+
+/// Sends an order to the stdin of a worker. A worker that does not read may keep this for ever.
+pub(super) async fn send(order: Written, to: &mut UnixStream) -> io::Result<()> {
+    let Written { line, descriptors } = order;
     let stream = &*to;
     let send = || {
         let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
@@ -134,7 +150,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let sent = runtime.block_on(async {
             ours.set_nonblocking(true).unwrap();
-            send(order, &mut UnixStream::from_std(ours).unwrap()).await
+            send(written(order)?, &mut UnixStream::from_std(ours).unwrap()).await
         });
         sent.map_err(|error| error.to_string())?;
         receive(theirs)

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use kernels::backend::DeviceId;
 use kernels::devices::Device;
 use protocol::bench::BenchKind;
 use protocol::fault::Fault;
@@ -14,11 +15,12 @@ use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId, ToldSpec};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::child::{Next, Worker, Workers};
+use super::child::{Left, Next, Worker, Workers};
 use super::limits::{Effect, Ended, WorkerLimits, failed, longest};
 use super::order::{Order, Task};
 use super::readings::JobReadings;
 use super::store::{OPEN, Store};
+use super::wedged::Wedged;
 use super::{device, has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::measure::{gpus, machine};
@@ -39,6 +41,7 @@ pub(crate) struct Jobs {
     devices: Vec<Device>,
     workers: Workers,
     sensors: Arc<SharedSensors>,
+    wedged: Wedged,
     ending: AtomicBool,
     /// The running job, or the last one.
     running: Mutex<Option<JobId>>,
@@ -69,6 +72,7 @@ impl Jobs {
             devices,
             workers,
             sensors,
+            wedged: Wedged::default(),
             ending: AtomicBool::new(false),
             running: Mutex::default(),
             held: AtomicU64::new(0),
@@ -81,6 +85,11 @@ impl Jobs {
 
     pub(crate) const fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The reason why jobs of a device are refused, while a killed worker has not ended.
+    pub(crate) fn wedged(&self) -> Option<Fault> {
+        self.wedged.fault()
     }
 
     /// Stores a job and returns its number, or the number of the job that the same request id started before. A new job is stored only if
@@ -131,7 +140,7 @@ impl Jobs {
     ) -> Result<(JobId, bool), Fault> {
         is_possible(spec)?;
         let held = self.held.load(Ordering::Relaxed);
-        let room = self.device(spec).and_then(|it| has_room(spec, it, &self.hooks, held));
+        let room = self.device(spec).and_then(|it| self.has_room(spec, it, held));
         // A known request id is answered as before, even if memory is short now.
         let is_kept = room.is_ok();
         let logged = move |text: &str| is_kept && logged(text);
@@ -139,6 +148,12 @@ impl Jobs {
         let started = started.map_err(|fault| room.err().unwrap_or(fault))?;
         self.waiting.notify_one();
         Ok(started)
+    }
+
+    /// Refuses a device that a killed worker holds, and a job without room.
+    fn has_room(&self, spec: &JobSpec, device: &Device, held: u64) -> Result<(), Fault> {
+        self.wedged.lets(device.id)?;
+        has_room(spec, device, &self.hooks, held)
     }
 
     /// The device of a job. A script of a test names none, and stands on the first.
@@ -194,9 +209,11 @@ impl Jobs {
                     let device = self.device(&spec);
                     let needed = device.as_ref().map_or(0, |it| memory::needed(&spec, it));
                     self.held.store(needed, Ordering::Relaxed);
-                    match device.map(|it| (it.id.to_string(), it.address.clone())) {
+                    match device.map(|it| (it.id, it.address.clone())) {
                         Ok((device, card)) => {
-                            self.run_one(job, Task { job: spec, device, done }, card).await;
+                            let watched = Watched { longest: longest(&spec), device, card };
+                            let task = Task { job: spec, device: device.to_string(), done };
+                            self.run_one(job, task, watched).await;
                         }
                         Err(fault) => self.close(job, (JobState::Failed, Some(fault))).await,
                     }
@@ -209,15 +226,14 @@ impl Jobs {
         }
     }
 
-    async fn run_one(&self, job: JobId, task: Task, card: Option<String>) {
-        let longest = longest(&task.job);
+    async fn run_one(&self, job: JobId, task: Task, watched: Watched) {
         let _turn = match self.turn(job).await {
             Ok(turn) => turn,
             Err(ended) => return self.close(job, ended).await,
         };
         // When it was admitted, the job before it may have taken less than it needed.
         let device = self.device(&task.job);
-        if let Err(fault) = device.and_then(|it| has_room(&task.job, it, &self.hooks, 0)) {
+        if let Err(fault) = device.and_then(|it| self.has_room(&task.job, it, 0)) {
             return self.close(job, (JobState::Failed, Some(fault))).await;
         }
         let order = self.hooks.given().map(|mut given| {
@@ -227,7 +243,7 @@ impl Jobs {
             Order { task, given }
         });
         let worker = match order {
-            Ok(order) => self.workers.start(order, &self.sensors).await,
+            Ok(order) => self.workers.start(order, &self.sensors),
             Err(error) => Err(error),
         };
         let ended = match worker {
@@ -235,7 +251,7 @@ impl Jobs {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
                 assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
-                self.attend(job, worker, readings, Watched { longest, card }).await
+                self.attend(job, worker, readings, watched).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
@@ -316,32 +332,38 @@ impl Jobs {
             }
         };
         // A sensor that hangs must not delay the end of the worker.
-        let (ended, readings) = tokio::join!(end(worker, verdict), readings.end());
+        let (ended, readings) =
+            tokio::join!(self.left(worker, verdict, watched.device), readings.end());
         for event in readings {
             // As above: the event of the end is next.
             let _ = self.store.append(job, event, &OPEN).await;
         }
         ended
     }
-}
 
-/// Ends a worker as a verdict asks.
-async fn end(mut worker: Worker, verdict: Verdict) -> Ended {
-    match verdict {
-        Verdict::Canceled => {
-            worker.ask_to_stop();
-            worker.end(GRACE).await;
-            (JobState::Canceled, None)
-        }
-        Verdict::Over(ended) => {
-            let grace = if ended.0 == JobState::Done { EXIT_GRACE } else { Duration::ZERO };
-            worker.end(grace).await;
-            ended
-        }
-        Verdict::Silent => {
-            let (status, words) = worker.end(EXIT_GRACE).await;
-            let words = if words.is_empty() { words } else { format!(": {words}") };
-            failed(Reason::NoLastWord, &[&format!("{status}{words}")])
+    /// Ends a worker as a verdict asks.
+    async fn left(&self, worker: Worker, verdict: Verdict, device: DeviceId) -> Ended {
+        let grace = match &verdict {
+            Verdict::Canceled => GRACE,
+            Verdict::Silent | Verdict::Over((JobState::Done, _)) => EXIT_GRACE,
+            Verdict::Over(_) => Duration::ZERO,
+        };
+        match (worker.end(grace).await, verdict) {
+            (Left::Gone { .. }, Verdict::Canceled) => (JobState::Canceled, None),
+            (Left::Gone { .. }, Verdict::Over(ended)) => ended,
+            (Left::Gone { status, words }, Verdict::Silent) => {
+                let words = if words.is_empty() { words } else { format!(": {words}") };
+                failed(Reason::NoLastWord, &[&format!("{status}{words}")])
+            }
+            (Left::Wedged(gone), verdict) => {
+                let fault = Some(self.wedged.hold(device, gone));
+                match verdict {
+                    // Whoever canceled it was told so, and may continue it.
+                    Verdict::Canceled => (JobState::Canceled, fault),
+                    Verdict::Over(ended @ (JobState::Done | JobState::Interrupted, _)) => ended,
+                    Verdict::Over(_) | Verdict::Silent => (JobState::Failed, fault),
+                }
+            }
         }
     }
 }
@@ -350,6 +372,7 @@ async fn end(mut worker: Worker, verdict: Verdict) -> Ended {
 struct Watched {
     /// Longest time of the job.
     longest: Duration,
+    device: DeviceId,
     /// Place on its bus of the card that computes.
     card: Option<String>,
 }

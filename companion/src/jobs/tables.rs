@@ -148,7 +148,7 @@ pub(super) fn create(
         copy_results(&tx, ended, job)?;
     }
     let event = add(&tx, job, new.now, JobEvent::Queued)?;
-    if used(&tx)? > new.room.full {
+    if !has_room(&tx, new.room)? {
         return Ok(Made::Full(Reason::StoreFull));
     }
     if !logged() {
@@ -224,7 +224,7 @@ pub(super) fn append(
     }
     if let JobEvent::Ended { state, .. } = &event {
         set_state(&tx, job, *state)?;
-    } else if used(&tx)? > room.full {
+    } else if !has_room(&tx, room)? {
         return Ok(Appended::Full);
     }
     let event = add(&tx, job, now, event)?;
@@ -268,14 +268,28 @@ pub(super) fn prune(db: &mut Connection, keep: Keep, room: Room) -> Result<()> {
     let surplus: Vec<i64> =
         tx.prepare(&surplus)?.query_map([keep.jobs], |row| row.get(0))?.collect::<Result<_>>()?;
     surplus.into_iter().try_for_each(|job| drop_job(&tx, job))?;
+    drop_oldest(&tx, room.keep)?;
+    tx.commit()
+}
+
+/// Whether there is room for more, once ended jobs gave way where that is needed. The transaction of those that find none is not kept.
+fn has_room(tx: &Transaction<'_>, room: Room) -> Result<bool> {
+    if used(tx)? > room.full {
+        drop_oldest(tx, room.keep)?;
+    }
+    Ok(used(tx)? <= room.full)
+}
+
+/// Drops the oldest ended jobs until the rest is as small as that.
+fn drop_oldest(tx: &Transaction<'_>, keep: u64) -> Result<()> {
     // The latest job stays: somebody waits for its end.
     let oldest =
         format!("SELECT min(job) FROM jobs WHERE {ENDED} AND job < (SELECT max(job) FROM jobs)");
-    while used(&tx)? > room.keep {
+    while used(tx)? > keep {
         let Some(job) = tx.query_row(&oldest, [], |row| row.get(0))? else { break };
-        drop_job(&tx, job)?;
+        drop_job(tx, job)?;
     }
-    tx.commit()
+    Ok(())
 }
 
 fn drop_job(tx: &Transaction<'_>, job: i64) -> Result<()> {

@@ -12,6 +12,7 @@ use protocol::telemetry::Reading;
 
 use super::daemon::Daemon;
 use super::reply::text;
+use crate::telemetry::Quantity;
 
 /// Writes all metrics.
 pub(super) async fn answer(daemon: &Daemon) -> Response {
@@ -56,13 +57,29 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
         }
     }
     let sensed = daemon.sensors.latest().await;
-    sensors(&mut out, &sensed.told().readings);
+    let counters = sensed.sensors.iter().filter(|it| is_counter(it.quantity)).map(|it| it.name);
+    sensors(&mut out, &sensed.told().readings, &counters.collect());
     dcgm::write(&mut out, &sensed);
     text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
 }
 
-/// Writes the sensors with their device and rail. A missing one has no value, and `ridgepoint_sensor_success` 0.
-fn sensors(out: &mut String, readings: &[Reading]) {
+/// Whether a sensor only grows, until its device starts anew.
+const fn is_counter(quantity: Quantity) -> bool {
+    match quantity {
+        Quantity::Joules => true,
+        Quantity::Ratio
+        | Quantity::Processes
+        | Quantity::Bytes
+        | Quantity::Hertz
+        | Quantity::Celsius
+        | Quantity::Watts
+        | Quantity::Reasons
+        | Quantity::Error => false,
+    }
+}
+
+/// Writes the sensors with their device and rail, and says which are counters. A missing one has no value, and `ridgepoint_sensor_success` 0.
+fn sensors(out: &mut String, readings: &[Reading], counters: &BTreeSet<&str>) {
     let part = |reading: &Reading| {
         [("device", reading.device.clone()), ("rail", reading.rail.clone())]
             .into_iter()
@@ -80,7 +97,8 @@ fn sensors(out: &mut String, readings: &[Reading]) {
         let lines = readings.iter().filter(|reading| reading.name == *name);
         let lines = lines.filter_map(|reading| Some((part(reading), reading.value?)));
         let help = "A sensor of this machine; the unit is in the name.";
-        family(out, &format!("ridgepoint_{name}"), "gauge", help, lines.collect());
+        let kind = if counters.contains(&**name) { "counter" } else { "gauge" };
+        family(out, &format!("ridgepoint_{name}"), kind, help, lines.collect());
     }
 }
 
@@ -123,7 +141,7 @@ mod tests {
 
     fn written(readings: &[Reading]) -> String {
         let mut out = String::new();
-        sensors(&mut out, readings);
+        sensors(&mut out, readings, &BTreeSet::from(["gpu_energy_joule"]));
         let lines = out.lines().filter(|line| !line.starts_with("# HELP"));
         lines.map(|line| format!("{line}\n")).collect()
     }
@@ -135,15 +153,19 @@ mod tests {
             reading("load_1m", ["", ""], Some(0.5)),
             reading("cpu_power_watt", ["cpu:0", "a \"b\" \\"], Some(4.0)),
             reading("gpu_power_watt", ["", ""], None),
+            reading("gpu_energy_joule", ["cuda:0", ""], Some(7.0)),
         ]);
         let expected = r#"# TYPE ridgepoint_sensor_success gauge
 ridgepoint_sensor_success{sensor="cpu_power_watt",device="cpu:0",rail="package-0"} 1
 ridgepoint_sensor_success{sensor="load_1m"} 1
 ridgepoint_sensor_success{sensor="cpu_power_watt",device="cpu:0",rail="a \"b\" \\"} 1
 ridgepoint_sensor_success{sensor="gpu_power_watt"} 0
+ridgepoint_sensor_success{sensor="gpu_energy_joule",device="cuda:0"} 1
 # TYPE ridgepoint_cpu_power_watt gauge
 ridgepoint_cpu_power_watt{device="cpu:0",rail="package-0"} 65.5
 ridgepoint_cpu_power_watt{device="cpu:0",rail="a \"b\" \\"} 4
+# TYPE ridgepoint_gpu_energy_joule counter
+ridgepoint_gpu_energy_joule{device="cuda:0"} 7
 # TYPE ridgepoint_load_1m gauge
 ridgepoint_load_1m 0.5
 "#;

@@ -173,14 +173,16 @@ pub(super) async fn telemetry(daemon: &Daemon) -> Response {
     json(serde_json::to_vec(&told).expect("readings have text keys"))
 }
 
-/// Health: 503 once the job store is broken, and while the audit log cannot be written.
+/// Health: 503 once the job store is broken, while the audit log cannot be written, and while a killed worker holds a device.
 pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
     assert!(!(daemon.hooks.panics() && query == Some("panic")), "as the test hook asked");
     let version = env!("CARGO_PKG_VERSION");
     let fault = if daemon.jobs.store().is_broken() {
-        Some("results cannot be stored")
+        Some("results cannot be stored".to_owned())
+    } else if daemon.notes.is_failing() {
+        Some("the audit log cannot be written".to_owned())
     } else {
-        daemon.notes.is_failing().then_some("the audit log cannot be written")
+        daemon.jobs.wedged().map(|fault| fault.message)
     };
     if let Some(fault) = fault {
         let body = json!({ "status": fault, "version": version });
@@ -188,6 +190,9 @@ pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
     }
     json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())
 }
+
+#[cfg(all(test, debug_assertions))]
+mod wedged;
 
 #[cfg(test)]
 mod tests {

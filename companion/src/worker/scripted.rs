@@ -37,7 +37,8 @@ fn act(act: Act, channel: &WorkerChannel, tries: &Tries<'_>) {
         Act::Hang => sleep(Duration::from_hours(1)),
         Act::Linger | Act::IgnoreCancel => linger(channel),
         Act::Crash => {
-            eprintln!("crashing as asked");
+            // As the library of a driver may.
+            eprintln!("/opt/secret-place/libdriver.so: crashing as asked");
             std::process::abort()
         }
         Act::Vanish => {}

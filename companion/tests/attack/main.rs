@@ -23,8 +23,9 @@
 //! - D12: an fsync error is simulated by a hook in the store, because a real one needs a file system of its own.
 //! - D13: losing unsynced writes needs FUSE; that commits are synced is tested as a setting of the daemon's own connection, by which the
 //!   simulation in `src/server/simulation.rs` decides what a loss of power leaves.
-//! - G06: needs a process in uninterruptible sleep. G03, G09, G10 and G11 are tested with a driver and a management library that the tests
-//!   build, not with a GPU. Of G12 the refusal and the watchdog are tested with a memory that a hook tells.
+//! - G06: needs a process in uninterruptible sleep; `src/server/rest/wedged.rs` tests the daemon with a played one. G03, G09, G10 and G11
+//!   are tested with a driver and a management library that the tests build, not with a GPU. Of G12 the refusal and the watchdog are
+//!   tested with a memory that a hook tells.
 //! - P, M, W, X except X07 and X10: concern model files and power modes, which the daemon does not have yet.
 
 mod auth;

@@ -1,6 +1,7 @@
 //! G: jobs whose process crashes, hangs, sends false results, floods or ignores a cancellation. The job ends with the right reason,
 //! no process is left, and the next job runs normally.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::bench::{BenchKind, BenchSpec, Shape};
@@ -8,12 +9,13 @@ use protocol::client::{ClientMessage, ContinueJob, StartJob};
 use protocol::fault::FaultCode;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent};
 use protocol::server::ServerMessage;
+use serde_json::json;
 
 use crate::binary::{Folder, TURN};
-use crate::harness::{Daemon, Setup, children_of, limited, promised, scripting};
+use crate::harness::{Daemon, Setup, children_of, hooked, limited, promised, scripting};
 use crate::patience::measuring;
 use crate::script::{Act, Script};
-use crate::socket::{Client, job_of, random};
+use crate::socket::{Client, job_of, random, script};
 
 #[test]
 fn misbehaving_jobs_end_and_the_next_one_runs() {
@@ -59,6 +61,17 @@ fn a_killed_worker_is_reported_with_its_signal() {
         panic!("{events:?}")
     };
     assert!(fault.code == FaultCode::Crashed && fault.message.contains("signal: 9"), "{fault:?}");
+}
+
+/// The last words of a worker are told without the folders that they name.
+#[test]
+fn a_crashed_worker_is_reported_with_its_last_words_and_without_paths() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, _) = daemon.paired();
+    let job = client.scripted(0, 0, Act::Crash);
+    let told = serde_json::to_string(&client.follow(job, 0)).expect("JSON");
+    assert!(told.contains("libdriver.so: crashing as asked"), "{told}");
+    assert!(!told.contains("secret-place"), "{told}");
 }
 
 /// G05, G13: within 2 s, whether or not the worker reacts; a second cancellation changes nothing.
@@ -137,6 +150,39 @@ fn a_canceled_job_is_continued_after_its_last_result() {
     assert_eq!(client.fault(done), FaultCode::Conflict);
     let unknown = ContinueJob { request: random(), job: JobId(u64::MAX) };
     assert_eq!(client.fault(ClientMessage::ContinueJob(unknown)), FaultCode::NotFound);
+}
+
+/// A worker that does not take its order ends as one that is silent or canceled, also where the order is larger than what the system keeps
+/// for a reader.
+#[test]
+fn a_worker_that_does_not_read_its_order_keeps_nobody_waiting() {
+    let folder = Folder::new();
+    folder.file("site/index.html", "<!doctype html>page");
+    let deaf = folder.file("deaf", "");
+    let hooks =
+        json!({ "scripted": true, "deaf": deaf, "silence_ms": 4000, "memory_byte": 1_u64 << 40 });
+    let daemon = Daemon::start_in(Arc::new(folder), &hooked(hooks)).expect("it starts");
+    let (mut client, _) = daemon.paired();
+    let sizes = ["batch", "heads", "kv_heads", "head_dim", "new", "context"];
+    let sizes = sizes.map(|size| (size.to_owned(), 1)).into_iter().collect();
+    let JobSpec::Bench(script) = script(0, 0, Act::Finish) else { panic!("a bench job") };
+    let (what, formats) = (BenchKind::Attention, vec!["fp16".into()]);
+    let large = JobSpec::Bench(BenchSpec { what, formats, sizes: vec![sizes; 3500], ..script });
+    let bytes = serde_json::to_string(&large).expect("text keys").len();
+    assert!(bytes > 230_000, "the system keeps 213 kB at most: {bytes}");
+    let mut start = || match client.start(random(), large.clone()) {
+        ServerMessage::Accepted(accepted) => accepted.job,
+        other => panic!("{other:?}"),
+    };
+    let (silent, canceled, next) = (start(), start(), start());
+    assert_eq!(client.end_of(silent), (JobState::Failed, Some(FaultCode::Hung)));
+    daemon.wait_for("the next worker", || daemon.children().len() == 1);
+    let begin = Instant::now();
+    client.ask(ClientMessage::CancelJob { job: canceled });
+    assert_eq!(client.end_of(canceled), (JobState::Canceled, None));
+    assert!(begin.elapsed() < promised(Duration::from_secs(2)), "{:?}", begin.elapsed());
+    std::fs::remove_file(deaf).expect("ours");
+    assert_eq!(client.end_of(next), (JobState::Done, None));
 }
 
 /// A prediction sets the time limit of a job; one above the maximum of its kind ends it at once.

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{JobReadings, Order, Worker};
+use super::{END, JobReadings, Left, Order, Worker};
 use crate::jobs::order::Task;
 
 /// Plays a worker for a task.
@@ -24,6 +24,8 @@ pub(crate) struct Played {
     pub(crate) stdin: oneshot::Sender<()>,
     /// Runs until it exits, and gives its status.
     pub(crate) task: JoinHandle<String>,
+    /// Where there is one, the worker ends only with its sender, even if it is killed.
+    pub(crate) wedged: Option<oneshot::Receiver<()>>,
     /// Readings of the sensors beside it.
     pub(crate) readings: UnboundedReceiver<JobEvent>,
 }
@@ -32,11 +34,12 @@ pub(crate) struct Played {
 pub(super) struct Body {
     stdin: Option<oneshot::Sender<()>>,
     task: JoinHandle<String>,
+    wedged: Option<oneshot::Receiver<()>>,
 }
 
 pub(super) fn start(cast: &Cast, order: Order) -> (Worker, JobReadings) {
-    let Played { lines, stdin, task, readings } = cast(order.task);
-    let body = super::Body::Played(Body { stdin: Some(stdin), task });
+    let Played { lines, stdin, task, wedged, readings } = cast(order.task);
+    let body = super::Body::Played(Body { stdin: Some(stdin), task, wedged });
     let worker = Worker { body, lines: BufReader::new(Box::new(lines)), line: Vec::new() };
     (worker, JobReadings::played(readings))
 }
@@ -46,10 +49,16 @@ impl Body {
         self.stdin = None;
     }
 
-    pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
+    pub(super) async fn end(mut self, grace: Duration) -> Left {
         let status = timeout(grace, &mut self.task).await;
         self.task.abort();
-        (status.map_or("killed".into(), Result::unwrap_or_default), String::new())
+        if let Some(mut wedged) = self.wedged.take()
+            && timeout(END, &mut wedged).await.is_err()
+        {
+            return Left::Wedged(Box::pin(async move { drop(wedged.await) }));
+        }
+        let status = status.map_or("killed".into(), Result::unwrap_or_default);
+        Left::Gone { status, words: String::new() }
     }
 }
 

@@ -87,7 +87,7 @@ impl Stage {
             }
             Worker { out, stopped: Some(stopped) }.run(script, done).await
         });
-        Played { lines, stdin, task, readings }
+        Played { lines, stdin, task, wedged: None, readings }
     }
 }
 
