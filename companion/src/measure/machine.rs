@@ -53,7 +53,7 @@ fn of(id: DeviceId, name: &str, key: Option<&str>, memory: Option<Bytes>) -> Dev
     }
 }
 
-/// Key of a device in the catalog: as its backend tells it, else by the name of the processor or by name and memory of the card.
+/// Key of a device in the catalog: as its backend tells it, else by name and memory, of the processor by those of the system.
 pub(crate) fn catalog_key(
     id: DeviceId,
     told: Option<&str>,
@@ -62,7 +62,8 @@ pub(crate) fn catalog_key(
 ) -> Option<String> {
     let by_name = || match id.backend {
         BackendKind::Cuda => known_card(name, memory),
-        BackendKind::Cpu | BackendKind::Fake => known(name),
+        BackendKind::Cpu => here::processor_row(&Hooks::sensors(), name),
+        BackendKind::Fake => None,
     };
     told.map(str::to_owned).or_else(|| Some(by_name()?.key.to_string()))
 }
@@ -80,24 +81,6 @@ fn known_card(name: &str, memory: Option<Bytes>) -> Option<&'static calc_core::d
         let board = catalog::device(&board).ok()?;
         let is_of_board = name == "Orin" || name == "Xavier" || name.ends_with(" Thor");
         (board.class == DeviceClass::UnifiedGpu && is_of_board).then_some(board)
-    })
-}
-
-/// The catalog's device with this processor name. `None` if there is none.
-fn known(processor: &str) -> Option<&'static calc_core::device::Device> {
-    let words = |name: &str| -> Vec<String> {
-        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
-        name.split_whitespace().map(str::to_owned).collect()
-    };
-    let own = words(processor);
-    catalog::devices::all().find(|device| {
-        // A processor does not report the catalog name's brackets and memory size.
-        let name = device.name.split(" (").next().unwrap_or_default();
-        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
-        device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
-            let mut name = name;
-            name.all(|word| own.contains(&word))
-        }
     })
 }
 
@@ -217,7 +200,6 @@ mod tests {
         let key = |told, name| catalog_key(DeviceId::CPU, told, name, None);
         assert_eq!(key(None, "AMD EPYC 9654 96-Core Processor").as_deref(), Some("epyc_9654"));
         assert_eq!(key(Some("h100_sxm"), "whatever").as_deref(), Some("h100_sxm"));
-        assert_eq!(key(None, "a processor"), None);
     }
 
     #[test]
@@ -253,21 +235,6 @@ mod tests {
         ] {
             let memory = Some(Bytes::new(mib * 1024.0 * 1024.0));
             assert_eq!(catalog_key(card, None, name, memory).as_deref(), key, "{name} {mib}");
-        }
-    }
-
-    #[test]
-    fn catalog_processors_are_found_by_their_reported_names() {
-        for (name, key) in [
-            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
-            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
-            ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
-            ("AMD EPYC", None),
-            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
-            ("AMD EPYC 9999 96-Core Processor", None),
-            ("", None),
-        ] {
-            assert_eq!(known(name).map(|device| &*device.key), key, "{name}");
         }
     }
 }
