@@ -167,10 +167,13 @@ impl Watch {
         Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
     }
 
-    /// Flags of the result: others used much CPU time, or the card was disturbed.
+    /// Flags of the result: others used much CPU time, or the card was disturbed. The processor's load does not disturb a card, but the GPU of
+    /// a board, whose memory they share.
     pub(crate) fn flags(&self) -> Vec<Flag> {
         let mut flags = self.card.as_ref().map(WatchedCard::flags).unwrap_or_default();
-        if self.others().is_ok_and(|others| others.programs + others.host > CONTENTION) {
+        let is_alone = self.card.as_ref().is_some_and(|card| !card.is_of_board());
+        if !is_alone && self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
+        {
             flags.push(Flag::Contended);
         }
         flags

@@ -131,6 +131,11 @@ impl WatchedCard {
         Ok(Power { watts, error: None, source })
     }
 
+    /// Whether it is the GPU of a board.
+    pub(super) const fn is_of_board(&self) -> bool {
+        self.rail.is_some()
+    }
+
     /// Mean power while sampling: by the card's counter of energy, else of its power; of a board by the rail that feeds its GPU.
     pub(super) fn power(&self) -> Reading<Power> {
         if let Some(rail) = &self.rail {
@@ -282,6 +287,7 @@ mod tests {
     use super::super::super::sensors::{fixtures, tests::Machine};
     use super::super::tests::description;
     use super::super::{ConditionsJson, Place, Stage, Watch};
+    use super::Flag;
 
     const AMD: &str = "sys/devices/pci0000:00/0000:03:00.0";
 
@@ -395,6 +401,29 @@ mod tests {
             let found = conditions_at(with_processor(machine), Place::Board, &[]);
             assert_eq!((found.power_w, &found.governor), (None, &None), "{words}");
             assert!(why(&found, "power_w").contains(words), "{}", why(&found, "power_w"));
+        }
+    }
+
+    #[test]
+    fn the_load_of_the_processor_disturbs_the_gpu_of_a_board_and_no_card() {
+        let ticks = |busy: u64| format!("cpu  {busy} 0 0 {} 0 0 0 0\n", 1000 - busy);
+        let own = b"1 (r) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 1 1\n";
+        for (machine, place, expected) in [
+            (fixtures::two_amd_cards("load-card"), Place::Bus("0000:03:00.0"), false),
+            (fixtures::jetson("load-board"), Place::Board, true),
+            (fixtures::no_card("load-processor"), Place::Processor, true),
+        ] {
+            let machine = machine
+                .with_bytes("proc/self/stat", own)
+                .with_bytes("proc/stat", b"cpu  0 0 0 0 0 0 0 0\n");
+            let mut watch = Watch::new(machine.patient(), place);
+            watch.note(Stage::Begin, 0.0);
+            let machine = machine.with_bytes("proc/stat", ticks(600).as_bytes());
+            watch.note(Stage::End, 1.0);
+            assert_eq!(watch.flags().contains(&Flag::Contended), expected, "{place:?}");
+            let found = watch.conditions(&description(), None);
+            assert_eq!(found.others_share, Some(0.6), "{place:?}");
+            drop(machine);
         }
     }
 
