@@ -5,9 +5,10 @@ use std::fmt;
 use calc_core::catalog;
 use calc_core::device::DeviceClass;
 use calc_core::units::Bytes;
-use kernels::backend::{BackendKind, Description, DeviceId, Fault, GemmShape, Kernel};
+use kernels::backend::{BackendKind, Description, DeviceId, Fault, GemmShape, GemvShape, Kernel};
 use kernels::devices::{self, Device};
 use protocol::device::DeviceName;
+use report::number_text;
 
 use super::{gpus, here};
 use crate::hooks::Hooks;
@@ -145,8 +146,12 @@ pub(crate) fn said(fault: &Fault) -> String {
     match fault {
         Fault::NoDevice => "it is gone, or its driver does not answer".to_owned(),
         Fault::Unsupported => "it has no such kernel".to_owned(),
-        Fault::NoMemory { bytes } => {
-            format!("it lacks memory: {} GB are needed", bytes.div_ceil(1_000_000_000))
+        Fault::NoMemory { bytes, most } => {
+            let size = |bytes: u64| number_text::bytes(Bytes::new(bytes as f64));
+            let most = most.map_or_else(String::new, |most| {
+                format!(", and {}, nine tenths of what is free, may be taken", size(most))
+            });
+            format!("it lacks memory: {} are needed{most}", size(*bytes))
         }
         Fault::Refused(why) => why.clone(),
         Fault::Device(why) => format!("it failed: {why}"),
@@ -154,13 +159,24 @@ pub(crate) fn said(fault: &Fault) -> String {
     }
 }
 
-/// The name of a point: the sizes of a product of matrices, else the key of the kernel.
+/// The name of a point: the sizes of a product, else the key of the kernel, with the format that its operands are stored in.
 pub(crate) fn point(kernel: Kernel) -> String {
     match kernel {
         Kernel::Gemm(GemmShape { element, m, n, k }) => {
             format!("{m} × {n} × {k} in {}", element.key())
         }
-        other => other.key().to_owned(),
+        Kernel::Gemv(GemvShape { m, n, k, .. }) => {
+            in_format(kernel, format!("{} {m} × {n} × {k}", kernel.key()))
+        }
+        other => in_format(other, other.key().to_owned()),
+    }
+}
+
+/// A name with the format that the operands of its kernel are stored in, where it has a choice.
+fn in_format(kernel: Kernel, name: String) -> String {
+    match kernel.stored_format() {
+        Some(format) => format!("{name} in {format}"),
+        None => name,
     }
 }
 
@@ -192,6 +208,27 @@ mod tests {
         {
             let why = find(&here, Some(garbage)).unwrap_err();
             assert!(matches!(why, NotFound::NoName(..)), "{garbage}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_lack_of_memory_is_said_in_its_own_unit_with_what_may_be_taken() {
+        // A narrow space that does not break stands before a unit.
+        let said = |bytes, most| said(&Fault::NoMemory { bytes, most }).replace('\u{202f}', " ");
+        let small = "it lacks memory: 12.0 MB are needed, and 7.20 MB, nine tenths of what is free, may be taken";
+        assert_eq!(said(12_000_000, Some(7_200_000)), small);
+        assert_eq!(said(3_500_000_000, None), "it lacks memory: 3.50 GB are needed");
+    }
+
+    #[test]
+    fn a_point_is_named_with_its_sizes_and_its_format() {
+        use kernels::pack::Layout;
+        let product = GemvShape { layout: Layout::Int8, m: 1, n: 64, k: 96 };
+        for (kernel, name) in [
+            (Kernel::Gemv(product), "gemv 1 × 64 × 96 in int8"),
+            (Kernel::Read { bytes: 1 }, "read"),
+        ] {
+            assert_eq!(point(kernel), name);
         }
     }
 
