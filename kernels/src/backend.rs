@@ -118,6 +118,8 @@ pub enum Fault {
     NoMemory {
         /// Bytes needed [B].
         bytes: u64,
+        /// Bytes that may be taken at most [B], nine tenths of what is free; `None` where that is not known.
+        most: Option<u64>,
     },
     /// A hot measurement does not fit into the caches.
     NoCache {

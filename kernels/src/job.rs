@@ -156,7 +156,7 @@ mod tests {
     fn what_goes_wrong_is_told() {
         for (script, expected) in [
             ("absent", Fault::NoDevice),
-            ("full", Fault::NoMemory { bytes: 1_000_000 }),
+            ("full", Fault::NoMemory { bytes: 1_000_000, most: Some(0) }),
             ("fails_at=400", Fault::Device("scripted failure".into())),
         ] {
             assert_eq!(outcome(script).unwrap_err(), Stopped::Failed(expected), "{script}");

@@ -7,7 +7,7 @@ mod missing;
 use std::time::Duration;
 
 use calc_core::units::Hertz;
-use kernels::backend::Description;
+use kernels::backend::{BackendKind, Description};
 use kernels::measure::{Flag, Stage};
 use report::output::json::bench::ConditionsJson;
 
@@ -24,6 +24,27 @@ const CONTENTION: f64 = 0.05;
 /// Longest wait for a sensor, so that one that hangs does not end a measurement.
 pub(super) const SENSOR_WAIT: Duration = Duration::from_secs(1);
 
+/// The device whose conditions are read, by the place where the system's sensors know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place<'a> {
+    Processor,
+    /// A card with this address on its bus.
+    Bus(&'a str),
+    /// The GPU of a board, which is on no bus and shares the memory of the processor.
+    Board,
+}
+
+impl<'a> Place<'a> {
+    /// The place of an opened device.
+    pub(crate) fn of(description: &'a Description) -> Self {
+        match (&description.address, description.id.backend) {
+            (Some(address), _) => Self::Bus(address),
+            (None, BackendKind::Cpu) => Self::Processor,
+            (None, _) => Self::Board,
+        }
+    }
+}
+
 /// Sensor readings of a measurement in progress.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -32,7 +53,7 @@ pub(crate) struct Watch {
     temperature: Reading<Temperature>,
     begin: Option<Moment>,
     end: Option<Moment>,
-    /// The card that computes, if it has a place on a bus.
+    /// The card or the GPU of a board that computes; `None` if it is the processor.
     card: Option<WatchedCard>,
 }
 
@@ -68,9 +89,9 @@ pub(crate) struct Others {
 }
 
 impl Watch {
-    /// Reads the sensors that must be read before the work begins, on a card if it has an address, else on the processor.
-    pub(crate) fn new(sensors: PatientSensors, card: Option<&str>) -> Self {
-        let card = card.map(|address| WatchedCard::at(&sensors, address));
+    /// Reads the sensors that must be read before the work begins.
+    pub(crate) fn new(sensors: PatientSensors, place: Place<'_>) -> Self {
+        let card = WatchedCard::at(&sensors, place);
         let load = sensors.ask("/proc/loadavg", Sensors::load);
         let temperature = sensors.temperature();
         Self { sensors, load, temperature, begin: None, end: None, card }
@@ -146,10 +167,13 @@ impl Watch {
         Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
     }
 
-    /// Flags of the result: others used much CPU time, or the card was disturbed.
+    /// Flags of the result: others used much CPU time, or the card was disturbed. The processor's load does not disturb a card, but the GPU of
+    /// a board, whose memory they share.
     pub(crate) fn flags(&self) -> Vec<Flag> {
         let mut flags = self.card.as_ref().map(WatchedCard::flags).unwrap_or_default();
-        if self.others().is_ok_and(|others| others.programs + others.host > CONTENTION) {
+        let is_alone = self.card.as_ref().is_some_and(|card| !card.is_of_board());
+        if !is_alone && self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
+        {
             flags.push(Flag::Contended);
         }
         flags

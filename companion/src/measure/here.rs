@@ -8,6 +8,7 @@ use std::time::Duration;
 use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass};
 use calc_core::units::Bytes;
+use kernels::cpu::device::name_in;
 use protocol::server::MachineHere;
 use report::output::words;
 
@@ -33,6 +34,47 @@ pub(crate) fn card(name: &str, memory: Option<f64>) -> Option<&'static Device> {
     };
     let sized = || named(&format!("{name} {:.0}GB", memory? / f64::from(1 << 30)));
     named(name).or_else(sized)
+}
+
+/// The catalog's processor with this name, else with the name of the board of the machine whose file systems lie under `root`; among rows
+/// that differ by memory the one with about as much as the system has.
+pub(crate) fn processor_row(root: &Path, name: &str) -> Option<&'static Device> {
+    let memory = memory(root);
+    let row = |name: &str| with_memory(&processor_rows(name), memory);
+    row(name).or_else(|| row(&board(root)?))
+}
+
+/// The only one of these rows, or the one with about so much memory [B].
+fn with_memory(rows: &[&'static Device], memory: Option<f64>) -> Option<&'static Device> {
+    match rows {
+        [row] => Some(row),
+        several => {
+            several.iter().copied().find(|row| memory.is_some_and(|it| has(row, it, MEMORY)))
+        }
+    }
+}
+
+/// The catalog's processors with a name that a system reports; those of a board may differ by memory.
+fn processor_rows(reported: &str) -> Vec<&'static Device> {
+    let words = |name: &str| -> Vec<String> {
+        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+        name.split_whitespace().map(str::to_owned).collect()
+    };
+    let own = words(reported);
+    let is_it = |device: &&Device| {
+        // A processor does not report the catalog name's brackets and memory size.
+        let name = device.name.split(" (").next().unwrap_or_default();
+        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
+        let name: Vec<String> = name.collect();
+        name.len() > 1 && name.iter().all(|word| own.contains(word))
+    };
+    let is_processor = |device: &&Device| device.class == DeviceClass::Cpu;
+    let found: Vec<_> = catalog::devices::all().filter(is_processor).filter(is_it).collect();
+    if found.is_empty() {
+        catalog::device(reported).ok().filter(is_processor).into_iter().collect()
+    } else {
+        found
+    }
 }
 
 /// Whether the row of a device has about so much memory [B].
@@ -66,6 +108,7 @@ pub(crate) fn device_name(root: &Path) -> Result<String, String> {
     cards.dedup();
     if let Some(board) = &board
         && let Ok(device) = catalog::device(board)
+        && device.class != DeviceClass::Cpu
     {
         return fitting(root, board, device);
     }
@@ -84,14 +127,28 @@ pub(crate) fn device_name(root: &Path) -> Result<String, String> {
             ));
         }
     }
-    let processor = processor(root);
-    match (processor, board) {
-        (Some(processor), _) => known(&processor),
-        (None, Some(board)) => known(&board),
-        (None, None) => {
-            Err("this system does not show which machine it is; name the device".to_owned())
-        }
+    match processor(root).or(board) {
+        Some(name) => by_processor(root, &name),
+        None => Err("this system does not show which machine it is; name the device".to_owned()),
     }
+}
+
+/// The key of the processor with a name.
+fn by_processor(root: &Path, name: &str) -> Result<String, String> {
+    if let Some(row) = processor_row(root, name) {
+        return Ok(row.key.to_string());
+    }
+    let rows = [processor_rows(name), board(root).map_or_else(Vec::new, |it| processor_rows(&it))];
+    if rows.iter().all(Vec::is_empty) {
+        return known(name);
+    }
+    let size =
+        memory(root).map_or_else(|| "unknown".to_owned(), |it| format!("{:.1} GB", it / 1e9));
+    let keys: Vec<&str> = rows.iter().flatten().map(|row| &*row.key).collect();
+    Err(format!(
+        "this machine is \"{name}\", its memory is {size}, and the catalog has it with other sizes ({}); name the device",
+        keys.join(", ")
+    ))
 }
 
 /// The machine as the daemon tells it.
@@ -176,20 +233,14 @@ fn board(root: &Path) -> Option<String> {
 
 /// Name of the processor.
 fn processor(root: &Path) -> Option<String> {
-    let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;
-    let name = text.lines().find_map(|line| line.strip_prefix("model name"))?;
-    let name = name.trim_start_matches([' ', '\t', ':']);
+    let name = name_in(&fs::read_to_string(root.join("proc/cpuinfo")).ok()?)?;
     // "Intel(R) Core(TM) i9-14900K CPU @ 3.20GHz"
-    let name = name.split(" CPU @").next().unwrap_or(name).trim();
-    (!name.is_empty()).then(|| name.to_owned())
+    Some(name.split(" CPU @").next().unwrap_or(&name).trim().to_owned())
 }
 
 /// Memory of the system [B].
 fn memory(root: &Path) -> Option<f64> {
-    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024.0)
+    Sensors::at(root).memory_total().ok()
 }
 
 #[cfg(test)]
@@ -298,7 +349,7 @@ mod tests {
         }
         // Graphics of a processor are no card.
         let iris = fixtures::i915_card("here-iris");
-        assert_eq!(beside_ryzen(iris).as_deref(), Ok("AMD Ryzen 9 7950X 16-Core Processor"));
+        assert_eq!(beside_ryzen(iris).as_deref(), Ok("ryzen_9_7950x"));
     }
 
     #[test]
@@ -327,6 +378,65 @@ mod tests {
         assert_eq!(by_nvidia(name, None).unwrap(), name, "without CUDA its name stands for it");
         let why = by_nvidia("NVIDIA T1000", Some(4.2e9)).unwrap_err();
         assert!(why.contains("the catalog has no such device"), "{why}");
+    }
+
+    #[test]
+    fn a_board_that_is_sold_with_several_memories_is_the_row_with_its_own() {
+        let pi =
+            "processor\t: 0\nBogoMIPS\t: 108.00\n\nModel\t\t: Raspberry Pi 5 Model B Rev 1.0\n";
+        let tree = "Raspberry Pi 5 Model B Rev 1.0\0";
+        // A 32-bit system names the architecture instead of the processor.
+        let old = "model name\t: ARMv7 Processor rev 1 (v7l)\n";
+        for (kib, key) in [
+            (4_139_000, Some("raspberry_pi_5_4gb")),
+            (8_256_000, Some("raspberry_pi_5")),
+            (16_608_000, Some("raspberry_pi_5_16gb")),
+            (2_060_000, None),
+        ] {
+            let total = format!("MemTotal:  {kib} kB\n");
+            for (form, files) in [
+                ("cpuinfo", vec![(PROCESSOR, pi), (MEMINFO, &*total)]),
+                ("tree", vec![(BOARD, tree), (MEMINFO, &total)]),
+                ("both", vec![(PROCESSOR, pi), (BOARD, tree), (MEMINFO, &total)]),
+                ("old", vec![(PROCESSOR, old), (BOARD, tree), (MEMINFO, &total)]),
+            ] {
+                let name = format!("pi-{kib}-{form}");
+                let here = found(&name, &files);
+                assert_eq!(here.as_ref().ok().copied(), key, "{name}");
+                let said = format!("its memory is {:.1} GB, and", f64::from(kib) * 1024.0 / 1e9);
+                assert!(here.err().is_none_or(|why| why.contains(&said)), "{said}");
+                // Records and the daemon have the name that the backend reads.
+                let root = machine(&name, &files);
+                let text = fs::read_to_string(root.join(PROCESSOR)).unwrap_or_default();
+                let row = processor_row(&root, &name_in(&text).unwrap_or_default());
+                let _ = fs::remove_dir_all(root);
+                assert_eq!(row.map(|row| &*row.key), key, "{name}");
+            }
+        }
+        let why = found("pi-unknown", &[(PROCESSOR, pi)]).expect_err("its memory is not known");
+        assert!(why.contains("memory is unknown") && why.contains("raspberry_pi_5_16gb"), "{why}");
+    }
+
+    #[test]
+    fn processors_are_found_by_their_reported_names() {
+        let nowhere = Path::new("/nowhere");
+        for (name, key) in [
+            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
+            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
+            ("Raspberry Pi 5 Model B Rev 1.0", None),
+            ("AMD EPYC", None),
+            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
+            ("AMD EPYC 9999 96-Core Processor", None),
+            ("a processor", None),
+            ("", None),
+        ] {
+            assert_eq!(processor_row(nowhere, name).map(|device| &*device.key), key, "{name}");
+        }
+        let processors = catalog::devices::all().filter(|it| it.class == DeviceClass::Cpu);
+        for device in processors {
+            let found = with_memory(&processor_rows(&device.name), Some(device.memory.value.get()));
+            assert_eq!(found.map(|found| &*found.key), Some(&*device.key), "{}", device.name);
+        }
     }
 
     #[test]

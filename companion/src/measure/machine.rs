@@ -5,9 +5,10 @@ use std::fmt;
 use calc_core::catalog;
 use calc_core::device::DeviceClass;
 use calc_core::units::Bytes;
-use kernels::backend::{BackendKind, Description, DeviceId, Fault, GemmShape, Kernel};
+use kernels::backend::{BackendKind, Description, DeviceId, Fault, GemmShape, GemvShape, Kernel};
 use kernels::devices::{self, Device};
 use protocol::device::DeviceName;
+use report::number_text;
 
 use super::{gpus, here};
 use crate::hooks::Hooks;
@@ -53,7 +54,7 @@ fn of(id: DeviceId, name: &str, key: Option<&str>, memory: Option<Bytes>) -> Dev
     }
 }
 
-/// Key of a device in the catalog: as its backend tells it, else by the name of the processor or by name and memory of the card.
+/// Key of a device in the catalog: as its backend tells it, else by name and memory, of the processor by those of the system.
 pub(crate) fn catalog_key(
     id: DeviceId,
     told: Option<&str>,
@@ -62,7 +63,8 @@ pub(crate) fn catalog_key(
 ) -> Option<String> {
     let by_name = || match id.backend {
         BackendKind::Cuda => known_card(name, memory),
-        BackendKind::Cpu | BackendKind::Fake => known(name),
+        BackendKind::Cpu => here::processor_row(&Hooks::sensors(), name),
+        BackendKind::Fake => None,
     };
     told.map(str::to_owned).or_else(|| Some(by_name()?.key.to_string()))
 }
@@ -80,24 +82,6 @@ fn known_card(name: &str, memory: Option<Bytes>) -> Option<&'static calc_core::d
         let board = catalog::device(&board).ok()?;
         let is_of_board = name == "Orin" || name == "Xavier" || name.ends_with(" Thor");
         (board.class == DeviceClass::UnifiedGpu && is_of_board).then_some(board)
-    })
-}
-
-/// The catalog's device with this processor name. `None` if there is none.
-fn known(processor: &str) -> Option<&'static calc_core::device::Device> {
-    let words = |name: &str| -> Vec<String> {
-        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
-        name.split_whitespace().map(str::to_owned).collect()
-    };
-    let own = words(processor);
-    catalog::devices::all().find(|device| {
-        // A processor does not report the catalog name's brackets and memory size.
-        let name = device.name.split(" (").next().unwrap_or_default();
-        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
-        device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
-            let mut name = name;
-            name.all(|word| own.contains(&word))
-        }
     })
 }
 
@@ -162,8 +146,12 @@ pub(crate) fn said(fault: &Fault) -> String {
     match fault {
         Fault::NoDevice => "it is gone, or its driver does not answer".to_owned(),
         Fault::Unsupported => "it has no such kernel".to_owned(),
-        Fault::NoMemory { bytes } => {
-            format!("it lacks memory: {} GB are needed", bytes.div_ceil(1_000_000_000))
+        Fault::NoMemory { bytes, most } => {
+            let size = |bytes: u64| number_text::bytes(Bytes::new(bytes as f64));
+            let most = most.map_or_else(String::new, |most| {
+                format!(", and {}, nine tenths of what is free, may be taken", size(most))
+            });
+            format!("it lacks memory: {} are needed{most}", size(*bytes))
         }
         Fault::Refused(why) => why.clone(),
         Fault::Device(why) => format!("it failed: {why}"),
@@ -171,13 +159,24 @@ pub(crate) fn said(fault: &Fault) -> String {
     }
 }
 
-/// The name of a point: the sizes of a product of matrices, else the key of the kernel.
+/// The name of a point: the sizes of a product, else the key of the kernel, with the format that its operands are stored in.
 pub(crate) fn point(kernel: Kernel) -> String {
     match kernel {
         Kernel::Gemm(GemmShape { element, m, n, k }) => {
             format!("{m} × {n} × {k} in {}", element.key())
         }
-        other => other.key().to_owned(),
+        Kernel::Gemv(GemvShape { m, n, k, .. }) => {
+            in_format(kernel, format!("{} {m} × {n} × {k}", kernel.key()))
+        }
+        other => in_format(other, other.key().to_owned()),
+    }
+}
+
+/// A name with the format that the operands of its kernel are stored in, where it has a choice.
+fn in_format(kernel: Kernel, name: String) -> String {
+    match kernel.stored_format() {
+        Some(format) => format!("{name} in {format}"),
+        None => name,
     }
 }
 
@@ -213,11 +212,31 @@ mod tests {
     }
 
     #[test]
+    fn a_lack_of_memory_is_said_in_its_own_unit_with_what_may_be_taken() {
+        // A narrow space that does not break stands before a unit.
+        let said = |bytes, most| said(&Fault::NoMemory { bytes, most }).replace('\u{202f}', " ");
+        let small = "it lacks memory: 12.0 MB are needed, and 7.20 MB, nine tenths of what is free, may be taken";
+        assert_eq!(said(12_000_000, Some(7_200_000)), small);
+        assert_eq!(said(3_500_000_000, None), "it lacks memory: 3.50 GB are needed");
+    }
+
+    #[test]
+    fn a_point_is_named_with_its_sizes_and_its_format() {
+        use kernels::pack::Layout;
+        let product = GemvShape { layout: Layout::Int8, m: 1, n: 64, k: 96 };
+        for (kernel, name) in [
+            (Kernel::Gemv(product), "gemv 1 × 64 × 96 in int8"),
+            (Kernel::Read { bytes: 1 }, "read"),
+        ] {
+            assert_eq!(point(kernel), name);
+        }
+    }
+
+    #[test]
     fn a_processor_has_its_catalog_key_where_one_fits() {
         let key = |told, name| catalog_key(DeviceId::CPU, told, name, None);
         assert_eq!(key(None, "AMD EPYC 9654 96-Core Processor").as_deref(), Some("epyc_9654"));
         assert_eq!(key(Some("h100_sxm"), "whatever").as_deref(), Some("h100_sxm"));
-        assert_eq!(key(None, "a processor"), None);
     }
 
     #[test]
@@ -253,21 +272,6 @@ mod tests {
         ] {
             let memory = Some(Bytes::new(mib * 1024.0 * 1024.0));
             assert_eq!(catalog_key(card, None, name, memory).as_deref(), key, "{name} {mib}");
-        }
-    }
-
-    #[test]
-    fn catalog_processors_are_found_by_their_reported_names() {
-        for (name, key) in [
-            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
-            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
-            ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
-            ("AMD EPYC", None),
-            ("AMD EPYC 9655 96-Core Processor", Some("epyc_9655")),
-            ("AMD EPYC 9999 96-Core Processor", None),
-            ("", None),
-        ] {
-            assert_eq!(known(name).map(|device| &*device.key), key, "{name}");
         }
     }
 }

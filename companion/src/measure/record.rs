@@ -1,8 +1,6 @@
 //! Converts an outcome of `kernels` to the published record.
 
-use kernels::backend::{
-    Backend, BackendKind, Description, Fault, GemmShape, GemvShape, Kernel, Work,
-};
+use kernels::backend::{Backend, Fault, GemmShape, GemvShape, Kernel, Work};
 use kernels::job::{self, Outcome};
 use kernels::measure::{Clock, Plan, Stage, StopRule, Stopped};
 use report::output::json::bench::{
@@ -12,7 +10,7 @@ use report::output::json::bench::{
 use report::output::words;
 use std::ops::ControlFlow;
 
-use super::conditions::{SENSOR_WAIT, Watch};
+use super::conditions::{Place, SENSOR_WAIT, Watch};
 use super::machine;
 use super::sensors::PatientSensors;
 
@@ -44,8 +42,7 @@ pub(crate) fn measure_while(
     plan: &Plan,
     go_on: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<BenchJson, Stopped<Fault>> {
-    let mut watch =
-        Watch::new(PatientSensors::here(SENSOR_WAIT), backend.describe().address.as_deref());
+    let mut watch = Watch::new(PatientSensors::here(SENSOR_WAIT), Place::of(&backend.describe()));
     let outcome = job::run(clock, backend, work, plan, &mut |stage| {
         watch.note(stage, clock.now_ns() as f64 * 1e-9);
         go_on(stage)
@@ -63,7 +60,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     let summary = measured.summary;
     conditions.warm_up_s = measured.warm_up;
     conditions.seed = outcome.work.seed;
-    let energy_j = energy(&description, summary.median, &mut conditions);
+    let energy_j = energy(summary.median, &mut conditions);
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
     let kernel = outcome.work.kernel;
@@ -121,16 +118,12 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     }
 }
 
-/// Energy of one call of so many seconds, else its reason. The meters are of the card, if it has a place on a bus, else of the processor
-/// or of the whole machine.
-fn energy(of: &Description, seconds: f64, conditions: &mut ConditionsJson) -> Option<f64> {
-    let why = match conditions.power_w {
-        _ if of.id.backend != BackendKind::Cpu && of.address.is_none() => {
-            format!("the meter is of the processor, and {} computed", of.id).into()
-        }
-        Some(watts) => return Some(watts * seconds),
-        None => conditions.missing.get("power_w").cloned().unwrap_or_default(),
-    };
+/// Energy of one call of so many seconds by the power of the device that computed, else the reason why that is not known.
+fn energy(seconds: f64, conditions: &mut ConditionsJson) -> Option<f64> {
+    if let Some(watts) = conditions.power_w {
+        return Some(watts * seconds);
+    }
+    let why = conditions.missing.get("power_w").cloned().unwrap_or_default();
     conditions.missing.insert("energy_j".into(), why);
     None
 }
@@ -172,38 +165,17 @@ fn stop_rule(rule: StopRule) -> StopRuleJson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels::backend::DeviceId;
 
     #[test]
     fn energy_follows_from_the_power_of_the_device_that_computed() {
-        let card = DeviceId { backend: BackendKind::Fake, index: 1 };
-        let (nowhere, bus) = (None, Some("0000:03:00.0"));
-        let why = Some("the meter is of the processor, and fake:1 computed");
-        for (id, address, power_w, expected, why) in [
-            (DeviceId::CPU, nowhere, Some(50.0), Some(100.0), None),
-            (DeviceId::CPU, nowhere, None, None, Some("no meter")),
-            (card, nowhere, Some(50.0), None, why),
-            (card, nowhere, None, None, why),
-            (card, bus, Some(50.0), Some(100.0), None),
-            (card, bus, None, None, Some("no meter")),
-        ] {
-            let of = Description {
-                driver: None,
-                id,
-                address: address.map(str::to_owned),
-                memory: None,
-                device: "d".into(),
-                catalog_key: None,
-                route: "r".into(),
-                workers: 1,
-                pinned: false,
-                last_level_cache: None,
-            };
+        for (power_w, expected, why) in
+            [(Some(50.0), Some(100.0), None), (None, None, Some("no meter"))]
+        {
             let mut conditions = ConditionsJson { power_w, ..ConditionsJson::default() };
             if power_w.is_none() {
                 conditions.missing.insert("power_w".into(), "no meter".into());
             }
-            assert_eq!(energy(&of, 2.0, &mut conditions), expected);
+            assert_eq!(energy(2.0, &mut conditions), expected);
             assert_eq!(conditions.missing.get("energy_j").and_then(|it| it.as_str()), why);
         }
     }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::hooks::Hooks;
 
+pub(crate) use board::{GPU_RAILS, RailPower};
 pub(crate) use gpu::{
     COMPUTING, CardSample, EngineTimes, Gpu, GpuFiles, GpuQuantity, GpuReading, is_fault, is_memory,
 };

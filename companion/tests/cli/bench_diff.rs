@@ -31,6 +31,92 @@ fn two_files_are_compared_point_by_point() {
     assert!(ended.stderr.contains("no point in common"), "{}", ended.stderr);
 }
 
+/// A record of `read` on a device, named by key, index and its own name.
+fn read_on((backend, index, name): (&str, u64, &str), time: f64) -> Value {
+    let samples: Vec<f64> = (0..30).map(|i| time * (1.0 + 0.0001 * f64::from(i))).collect();
+    serde_json::json!({"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples,
+        "backend": backend, "index": index, "device": name})
+}
+
+#[test]
+fn each_device_is_compared_with_itself_in_any_order() {
+    let folder = Folder::new();
+    let (cpu, cuda) = (("cpu", 0, "P"), ("cuda", 0, "G"));
+    let file = |name: &str, records: &[Value]| folder.file(name, Value::from(records).to_string());
+    let a = file("a.json", &[read_on(cpu, 1.0), read_on(cuda, 0.1)]);
+    // The GPU is slower by half.
+    let same = file("same.json", &[read_on(cpu, 1.0), read_on(cuda, 0.15)]);
+    let turned = file("turned.json", &[read_on(cuda, 0.15), read_on(cpu, 1.0)]);
+    for b in [&same, &turned] {
+        let ended = line(&format!("bench diff {a} {b} --threshold 0.95 -o json"));
+        assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+        assert!(ended.stderr.contains("1 of 2 points: read 1 bytes cold on cuda:0 reaches 0.6"));
+        let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("JSON");
+        let told: Vec<_> = rows.iter().map(|row| (&row["point"], &row["verdict"])).collect();
+        let on = |id: &str| Value::from(format!("read 1 bytes cold on {id}"));
+        let expected = [
+            (&on("cpu:0"), &Value::from("no difference found")),
+            (&on("cuda:0"), &Value::from("slower")),
+        ];
+        assert_eq!(told, expected, "{b}");
+    }
+    // A file of one device has its point compared with that of this device.
+    let gpu = file("gpu.json", &[read_on(cuda, 0.1)]);
+    let rows = answer(&format!("bench diff {a} {gpu} -o json"));
+    let rows: Vec<Value> = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["devices"], serde_json::json!(["cuda:0", "cuda:0"]));
+    assert_eq!(rows[0]["time_ratio"], 1.0);
+    let said = answer(&format!("bench diff {a} {gpu}"));
+    assert!(said.contains(&format!("Only in {a}: read 1 bytes cold on cpu:0.")), "{said}");
+    assert!(!said.contains("unlike devices"), "{said}");
+}
+
+#[test]
+fn ratios_of_unlike_devices_are_said_to_be_that() {
+    let folder = Folder::new();
+    let file = |name: &str, on| folder.file(name, Value::from(vec![read_on(on, 1.0)]).to_string());
+    let a = file("a.json", ("cpu", 0, "P"));
+    for (name, on, said) in [
+        ("fake.json", ("fake", 0, "S"), Some("fake:0 (S)")),
+        ("other.json", ("cpu", 0, "Q"), Some("cpu:0 (Q)")),
+        ("same.json", ("cpu", 0, "P"), None),
+    ] {
+        let b = file(name, on);
+        let answered = answer(&format!("bench diff {a} {b}"));
+        let note = said.map(|other| {
+            format!("The ratios compare unlike devices: cpu:0 (P) in {a} with {other} in {b}.")
+        });
+        assert_eq!(answered.contains("unlike"), said.is_some(), "{answered}");
+        assert!(note.is_none_or(|note| answered.contains(&note)), "{answered}");
+        assert!(answered.contains("read 1 bytes cold "), "{answered}");
+    }
+}
+
+#[test]
+fn records_of_one_point_are_compared_in_their_order() {
+    let folder = Folder::new();
+    let on = ("cpu", 0, "P");
+    let file = |name: &str, times: &[f64]| {
+        let records: Vec<Value> = times.iter().map(|time| read_on(on, *time)).collect();
+        folder.file(name, Value::from(records).to_string())
+    };
+    let (a, b) = (file("a.json", &[1.0, 2.0]), file("b.json", &[1.0, 3.0, 4.0]));
+    let ended = line(&format!("bench diff {a} {b} --threshold 0.95 -o json"));
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("JSON");
+    let ratio = |row: &Value| row["time_ratio"].as_f64().map(|ratio| (ratio * 1e6).round() / 1e6);
+    let told: Vec<_> = rows.iter().map(|row| (&row["point"], ratio(row))).collect();
+    let point = |end: &str| Value::from(format!("read 1 bytes cold{end}"));
+    let (first, second) = (point(""), point(" (run 2)"));
+    assert_eq!(told, [(&first, Some(1.0)), (&second, Some(1.5))]);
+    let said = answer(&format!("bench diff {a} {b}"));
+    assert!(said.contains("are compared in the order of their records"), "{said}");
+    assert!(said.contains(&format!("Only in {b}: read 1 bytes cold (run 3).")), "{said}");
+    let one = file("one.json", &[1.0]);
+    assert!(!answer(&format!("bench diff {one} {one}")).contains("order of their records"));
+}
+
 #[test]
 fn a_file_of_another_kind_is_said_with_what_it_has_and_what_is_read() {
     let folder = Folder::new();

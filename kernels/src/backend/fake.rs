@@ -194,7 +194,7 @@ impl Backend for Fake {
             return Err(Fault::Refused("the script refuses it".into()));
         }
         if self.script.full {
-            return Err(Fault::NoMemory { bytes: BYTES.into() });
+            return Err(Fault::NoMemory { bytes: BYTES.into(), most: Some(0) });
         }
         let random = Random::new(work.seed);
         let (script, wait) = (self.script, Rc::clone(&self.wait));

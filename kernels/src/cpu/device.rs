@@ -12,10 +12,13 @@ pub fn name() -> String {
         .unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
 }
 
-fn name_in(cpuinfo: &str) -> Option<String> {
+/// Name of the processor, or of its board, in the text of `/proc/cpuinfo`.
+pub fn name_in(cpuinfo: &str) -> Option<String> {
     let value = |key: &str| {
         let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
-        lines.into_iter().find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().into())
+        let mut values =
+            lines.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
+        values.find(|value| !value.is_empty()).map(str::to_owned)
     };
     // x86 reports the first, ARM boards often one of the others.
     ["model name", "Model", "Hardware"].iter().find_map(|key| value(key))
@@ -87,6 +90,7 @@ mod tests {
         for (text, expected) in [
             ("processor\t: 0\nmodel name\t: A 3000\nmodel\t\t: 2\n", Some("A 3000")),
             ("processor : 0\nModel : Some Board Rev 1\n", Some("Some Board Rev 1")),
+            ("model name\t: \nModel : Board\n", Some("Board")),
             ("", None),
         ] {
             assert_eq!(name_in(text).as_deref(), expected);

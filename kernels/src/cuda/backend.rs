@@ -165,14 +165,15 @@ impl Backend for Cuda {
         let gpu = self.gpu()?;
         let needed = support::needed(&self.facts, work);
         let free = gpu.free_memory()?;
-        if needed > free / 10 * 9 {
-            return Err(Fault::NoMemory { bytes: needed });
+        let most = free / 10 * 9;
+        if needed > most {
+            return Err(Fault::NoMemory { bytes: needed, most: Some(most) });
         }
         let workspace = support::WORKSPACE.min(free / 16);
         let (problem, sets) = self.problem(work, workspace)?;
         let bytes = footprint(&problem, sets);
-        if bytes > free / 10 * 9 {
-            return Err(Fault::NoMemory { bytes });
+        if bytes > most {
+            return Err(Fault::NoMemory { bytes, most: Some(most) });
         }
         let lead = self.lead(&gpu)?;
         let runner = match &problem.call {

@@ -58,7 +58,7 @@ const NO_DEVICE: [u32; 3] = [3, 100, 101];
 /// The fault of an error by number; `name` is CUDA's own name of it, and `bytes` are those that were asked for.
 pub fn fault(number: u32, name: &str, bytes: u64) -> Fault {
     if number == OUT_OF_MEMORY {
-        return Fault::NoMemory { bytes };
+        return Fault::NoMemory { bytes, most: None };
     }
     if NO_DEVICE.contains(&number) {
         return Fault::NoDevice;
@@ -87,7 +87,10 @@ mod tests {
 
     #[test]
     fn what_a_user_can_do_is_said() {
-        assert_eq!(fault(2, "CUDA_ERROR_OUT_OF_MEMORY", 7), Fault::NoMemory { bytes: 7 });
+        assert_eq!(
+            fault(2, "CUDA_ERROR_OUT_OF_MEMORY", 7),
+            Fault::NoMemory { bytes: 7, most: None }
+        );
         assert_eq!(fault(100, "CUDA_ERROR_NO_DEVICE", 0), Fault::NoDevice);
         for (number, _) in SENTENCES {
             let Fault::Device(said) = fault(number, "CUDA_ERROR_X", 0) else { panic!("{number}") };

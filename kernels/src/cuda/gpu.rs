@@ -169,7 +169,8 @@ impl Gpu {
 
     #[expect(unsafe_code, reason = "memory of a device that nobody has written yet")]
     pub(super) fn allocate(&self, bytes: u64) -> Result<Memory, Fault> {
-        let len = usize::try_from(bytes.max(1)).ok().ok_or(Fault::NoMemory { bytes })?;
+        let len =
+            usize::try_from(bytes.max(1)).ok().ok_or(Fault::NoMemory { bytes, most: None })?;
         // SAFETY: bytes of any value are bytes, and they are filled before a kernel reads them.
         let slice = self.ask(bytes, || unsafe { self.stream.alloc::<u8>(len) })?;
         let address = slice.device_ptr(&self.stream).0;
@@ -213,7 +214,8 @@ impl Gpu {
     #[expect(unsafe_code, reason = "a copy from the memory of a device")]
     pub(super) fn read(&self, memory: &Memory, at: u64, len: u64) -> Result<Vec<u8>, Fault> {
         assert!(at + len <= memory.bytes, "a part of the memory");
-        let mut bytes = vec![0; usize::try_from(len).ok().ok_or(Fault::NoMemory { bytes: len })?];
+        let mut bytes =
+            vec![0; usize::try_from(len).ok().ok_or(Fault::NoMemory { bytes: len, most: None })?];
         self.ask(0, || {
             self.context.bind_to_thread()?;
             // SAFETY: the part lies in the memory, and the copy is waited for before the bytes are used.

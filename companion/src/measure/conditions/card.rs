@@ -1,14 +1,14 @@
-//! Conditions of a card that computes: of NVIDIA's driver while samples are taken, of others when sampling begins and when it ends.
+//! Conditions of a card, or of the GPU of a board, that computes: of NVIDIA's driver while samples are taken, of others when sampling begins and when it ends.
 
 use std::sync::Arc;
 
 use kernels::measure::{Flag, Stage};
 
 use super::super::sensors::{
-    Gpu, GpuQuantity, GpuReading, PatientSensors, Reading, Sensors, is_fault, is_memory,
+    Gpu, GpuQuantity, GpuReading, PatientSensors, RailPower, Reading, Sensors, is_fault, is_memory,
 };
 use super::meters::{self, CardRun, Difference, Follower};
-use super::{NOT_SAMPLED, Power, Settings, ends};
+use super::{NOT_SAMPLED, Place, Power, Settings, ends};
 
 /// The reason why a condition of the processor is not given for a card.
 pub(super) const NOT_ITS_OWN: &str = "of the processor, not of this device";
@@ -25,27 +25,46 @@ pub(super) struct WatchedCard {
     difference: Reading<Difference>,
     begin: Option<Reading<Vec<GpuReading>>>,
     end: Option<Reading<Vec<GpuReading>>>,
+    /// The rail of the board whose GPU it is; `None` for a card, which has a meter of its own.
+    rail: Option<WatchedRail>,
+}
+
+/// Power of the rail of a board when sampling began and when it ended.
+#[derive(Debug, Default)]
+struct WatchedRail {
+    begin: Option<Reading<RailPower>>,
+    end: Option<Reading<RailPower>>,
 }
 
 /// A reading when sampling began, and the same one when it ended.
 type Both<'a> = (&'a GpuReading, &'a GpuReading);
 
 impl WatchedCard {
-    /// The card at a place on its bus.
-    pub(super) fn at(sensors: &PatientSensors, address: &str) -> Self {
-        let asked = address.to_owned();
-        let gpu = sensors
-            .ask("the drivers of GPUs", move |sensors| Gpu::at(&sensors.gpus(), &asked).cloned());
+    /// The card at a place on its bus, or the only GPU of a board; `None` for the processor.
+    pub(super) fn at(sensors: &PatientSensors, place: Place<'_>) -> Option<Self> {
+        let address = match place {
+            Place::Processor => return None,
+            Place::Bus(address) => Some(address.to_owned()),
+            Place::Board => None,
+        };
+        let rail = address.is_none().then(WatchedRail::default);
+        let gpu = sensors.ask("the drivers of GPUs", move |sensors| match &address {
+            Some(address) => Gpu::at(&sensors.gpus(), address).cloned(),
+            None => Gpu::of_board(&sensors.gpus()).cloned(),
+        });
         sensors.open_libraries();
         let none = || NOT_SAMPLED.to_owned();
         let (follower, difference) = (Err(none()), Err(none()));
-        Self { gpu, follower, run: None, difference, begin: None, end: None }
+        Some(Self { gpu, follower, run: None, difference, begin: None, end: None, rail })
     }
 
     /// Reads the card at a stage.
     pub(super) fn note(&mut self, stage: Stage, sensors: &PatientSensors) {
         match stage {
             Stage::Begin => {
+                if let Some(rail) = &mut self.rail {
+                    rail.begin = Some(sensors.ask("the rails of the board", Sensors::gpu_rail));
+                }
                 self.begin = Some(self.read(sensors));
                 // A card that slept is awake by now, because it has warmed up.
                 let gpu = self.gpu.as_ref().map_err(Clone::clone);
@@ -56,6 +75,9 @@ impl WatchedCard {
                 }
             }
             Stage::End => {
+                if let Some(rail) = &mut self.rail {
+                    rail.end = Some(sensors.ask("the rails of the board", Sensors::gpu_rail));
+                }
                 let follower = self.follower.as_ref().map_err(Clone::clone);
                 self.run = follower.as_ref().ok().and_then(|follower| follower.end());
                 self.difference = follower.and_then(|follower| follower.difference());
@@ -109,8 +131,17 @@ impl WatchedCard {
         Ok(Power { watts, error: None, source })
     }
 
-    /// Mean power while sampling: by the card's counter of energy, else of its power.
+    /// Whether it is the GPU of a board.
+    pub(super) const fn is_of_board(&self) -> bool {
+        self.rail.is_some()
+    }
+
+    /// Mean power while sampling: by the card's counter of energy, else of its power; of a board by the rail that feeds its GPU.
     pub(super) fn power(&self) -> Reading<Power> {
+        if let Some(rail) = &self.rail {
+            self.gpu.as_ref().map_err(Clone::clone)?;
+            return rail.power();
+        }
         if let Some(run) = &self.run {
             return self.power_of(run);
         }
@@ -142,7 +173,9 @@ impl WatchedCard {
         Settings {
             governor: Err(NOT_ITS_OWN.into()),
             clock_driver: Err(NOT_ITS_OWN.into()),
-            power_mode: sensors.ask("the power mode", Sensors::platform_profile),
+            power_mode: sensors.ask("the power mode", |sensors| {
+                sensors.board_mode().or_else(|_| sensors.platform_profile())
+            }),
             power_cap: cap.and_then(|(_, end)| end.value.clone()),
         }
     }
@@ -236,17 +269,39 @@ impl WatchedCard {
     }
 }
 
+impl WatchedRail {
+    /// Mean power of the rail.
+    fn power(&self) -> Reading<Power> {
+        let (begin, end) = ends(self.begin.as_ref(), self.end.as_ref())?;
+        let (begin, end) = (begin.clone()?, end.clone()?);
+        if begin.source != end.source {
+            return Err(format!("{} was not read when sampling ended", begin.source));
+        }
+        let source = format!("{}; mean of readings before and after the samples", begin.source);
+        Ok(Power { watts: f64::midpoint(begin.watts, end.watts), error: None, source })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::sensors::{fixtures, tests::Machine};
     use super::super::tests::description;
-    use super::super::{ConditionsJson, Stage, Watch};
+    use super::super::{ConditionsJson, Place, Stage, Watch};
+    use super::Flag;
 
     const AMD: &str = "sys/devices/pci0000:00/0000:03:00.0";
 
     /// Conditions on the card at an address, where some files change while sampling.
     fn conditions(machine: Machine, address: &str, changes: &[(&str, &str)]) -> ConditionsJson {
-        let mut watch = Watch::new(machine.patient(), Some(address));
+        conditions_at(machine, Place::Bus(address), changes)
+    }
+
+    fn conditions_at(
+        machine: Machine,
+        place: Place<'_>,
+        changes: &[(&str, &str)],
+    ) -> ConditionsJson {
+        let mut watch = Watch::new(machine.patient(), place);
         watch.note(Stage::Begin, 0.0);
         std::thread::sleep(std::time::Duration::from_millis(50));
         let machine = changes
@@ -303,6 +358,76 @@ mod tests {
     }
 
     #[test]
+    fn the_gpu_of_a_board_has_the_power_of_a_rail_and_no_settings_of_the_processor() {
+        let core = "sys/devices/system/cpu/cpu0";
+        let with_processor = |machine: Machine| {
+            machine
+                .with_bytes(&format!("{core}/cpufreq/scaling_governor"), b"schedutil\n")
+                .with_bytes(&format!("{core}/cpufreq/scaling_driver"), b"tegra194\n")
+                .with_bytes(&format!("{core}/thermal_throttle/core_throttle_count"), b"3\n")
+                .with_bytes("sys/class/thermal/thermal_zone0/type", b"cpu-thermal\n")
+                .with_bytes("sys/class/thermal/thermal_zone0/temp", b"48000\n")
+        };
+        let current = "sys/class/hwmon/hwmon1/curr1_input";
+        let board = with_processor(fixtures::jetson("board-conditions"));
+        let found = conditions_at(board, Place::Board, &[(current, "3400\n")]);
+        // 15 W before and 17 W after.
+        assert_eq!(found.power_w, Some(16.0));
+        let source = found.power_source.as_deref().unwrap_or_default();
+        for part in ["hwmon1/in1_input", "rail VDD_IN", "with processor and memory", "mean of"] {
+            assert!(source.contains(part), "{source}");
+        }
+        assert_eq!(found.temperature_source.as_deref(), Some("gk20a@17000000.gpu gpu-thermal"));
+        assert_eq!(found.temperature_before_c, Some(51.5));
+        assert_eq!((found.clock_before_hz, found.clock_after_hz), (Some(918e6), Some(918e6)));
+        assert_eq!(found.power_mode.as_deref(), Some("15W"));
+        assert_eq!((&found.governor, &found.clock_driver), (&None, &None));
+        assert_eq!(found.throttle_events, None);
+        for key in ["governor", "clock_driver", "throttle_events"] {
+            assert_eq!(why(&found, key), super::NOT_ITS_OWN, "{key}");
+        }
+        // A rail that is not known, two GPUs, and none.
+        let label = |channel: u32| format!("sys/class/hwmon/hwmon1/in{channel}_label");
+        let unknown = fixtures::jetson("board-unknown")
+            .with_bytes(&label(1), b"VIN\n")
+            .with_bytes(&label(2), b"VDD_CV\n");
+        let two =
+            fixtures::jetson("board-two").with_bytes("sys/class/devfreq/1.gpu/cur_freq", b"1\n");
+        for (machine, words) in [
+            (unknown, "no rail that is known to feed its GPU (VDD_IN, "),
+            (two, "2 GPUs that are on no bus"),
+            (fixtures::two_amd_cards("board-none"), "no GPU that is on no bus"),
+        ] {
+            let found = conditions_at(with_processor(machine), Place::Board, &[]);
+            assert_eq!((found.power_w, &found.governor), (None, &None), "{words}");
+            assert!(why(&found, "power_w").contains(words), "{}", why(&found, "power_w"));
+        }
+    }
+
+    #[test]
+    fn the_load_of_the_processor_disturbs_the_gpu_of_a_board_and_no_card() {
+        let ticks = |busy: u64| format!("cpu  {busy} 0 0 {} 0 0 0 0\n", 1000 - busy);
+        let own = b"1 (r) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 1 1\n";
+        for (machine, place, expected) in [
+            (fixtures::two_amd_cards("load-card"), Place::Bus("0000:03:00.0"), false),
+            (fixtures::jetson("load-board"), Place::Board, true),
+            (fixtures::no_card("load-processor"), Place::Processor, true),
+        ] {
+            let machine = machine
+                .with_bytes("proc/self/stat", own)
+                .with_bytes("proc/stat", b"cpu  0 0 0 0 0 0 0 0\n");
+            let mut watch = Watch::new(machine.patient(), place);
+            watch.note(Stage::Begin, 0.0);
+            let machine = machine.with_bytes("proc/stat", ticks(600).as_bytes());
+            watch.note(Stage::End, 1.0);
+            assert_eq!(watch.flags().contains(&Flag::Contended), expected, "{place:?}");
+            let found = watch.conditions(&description(), None);
+            assert_eq!(found.others_share, Some(0.6), "{place:?}");
+            drop(machine);
+        }
+    }
+
+    #[test]
     fn the_counter_of_energy_gives_the_power_of_a_card() {
         let file = "sys/devices/pci0000:00/0000:0a:00.0/hwmon/hwmon2/energy1_input";
         let arc = fixtures::arc_card("card-energy");
@@ -352,7 +477,7 @@ mod tests {
     fn the_clock_that_the_device_measured_counts_before_that_of_its_driver() {
         use calc_core::units::Hertz;
         let machine = fixtures::two_amd_cards("card-clock");
-        let mut watch = Watch::new(machine.patient(), Some("0000:03:00.0"));
+        let mut watch = Watch::new(machine.patient(), Place::Bus("0000:03:00.0"));
         watch.note(Stage::Begin, 0.0);
         watch.note(Stage::End, 1.0);
         let measured = Some((Hertz::new(1e9), Hertz::new(2e9)));

@@ -1,6 +1,23 @@
-//! The mode of power of a Jetson, by what nvpmodel keeps of it.
+//! A Jetson: its mode of power, by what nvpmodel keeps of it, and the power of its GPU, by a rail of the board.
 
-use super::{Reading, Sensors};
+use super::{RAILS, Reading, Sensors, Shows};
+
+/// Rails of a board whose power stands for that of its only graphics processor, with what they feed, best first: the power of a card is that
+/// of all of it with its memory, and so the input of a module comes before rails that leave its memory out. Names and scopes are those of
+/// NVIDIA's "Jetson Linux Developer Guide".
+pub(crate) const GPU_RAILS: [(&str, &str); 3] = [
+    ("VDD_IN", "the input of the module, with processor and memory"),
+    ("VDD_GPU_SOC", "GPU and SoC, without memory"),
+    ("VDD_CPU_GPU_CV", "processor, GPU and accelerators, without memory"),
+];
+
+/// Power of a rail at a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RailPower {
+    pub(crate) watts: f64,
+    /// File that is read, the name of the rail, and what it feeds.
+    pub(crate) source: String,
+}
 
 impl Sensors {
     /// Mode of power of a Jetson by its name in nvpmodel's file, else by its number.
@@ -11,6 +28,21 @@ impl Sensors {
         let number = number.ok_or_else(|| format!("/var/lib/nvpmodel/status holds `{status}`"))?;
         let named = self.text("etc/nvpmodel.conf").ok().and_then(|text| mode_name(&text, number));
         Ok(named.unwrap_or_else(|| format!("number {number}")))
+    }
+
+    /// Power of the best of [`GPU_RAILS`] that the board meters.
+    pub(crate) fn gpu_rail(&self) -> Reading<RailPower> {
+        let chips = self.rail_chips();
+        let meters: Vec<_> = chips.iter().flat_map(|chip| self.chip(chip)).collect();
+        let found = GPU_RAILS.into_iter().find_map(|(rail, feeds)| {
+            let meter = meters.iter().find(|it| it.name == format!("{RAILS} {rail}"))?;
+            let Ok(Shows::Power(watts)) = meter.shows else { return None };
+            Some(RailPower { watts, source: format!("{}: rail {rail}, {feeds}", meter.source) })
+        });
+        found.ok_or_else(|| {
+            let known = GPU_RAILS.map(|(rail, _)| rail).join(", ");
+            format!("this board meters no rail that is known to feed its GPU ({known})")
+        })
     }
 }
 

@@ -284,6 +284,19 @@ impl Gpu {
         found.ok_or_else(|| format!("no driver of a card at {address} is found"))
     }
 
+    /// The only one that is on no bus: that of a board.
+    pub(crate) fn of_board(gpus: &[Self]) -> Reading<&Self> {
+        let all: Vec<&Self> = gpus.iter().filter(|gpu| gpu.bus_id().is_none()).collect();
+        match all.as_slice() {
+            [gpu] => Ok(gpu),
+            [] => Err("this machine shows no GPU that is on no bus, as those of boards are".into()),
+            several => Err(format!(
+                "this machine shows {} GPUs that are on no bus, and which of them computed is not known",
+                several.len()
+            )),
+        }
+    }
+
     /// Whether it is a card with its own memory by a driver of AMD or Intel; NVIDIA's cards are not told apart here.
     pub(crate) fn is_card(&self, sensors: &Sensors) -> bool {
         match self.driver {

@@ -3,7 +3,7 @@
 //! but a card always has a `UUID`.
 
 use super::{Labels, family};
-use crate::measure::sensors::{Gpu, is_memory};
+use crate::measure::sensors::{GPU_RAILS, Gpu, is_memory};
 use crate::telemetry::{Owner, Sensed, Sensor};
 
 /// Bytes of a mebibyte.
@@ -11,15 +11,6 @@ const MIB: f64 = 1_048_576.0;
 
 /// The field of power.
 const POWER: &str = "DCGM_FI_DEV_POWER_USAGE";
-
-/// Rails of a board whose power stands for that of its only graphics processor, with what they feed, best first: the field counts a whole
-/// card with its memory, and so the input of a module comes before rails that leave its memory out. Names and scopes are those of NVIDIA's
-/// "Jetson Linux Developer Guide".
-const RAILS: [(&str, &str); 3] = [
-    ("VDD_IN", "the input of the module, with processor and memory"),
-    ("VDD_GPU_SOC", "GPU and SoC, without memory"),
-    ("VDD_CPU_GPU_CV", "processor, GPU and accelerators, without memory"),
-];
 
 /// A field of DCGM: its name, its kind, the exporter's words for it, and what it shows of a card.
 type Field = (&'static str, &'static str, &'static str, fn(&Card) -> Option<f64>);
@@ -130,9 +121,9 @@ pub(super) fn write(out: &mut String, sensed: &Sensed) {
     }
 }
 
-/// The best of [`RAILS`] that is read, what it feeds, and its power [W].
+/// The best of [`GPU_RAILS`] that is read, what it feeds, and its power [W].
 fn rail(sensed: &Sensed) -> Option<(&'static str, &'static str, f64)> {
-    RAILS.into_iter().find_map(|(rail, feeds)| {
+    GPU_RAILS.into_iter().find_map(|(rail, feeds)| {
         let is_it =
             |sensor: &&Sensor| sensor.is_of_rail() && sensor.of.rail.as_deref() == Some(rail);
         let watts = sensed.sensors.iter().find(is_it)?.value.clone().ok()?;

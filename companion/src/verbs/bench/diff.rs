@@ -1,5 +1,7 @@
 //! `bench diff`: compares two result files, with a confidence interval of each ratio, and judges it by a threshold.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
@@ -23,6 +25,8 @@ const THRESHOLDS: (f64, f64) = (0.1, 10.0);
 const FEWEST: usize = 8;
 /// One-sided quantile of the normal distribution at 80 %, the usual power of a test [standard deviations].
 const POWER: f64 = 0.841_621;
+/// Text before the number of a record whose point occurs several times in its file.
+const RUN: &str = " (run ";
 
 pub(super) fn command() -> Command {
     let file = |name: &'static str, help: &'static str| {
@@ -45,26 +49,55 @@ pub(super) fn command() -> Command {
         )
 }
 
-/// Identifies a measured point in both files.
+/// A measured point of a file.
 #[derive(Debug, Clone, PartialEq)]
 struct Point {
+    /// Identifies it in both files.
     name: String,
+    /// The device that was measured; `None` if the record does not tell it.
+    device: Option<Measured>,
     samples: Vec<f64>,
+}
+
+/// A device by the record of a point.
+#[derive(Debug, Clone, PartialEq)]
+struct Measured {
+    /// Backend and index, such as `cuda:0`.
+    id: String,
+    /// The name that it reports.
+    name: Option<String>,
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} ({name})", self.id),
+            None => f.write_str(&self.id),
+        }
+    }
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let name = |key: &str| matches.get_one::<String>(key).map_or("", String::as_str);
     let (a, b) = (name("A"), name("B"));
     let threshold = threshold(matches)?;
-    let (ours, theirs) = (points(a)?, points(b)?);
+    let (ours, theirs) = named_apart(points(a)?, points(b)?);
     let rows = differences(&ours, &theirs, threshold)?;
     if rows.is_empty() {
         return Err(Failure::bad(format!("{a} and {b} have no point in common")));
     }
+    let devices = between_devices([a, b], &ours, &theirs);
+    let repeated = repeated(&ours, &theirs);
     let alone = [only(a, &ours, &theirs), only(b, &theirs, &ours)].concat();
+    let notes = [devices, repeated, alone].concat();
+    let device = |points: &[Point], name: &str| {
+        let point = points.iter().find(|point| point.name == name)?;
+        point.device.as_ref().map(|device| device.id.clone())
+    };
     let values = rows.iter().map(|(name, row)| {
         json!({
             "point": name,
+            "devices": [device(&ours, name), device(&theirs, name)],
             "time_ratio": row.ratio,
             "low": row.usual[0],
             "high": row.usual[1],
@@ -79,7 +112,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         })
     });
     let values: Vec<Value> = values.collect();
-    let document = summary::bench_difference(a, b, &rows, threshold, alone);
+    let document = summary::bench_difference(a, b, &rows, threshold, notes);
     Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))?;
     let absent = missing(&ours, &theirs);
     let absent =
@@ -122,6 +155,59 @@ fn complain(
     });
     let failures: Vec<String> = slower.into_iter().chain(absent).collect();
     if failures.is_empty() { Ok(()) } else { Err(Failure::NotMet(failures.join("; "))) }
+}
+
+/// The points of both files with names that occur once in a file: with the device if one of the files has several, and with a number from
+/// the second record of a point on, so that records are compared in their order.
+fn named_apart(a: Vec<Point>, b: Vec<Point>) -> (Vec<Point>, Vec<Point>) {
+    let ids = |points: &[Point]| {
+        let ids = points.iter().map(|point| point.device.as_ref().map(|it| it.id.clone()));
+        ids.collect::<BTreeSet<_>>().len()
+    };
+    let has_several = ids(&a).max(ids(&b)) > 1;
+    let named = |points: Vec<Point>| {
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        let named = points.into_iter().map(|mut point| {
+            if let Some(device) = point.device.as_ref().filter(|_| has_several) {
+                point.name = format!("{} on {}", point.name, device.id);
+            }
+            let number = seen.entry(point.name.clone()).or_default();
+            *number += 1;
+            if *number > 1 {
+                point.name = format!("{}{RUN}{number})", point.name);
+            }
+            point
+        });
+        named.collect()
+    };
+    (named(a), named(b))
+}
+
+/// A note if points are compared between unlike devices.
+fn between_devices([file, against]: [&str; 2], a: &[Point], b: &[Point]) -> Vec<String> {
+    let pairs = a.iter().filter_map(|point| {
+        let other = b.iter().find(|other| other.name == point.name)?;
+        Some((point.device.as_ref()?, other.device.as_ref()?))
+    });
+    let mut told: Vec<String> = pairs
+        .filter(|(one, other)| one != other)
+        .map(|(one, other)| format!("{one} in {file} with {other} in {against}"))
+        .collect();
+    told.sort();
+    told.dedup();
+    match told.len() {
+        0 => Vec::new(),
+        _ => vec![format!("The ratios compare unlike devices: {}.", told.join("; "))],
+    }
+}
+
+/// A note if a point occurs several times in both files.
+fn repeated(a: &[Point], b: &[Point]) -> Vec<String> {
+    let is_paired = |point: &Point| b.iter().any(|other| other.name == point.name);
+    let any = a.iter().any(|point| point.name.contains(RUN) && is_paired(point));
+    let said = "Points that occur several times in a file are compared in the order of their records: the first of one file with the first of \
+                the other.";
+    if any { vec![said.to_owned()] } else { Vec::new() }
 }
 
 /// Names of points that another file lacks.
@@ -246,7 +332,12 @@ fn point(value: &Value) -> Result<Point, String> {
         word(&value["cache"]),
         if value["conditions"]["sustained_s"].is_number() { " sustained" } else { "" },
     );
-    Ok(Point { name, samples })
+    let device = value["backend"].as_str().map(|backend| Measured {
+        // Records that do not tell the index are of the first device.
+        id: format!("{backend}:{}", value["index"].as_u64().unwrap_or(0)),
+        name: value["device"].as_str().map(str::to_owned),
+    });
+    Ok(Point { name, device, samples })
 }
 
 #[cfg(test)]

@@ -181,10 +181,13 @@ fn failure(device: &dyn Backend, stopped: Stopped<Fault>) -> Failure {
             let Description { id, device, .. } = device.describe();
             Failure::NoDevice(format!("{id} ({device}): {}", machine::said(&fault)))
         }
-        Stopped::Failed(Fault::NoMemory { bytes }) => Failure::bad(format!(
-            "this needs {} GB of memory, more than is free; choose a smaller size",
-            bytes.div_ceil(1_000_000_000)
-        )),
+        Stopped::Failed(fault @ Fault::NoMemory { .. }) => {
+            let Description { id, device, .. } = device.describe();
+            Failure::bad(format!(
+                "{id} ({device}): {}; choose a smaller size",
+                machine::said(&fault)
+            ))
+        }
         Stopped::Failed(Fault::NoCache { bytes, cache }) => Failure::bad(format!(
             "{} MB do not fit into the last-level cache of {} MB; choose a smaller size, or omit --cache hot",
             bytes.div_ceil(1_000_000),

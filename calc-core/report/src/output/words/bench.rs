@@ -27,7 +27,7 @@ pub const fn bench_flag(key: &str) -> &'static str {
             "samples depend on those before them; the interval is wider for that reason"
         }
         b"contended" => {
-            "other programs or the hypervisor used the cores; measure again on an idle machine"
+            "other programs or the hypervisor used the device; measure again on an idle machine"
         }
         b"meters_apart" => {
             "the card's counter of energy and its power over time differ by more than 3 %; its energy is doubtful, its times are not"
