@@ -40,8 +40,8 @@ fn missing_symbol() {
 fn libraries_without(symbol: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-cuda-without-{symbol}"));
     fs::create_dir_all(&folder).unwrap();
-    for file in fs::read_dir(libraries()).unwrap() {
-        let path = file.unwrap().path();
+    let files = fs::read_dir(libraries()).unwrap().map(|file| file.unwrap().path());
+    for path in files.filter(|path| path.is_file()) {
         let name = path.file_name().unwrap();
         let is_driver = name.to_string_lossy().starts_with("libcuda.so");
         let bytes = if is_driver { lacking(&path, symbol) } else { fs::read(&path).unwrap() };
