@@ -12,7 +12,6 @@ use calc_core::calibration::{FactorRow, Tokens};
 use calc_core::math::{exp, ln};
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
-use calc_core::units::Seconds;
 use kernels::backend::{Cache, GemvShape, Kernel};
 use kernels::pack::Layout;
 use protocol::bench::Shape;
@@ -21,12 +20,10 @@ use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
 
 use super::fits::{Fits, FittedRow, ONE, fitted, product, with};
-use super::{LAYOUTS, roofs, weights};
+use super::{ABOVE_MEMORY, LAYOUTS, roofs, weights};
 
 /// M, N and K of the held-out point, which each third format has.
 pub(super) const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);
-/// Least time over the memory's at which a point counts as bound by arithmetic.
-const ABOVE_MEMORY: f64 = 1.1;
 /// Numbers of extra tokens that are tried: none, then from 0.1 on in steps of 10 %.
 const EXTRA_TOKENS: [f64; 76] = {
     let mut all = [0.0; 76];
@@ -56,7 +53,7 @@ impl Fits<'_> {
         let records = self.records;
         let own = if layout.quantizes_input() { ComputeClass::Int8 } else { ComputeClass::Fp32 };
         let Some(peak) = roofs::peak(records, own) else { return };
-        let (slower, floor) = self.memory_of(layout);
+        let (slower, floor) = self.memory_of(layout.format().key);
         let bandwidth = self.read;
         let point = |it: &BenchJson| Point {
             part: TimedPart {
@@ -88,17 +85,6 @@ impl Fits<'_> {
             };
             self.rows.push(FittedRow { factors: with(&fit, row), about: about.clone() });
         }
-    }
-
-    /// Slowdown of memory and floor [s] of a format, as products of one token showed them.
-    fn memory_of(&self, layout: Layout) -> (f64, f64) {
-        let key = layout.format().key;
-        let is_own = |row: &&FittedRow<'_>| {
-            row.factors.tokens.is_none() && row.factors.format.as_deref() == Some(key)
-        };
-        let factors = self.rows.iter().find(is_own).map(|row| &row.factors);
-        let share = factors.and_then(|it| it.eta_memory).unwrap_or(1.0);
-        (1.0 / share, factors.and_then(|it| it.floor).map_or(0.0, Seconds::get))
     }
 }
 
