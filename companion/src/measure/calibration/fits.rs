@@ -22,8 +22,8 @@ pub(super) struct Fits<'a> {
     pub(super) records: &'a [BenchJson],
     /// Read bandwidth [B/s].
     pub(super) read: f64,
-    /// Multiprocessors, where products are computed in tiles.
-    multiprocessors: Option<f64>,
+    /// The device with its measured roofs.
+    pub(super) device: &'a Device,
     pub(super) rows: Vec<FittedRow<'a>>,
 }
 
@@ -42,11 +42,9 @@ impl<'a> Fits<'a> {
     pub(super) fn new(
         records: &'a [BenchJson],
         read: f64,
-        device: &Device,
+        device: &'a Device,
     ) -> Result<Self, String> {
-        let has_tiles = device.class != DeviceClass::Cpu;
-        let multiprocessors = device.sm_count.filter(|_| has_tiles).map(|it| f64::from(it.value));
-        let mut fits = Self { records, read, multiprocessors, rows: Vec::new() };
+        let mut fits = Self { records, read, device, rows: Vec::new() };
         let has = |kernel: &str, weight: &str| {
             records.iter().any(|it| it.kernel == kernel && weights(it) == Some(weight))
         };
@@ -138,7 +136,8 @@ impl<'a> Fits<'a> {
         peak: f64,
         about: &[&BenchJson],
     ) -> Option<(Vec<Product>, f64)> {
-        let multiprocessors = self.multiprocessors?;
+        let has_tiles = self.device.class != DeviceClass::Cpu;
+        let multiprocessors = f64::from(self.device.sm_count.filter(|_| has_tiles)?.value);
         let (slower, floor) = self.memory_of(stored);
         let product = |it: &BenchJson| {
             let shape = it.shape?;

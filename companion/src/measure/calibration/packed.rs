@@ -9,10 +9,12 @@
 //! A kernel that unpacks weights for four tokens at once makes steps and no line; the interval holds how far they are apart.
 
 use calc_core::calibration::{FactorRow, Tokens};
+use calc_core::catalog;
 use calc_core::math::{exp, ln};
 use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Roofs;
 use calc_core::text::Text;
-use kernels::backend::{Cache, GemvShape, Kernel};
+use kernels::backend::{BackendKind, Cache, GemvShape, Kernel};
 use kernels::pack::Layout;
 use protocol::bench::Shape;
 use report::output::json::bench::BenchJson;
@@ -51,8 +53,10 @@ impl Fits<'_> {
     /// Fits the share of the peak of a format, and writes it for each peak that a prediction may use for it.
     pub(super) fn add_packed(&mut self, layout: Layout) {
         let records = self.records;
-        let own = if layout.quantizes_input() { ComputeClass::Int8 } else { ComputeClass::Fp32 };
-        let Some(peak) = roofs::peak(records, own) else { return };
+        let about =
+            self.about(|it| it.kernel == "gemm_packed" && weights(it) == Some(layout.key()));
+        let classes = self.classes(layout, &about);
+        let Some(peak) = classes.first().and_then(|own| roofs::peak(records, *own)) else { return };
         let (slower, floor) = self.memory_of(layout.format().key);
         let bandwidth = self.read;
         let point = |it: &BenchJson| Point {
@@ -65,15 +69,9 @@ impl Fits<'_> {
             tokens: it.shape.map(|shape| shape.m as f64),
             measured: it.time_s.median,
         };
-        let about =
-            self.about(|it| it.kernel == "gemm_packed" && weights(it) == Some(layout.key()));
         let fit = arithmetic(&fitted(&about, point), slower);
-        // A prediction may count another peak: weights in 4 bits with 16-bit activations are multiplied in FP32 by its rules.
-        for class in [ComputeClass::Fp32, ComputeClass::Int8] {
+        for class in classes {
             let Some(counted) = roofs::peak(records, class) else { continue };
-            if class != own && !layout.quantizes_input() {
-                continue;
-            }
             let times = counted / peak;
             let fit = Fit { compute: fit.compute.map(|slower| (slower * times).max(1.0)), ..fit };
             // Memory and floor are those of one token, which have their row.
@@ -84,6 +82,27 @@ impl Fits<'_> {
                 ..product()
             };
             self.rows.push(FittedRow { factors: with(&fit, row), about: about.clone() });
+        }
+    }
+
+    /// The peaks that predictions count for a format, first the one of the measured products: weights in 4 bits with 16-bit activations are
+    /// multiplied in FP32 by the rules of a processor, and a GPU takes activations in FP16 or BF16.
+    fn classes(&self, layout: Layout, about: &[&BenchJson]) -> Vec<ComputeClass> {
+        if roofs::backend(self.records) != BackendKind::Cuda {
+            let of_integers = [ComputeClass::Int8, ComputeClass::Fp32];
+            let is_quantized = layout.quantizes_input();
+            return of_integers[usize::from(!is_quantized)..].to_vec();
+        }
+        let activations = about.iter().find_map(|record| record.precision.as_ref());
+        let path = activations.and_then(|precision| {
+            let input = catalog::format(&precision.activations).ok()?;
+            Roofs::new(self.device, None).ok()?.compute_path(layout.format(), input).ok()
+        });
+        match path.map(|path| path.class) {
+            Some(ComputeClass::Fp16) => vec![ComputeClass::Fp16, ComputeClass::Bf16],
+            Some(ComputeClass::Bf16) => vec![ComputeClass::Bf16, ComputeClass::Fp16],
+            Some(own) => vec![own],
+            None => Vec::new(),
         }
     }
 }
