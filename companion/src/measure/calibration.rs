@@ -1,12 +1,11 @@
 //! Calibration of this machine: which points are measured, and what their records gave.
 //! Rows of products of one token and of matrices are fitted in `fits`, of 2 to 16 tokens with packed weights in `packed`, of attention and
-//! the norm in `layer`; `waves` finds the tile of matrices, and `judge` compares all of them with the measured times.
+//! the norm in `layer`; `judge` compares all of them with the measured times.
 
 mod fits;
 mod judge;
 mod layer;
 mod packed;
-mod waves;
 
 use std::time::Duration;
 
@@ -51,9 +50,6 @@ const MATRICES: [(u64, u64, u64); 3] = Shape::FITTED_MATRICES;
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 /// M, N and K of the held-out point of waves of tiles.
 const WAVES_HELD_OUT: (u64, u64, u64) = (896, 6144, 4096);
-/// Least time over the memory's at which a product counts as bound by arithmetic.
-const ABOVE_MEMORY: f64 = 1.1;
-
 /// Shorter than the standard plan: some 120 points in four minutes.
 pub(crate) const PLAN: Plan = Plan {
     warm_up: WarmUp {

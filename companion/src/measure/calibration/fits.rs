@@ -12,8 +12,8 @@ use kernels::pack::Layout;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
+use validation::waves::{self, InWaves, Product};
 
-use super::waves::{self, InWaves, Product};
 use super::{LAYOUTS, SHAPES, is_held_out, weights};
 use crate::measure::roofs;
 

@@ -20,9 +20,10 @@ use protocol::bench::Shape;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
+use validation::waves::ABOVE_MEMORY;
 
 use super::fits::{Fits, FittedRow, ONE, fitted, product, with};
-use super::{ABOVE_MEMORY, LAYOUTS, roofs, weights};
+use super::{LAYOUTS, roofs, weights};
 
 /// M, N and K of the held-out point, which each third format has.
 pub(super) const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);

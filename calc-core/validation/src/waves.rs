@@ -9,35 +9,39 @@
 use calc_core::calibration::WaveTile;
 use calc_core::math::ln;
 use calc_core::tiling::TILES;
-use kernels::stats::median;
-use validation::own::{Fit, Point};
-use validation::predict::TimedPart;
+use report::output::accuracy::percentile;
 
-use super::ABOVE_MEMORY;
+use crate::own::{Fit, Point};
+use crate::predict::TimedPart;
+
+/// Least time over the memory's at which a product counts as bound by arithmetic.
+pub const ABOVE_MEMORY: f64 = 1.1;
 
 /// Fewest products bound by arithmetic that tell of a tile: two would agree with many tiles.
 const FEWEST: usize = 4;
 
 /// A product of matrices: its times of memory and arithmetic at the roofs, the memory's with the share that its format reaches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Product {
-    pub(super) point: Point,
+pub struct Product {
+    /// The product with its tokens (M), and the floor in its fixed times.
+    pub point: Point,
     /// Columns of the output (N).
-    pub(super) outputs: f64,
+    pub outputs: f64,
 }
 
 impl Product {
-    fn loss(&self, tile: WaveTile, multiprocessors: f64) -> f64 {
+    /// See [`WaveTile::loss`].
+    pub fn loss(&self, tile: WaveTile, multiprocessors: f64) -> f64 {
         tile.loss(self.point.tokens.unwrap_or(1.0), self.outputs, 1.0, multiprocessors)
     }
 
     /// The time that its arithmetic takes at least beside memory and floor [s].
-    fn time(&self, arithmetic: f64) -> f64 {
+    pub fn time(&self, arithmetic: f64) -> f64 {
         arithmetic.max(self.point.part.memory) + self.point.part.floors
     }
 
     /// Its arithmetic alone, without memory and floor.
-    fn arithmetic(&self) -> Point {
+    pub fn arithmetic(&self) -> Point {
         let part = TimedPart { memory: 0.0, floors: 0.0, ..self.point.part };
         Point { part, measured: self.point.measured - self.point.part.floors, ..self.point }
     }
@@ -49,14 +53,21 @@ impl Product {
 
 /// How products are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct InWaves {
-    pub(super) tile: WaveTile,
+pub struct InWaves {
+    pub tile: WaveTile,
     /// Slowdown of full waves relative to the peak.
-    pub(super) slower: f64,
+    pub slower: f64,
 }
 
 /// The tile that predicts each product best from the others; `None` if one share and extra tokens predict them as well.
-pub(super) fn fit(products: &[Product], multiprocessors: f64) -> Option<InWaves> {
+pub fn fit(products: &[Product], multiprocessors: f64) -> Option<InWaves> {
+    let (least, found) = best(products, multiprocessors)?;
+    let is_better = error(products, by_one_share).is_none_or(|of_share| least < of_share);
+    is_better.then_some(found)
+}
+
+/// The tile that predicts each product best from the others, with its mean error; `None` if too few tell of a tile.
+pub fn best(products: &[Product], multiprocessors: f64) -> Option<(f64, InWaves)> {
     if products.iter().filter(|it| it.is_bound_by_arithmetic()).count() < FEWEST {
         return None;
     }
@@ -72,9 +83,7 @@ pub(super) fn fit(products: &[Product], multiprocessors: f64) -> Option<InWaves>
         Some((error(products, with(tile))?, tile))
     });
     let (least, tile) = tiles.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let is_better = error(products, by_one_share).is_none_or(|of_share| least < of_share);
-    let slower = slower(products, tile, multiprocessors)?;
-    is_better.then_some(InWaves { tile, slower })
+    Some((least, InWaves { tile, slower: slower(products, tile, multiprocessors)? }))
 }
 
 /// The slowdown of full waves: the median of the products that arithmetic bounds, so that a disturbed one does not bend it. It is below 1
@@ -85,11 +94,12 @@ fn slower(products: &[Product], tile: WaveTile, multiprocessors: f64) -> Option<
         let TimedPart { compute, floors, .. } = it.point.part;
         (it.point.measured - floors) / (compute * it.loss(tile, multiprocessors))
     };
-    median(&bound.map(of).collect::<Vec<f64>>())
+    let mut all: Vec<f64> = bound.map(of).collect();
+    (!all.is_empty()).then(|| percentile(&mut all, 0.5))
 }
 
 /// One share and extra tokens for all waves, from the products that arithmetic bounds.
-pub(super) fn share(products: &[Product]) -> Option<Fit> {
+pub fn share(products: &[Product]) -> Option<Fit> {
     let bound = products.iter().filter(|it| it.is_bound_by_arithmetic());
     Fit::with_floor(&bound.map(Product::arithmetic).collect::<Vec<Point>>(), false)
 }
@@ -117,13 +127,22 @@ fn error(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::bench::Shape;
 
     const MULTIPROCESSORS: f64 = 132.0;
+    /// M, N and K: every two usual tiles differ by edges and last waves.
+    const SHAPES: [(u64, u64, u64); 8] = [
+        (16, 4096, 4096),
+        (96, 2048, 4096),
+        (512, 2048, 2048),
+        (320, 2112, 4096),
+        (320, 3136, 4096),
+        (1088, 3648, 4096),
+        (1088, 5440, 2048),
+        (1088, 6208, 4096),
+    ];
 
     /// Products whose arithmetic takes a time by their tokens and outputs, beside memory of 3 TB/s, a peak of 800 TFLOP/s and a floor of 4 µs.
     fn products(arithmetic: impl Fn(&Product) -> f64) -> Vec<Product> {
-        let shapes = Shape::FITTED_MATRICES.into_iter().chain(Shape::FITTED_WAVES);
         let product = |(m, n, k): (u64, u64, u64)| {
             let bytes = 2 * (m * k + n * k + m * n);
             let part = TimedPart {
@@ -138,7 +157,7 @@ mod tests {
             let measured = product.time(arithmetic(&product));
             Product { point: Point { measured, ..point }, ..product }
         };
-        shapes.map(product).collect()
+        SHAPES.map(product).into()
     }
 
     #[test]
