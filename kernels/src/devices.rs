@@ -148,6 +148,14 @@ impl Device {
         }
     }
 
+    /// Multiprocessors of a GPU, each of which computes a tile of a product at a time; `None` where they are not known.
+    pub const fn multiprocessors(&self) -> Option<u32> {
+        match &self.found {
+            Found::Cuda(facts) => Some(facts.processors),
+            Found::Cpu(_) | Found::Fake(_) => None,
+        }
+    }
+
     /// Format of the input that a kernel reads there, as [`Backend::activations`].
     pub fn activations(&self, kernel: Kernel) -> Option<&'static QuantFormat> {
         match &self.found {

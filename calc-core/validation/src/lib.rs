@@ -11,6 +11,7 @@ pub mod read;
 pub mod row;
 pub mod score;
 pub mod tiers;
+pub mod waves;
 
 /// Published measurements of whole model steps.
 pub const STEPS: &str = include_str!("../data/steps.csv");

@@ -132,6 +132,16 @@ impl Shape {
     pub const FITTED_MATRICES: [(u64, u64, u64); 3] =
         [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
 
+    /// M, N and K of the GEMM points beside them from which waves of tiles are fitted, on devices that compute products so. Their sides are
+    /// odd multiples of 64, so that every two usual tiles differ by edges and last waves.
+    pub const FITTED_WAVES: [(u64, u64, u64); 5] = [
+        (320, 2112, 4096),
+        (320, 3136, 4096),
+        (1088, 3648, 4096),
+        (1088, 5440, 2048),
+        (1088, 6208, 4096),
+    ];
+
     /// M, N and K of the points with packed weights from which a calibration is fitted. Kernels unpack weights for some tokens at once,
     /// so these numbers of tokens are no multiples of one another.
     pub const FITTED_FEW: [(u64, u64, u64); 3] =
@@ -143,7 +153,9 @@ impl Shape {
         if self.m == 1 {
             Self::FITTED_VECTORS.contains(&(self.n, self.k))
         } else {
-            Self::FITTED_MATRICES.contains(&all) || Self::FITTED_FEW.contains(&all)
+            [&Self::FITTED_MATRICES[..], &Self::FITTED_WAVES, &Self::FITTED_FEW]
+                .iter()
+                .any(|fitted| fitted.contains(&all))
         }
     }
 }

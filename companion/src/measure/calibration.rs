@@ -48,7 +48,8 @@ const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
 /// M, N and K of the fitted GEMM points, and of the held-out one.
 const MATRICES: [(u64, u64, u64); 3] = Shape::FITTED_MATRICES;
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
-
+/// M, N and K of the held-out point of waves of tiles.
+const WAVES_HELD_OUT: (u64, u64, u64) = (896, 6144, 4096);
 /// Shorter than the standard plan: some 120 points in four minutes.
 pub(crate) const PLAN: Plan = Plan {
     warm_up: WarmUp {
@@ -93,13 +94,22 @@ pub(crate) fn points(support: &Support) -> Result<Vec<(Kernel, Cache)>, String> 
     points.extend(packed::points());
     points.extend(layer::points());
     points.push(read);
+    // A device whose library of products shows its peaks computes them in waves of tiles.
+    let waves = support.peak_side.map(|_| Shape::FITTED_WAVES.into_iter().chain([WAVES_HELD_OUT]));
     for element in Element::ALL {
-        for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
+        let matrices = MATRICES.into_iter().chain([MATRICES_HELD_OUT]);
+        for (m, n, k) in matrices.chain(waves.clone().into_iter().flatten()) {
             points.push((Kernel::Gemm(GemmShape { element, m, n, k }), Cache::Cold));
         }
     }
     points.retain(|(kernel, _)| support.has(*kernel));
     Ok(points)
+}
+
+/// Whether a product is measured for the waves of its tiles.
+pub(crate) fn is_of_waves(product: &GemmShape) -> bool {
+    let all = (product.m, product.n, product.k);
+    all == WAVES_HELD_OUT || Shape::FITTED_WAVES.contains(&all)
 }
 
 /// The result of a calibration.
@@ -143,7 +153,7 @@ impl Calibrated {
         let read = faster.iter().fold(read, |roof, (_, times)| roof.max(read * times));
         let roofs = MeasuredRoofs::calibrated(read, records)?;
         let place = device::measured(&roofs, device, base)?;
-        let (rows, held_out) = Fits::new(records, read)?.judged(&place)?;
+        let (rows, held_out) = Fits::new(records, read, &place)?.judged(&place)?;
         Ok(Self {
             read,
             faster,
@@ -223,7 +233,7 @@ fn is_held_out(record: &BenchJson) -> bool {
     match (&*record.kernel, record.shape) {
         ("gemv", Some(s)) => HELD_OUT.contains(&(s.n, s.k)),
         ("gemm_packed", Some(s)) => (s.m, s.n, s.k) == packed::HELD_OUT,
-        (_, Some(s)) => (s.m, s.n, s.k) == MATRICES_HELD_OUT,
+        (_, Some(s)) => [MATRICES_HELD_OUT, WAVES_HELD_OUT].contains(&(s.m, s.n, s.k)),
         ("attention" | "norm", None) => !sizes::is_fitted(&record.kernel, &record.sizes),
         (_, None) => false,
     }

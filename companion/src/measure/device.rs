@@ -81,7 +81,7 @@ fn stated(
     );
     let mut file = match base {
         Some(base) => datasheet(base),
-        None => unknown(bandwidth, &peaks, device.class, memory()?),
+        None => unknown(bandwidth, &peaks, device, memory()?),
     };
     file["key"] = json!(file_key(&measured.first.backend, measured.first.index));
     file["name"] = json!(format!("{} (measured here)", device.name));
@@ -149,16 +149,26 @@ fn datasheet(base: &Device) -> Value {
     DeviceFile::of(base, Some(&base.key)).to_json()
 }
 
-/// The measured values alone, for a device without a datasheet.
-fn unknown(bandwidth: f64, peaks: &Value, class: DeviceClass, memory_gib: f64) -> Value {
-    json!({
+/// The values that were measured and that the device itself tells, for a device without a datasheet.
+fn unknown(
+    bandwidth: f64,
+    peaks: &Value,
+    device: &kernels::devices::Device,
+    memory_gib: f64,
+) -> Value {
+    let class = device.class;
+    let mut file = json!({
         "class": class,
         "memory_gib": rounded(memory_gib),
         "bandwidth_gb_s": bandwidth,
         "unified_memory": class != DeviceClass::DiscreteGpu,
         "dense_peaks_tflops": peaks,
         "notes": "No datasheet of this device is known, so its values are the measured ones; --hardware names one.",
-    })
+    });
+    if let Some(count) = device.multiprocessors() {
+        file["sm_count"] = json!(count);
+    }
+    file
 }
 
 /// Four significant digits, the precision of a measurement.

@@ -8,7 +8,7 @@ use super::WorkerChannel;
 use super::bench::{SEED, find, measure, open, quick_plan};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
-use crate::measure::calibration::{Calibrated, PLAN, points};
+use crate::measure::calibration::{Calibrated, PLAN, is_of_waves, points};
 use crate::measure::device::{self, MeasuredRoofs};
 
 /// Estimated time of a point with the calibration's plan [s].
@@ -47,7 +47,7 @@ pub(super) fn run(device: &str, channel: &WorkerChannel, hooks: &Hooks) -> Resul
 }
 
 /// Fewest points that make a calibration: the roofs, two products per format, and one held out.
-const fn is_in_quick_plan(kernel: &Kernel) -> bool {
+fn is_in_quick_plan(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Gemv(it) => {
             let judges = matches!(it.layout, Layout::Fp32) && it.n == 5120;
@@ -55,6 +55,7 @@ const fn is_in_quick_plan(kernel: &Kernel) -> bool {
             it.n == it.k
                 && if is_few { matches!(it.layout, Layout::Fp32) } else { it.n <= 4096 || judges }
         }
+        Kernel::Gemm(it) => !is_of_waves(it),
         _ => true,
     }
 }

@@ -78,6 +78,7 @@ const LAYERS: &[(&str, &str)] = &[
          predict read score
          counts pairs
          fit folds own page tiers
+         waves
          write main",
     ),
     (

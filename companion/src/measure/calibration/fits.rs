@@ -3,6 +3,7 @@
 
 use calc_core::calibration::{FactorRow, Tokens};
 use calc_core::catalog;
+use calc_core::device::{Device, DeviceClass};
 use calc_core::op::OpKind;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
@@ -11,6 +12,7 @@ use kernels::pack::Layout;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
+use validation::waves::{self, InWaves, Product};
 
 use super::{LAYOUTS, SHAPES, is_held_out, weights};
 use crate::measure::roofs;
@@ -20,6 +22,8 @@ pub(super) struct Fits<'a> {
     pub(super) records: &'a [BenchJson],
     /// Read bandwidth [B/s].
     pub(super) read: f64,
+    /// The device with its measured roofs.
+    pub(super) device: &'a Device,
     pub(super) rows: Vec<FittedRow<'a>>,
 }
 
@@ -31,12 +35,16 @@ pub(super) struct FittedRow<'a> {
 }
 
 impl<'a> Fits<'a> {
-    /// Fits the records beside a bandwidth.
+    /// Fits the records of a device beside its bandwidth.
     ///
     /// # Errors
     /// A record that is missing or invalid.
-    pub(super) fn new(records: &'a [BenchJson], read: f64) -> Result<Self, String> {
-        let mut fits = Self { records, read, rows: Vec::new() };
+    pub(super) fn new(
+        records: &'a [BenchJson],
+        read: f64,
+        device: &'a Device,
+    ) -> Result<Self, String> {
+        let mut fits = Self { records, read, device, rows: Vec::new() };
         let has = |kernel: &str, weight: &str| {
             records.iter().any(|it| it.kernel == kernel && weights(it) == Some(weight))
         };
@@ -99,7 +107,12 @@ impl<'a> Fits<'a> {
         };
         let about = self.about(|it| it.kernel == element.kernel_key());
         let missing = || format!("no products of matrices of {} could be measured", element.key());
-        let fit = Fit::with_floor(&fitted(&about, point), false).ok_or_else(missing)?;
+        // TF32 is stored as FP32, and only that has products of one token.
+        let stored = if element == Element::Tf32 { Element::Fp32 } else { element };
+        let products = self.in_tiles(stored.key(), peak, &about);
+        let of_bound = products.as_ref().and_then(|(products, _)| waves::share(products));
+        let fit = of_bound.or_else(|| Fit::with_floor(&fitted(&about, point), false));
+        let fit = fit.ok_or_else(missing)?;
         let fit = Fit { compute: fit.compute.map(|slower| slower.max(1.0)), ..fit };
         // Weights of other formats are unpacked and multiplied in one of these classes: the share of the element that is native to it is the
         // best estimate for them.
@@ -107,8 +120,46 @@ impl<'a> Fits<'a> {
         let format = (!is_native).then_some(Text::Borrowed(element.key()));
         let row =
             FactorRow { format, compute: Some(class), tokens: Some(Tokens::Several), ..product() };
-        self.rows.push(FittedRow { factors: with(&fit, row), about });
+        let in_waves = products.and_then(|(products, count)| waves::fit(&products, count));
+        self.rows.push(FittedRow { factors: with(&fit, row.clone()), about: about.clone() });
+        if let Some(InWaves { tile, slower }) = in_waves {
+            let row = FactorRow { eta_compute: Some(1.0 / slower), tile: Some(tile), ..row };
+            self.rows.push(FittedRow { factors: row, about });
+        }
         Ok(())
+    }
+
+    /// The fitted products of matrices, and the multiprocessors on which they are computed in tiles; `None` on a processor.
+    fn in_tiles(
+        &self,
+        stored: &str,
+        peak: f64,
+        about: &[&BenchJson],
+    ) -> Option<(Vec<Product>, f64)> {
+        let has_tiles = self.device.class != DeviceClass::Cpu;
+        let multiprocessors = f64::from(self.device.sm_count.filter(|_| has_tiles)?.value);
+        let (slower, floor) = self.memory_of(stored);
+        let product = |it: &BenchJson| {
+            let shape = it.shape?;
+            let memory = it.bytes / self.read * slower;
+            let part = TimedPart { memory, compute: it.flops / peak, floors: floor, ..ONE };
+            let tokens = Some(shape.m as f64);
+            let point = Point { part, tokens, measured: it.time_s.median };
+            Some(Product { point, outputs: shape.n as f64 })
+        };
+        let fitted = about.iter().filter(|record| !is_held_out(record));
+        Some((fitted.filter_map(|record| product(record)).collect(), multiprocessors))
+    }
+
+    /// Slowdown of memory and floor [s] of a format, as products of one token showed them.
+    pub(super) fn memory_of(&self, format: &str) -> (f64, f64) {
+        let is_own = |row: &&FittedRow<'_>| {
+            let FactorRow { op, tokens, format: of, .. } = &row.factors;
+            *op == Some(OpKind::Gemm) && tokens.is_none() && of.as_deref() == Some(format)
+        };
+        let factors = self.rows.iter().find(is_own).map(|row| &row.factors);
+        let share = factors.and_then(|it| it.eta_memory).unwrap_or(1.0);
+        (1.0 / share, factors.and_then(|it| it.floor).map_or(0.0, Seconds::get))
     }
 
     /// The records that something is about.

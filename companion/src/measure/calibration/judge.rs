@@ -59,7 +59,12 @@ impl Fits<'_> {
             }
         }
         let of_few: Vec<f64> = held_out.packed.iter().map(|error| 1.0 / (1.0 + error)).collect();
+        // A row without a tile is what programs of before use, so it is judged without the one that takes precedence here.
+        let before = factors.iter().filter(|row| row.tile.is_none()).cloned().collect();
+        let before = Calibration { rows: List::Owned(before), ..Calibration::FITTED };
+        let place_before = TimedPlace { calibration: &before, ..place };
         let row = |(factors, about): (FactorRow, Vec<&BenchJson>)| {
+            let place = if factors.tile.is_some() { place } else { place_before };
             let own = about.iter().map(|record| ratio(record, place));
             let ratios = own.collect::<Result<Vec<f64>, String>>()?;
             let interval = match factors.tokens {

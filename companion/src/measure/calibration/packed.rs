@@ -9,24 +9,24 @@
 //! A kernel that unpacks weights for four tokens at once makes steps and no line; the interval holds how far they are apart.
 
 use calc_core::calibration::{FactorRow, Tokens};
+use calc_core::catalog;
 use calc_core::math::{exp, ln};
 use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Roofs;
 use calc_core::text::Text;
-use calc_core::units::Seconds;
-use kernels::backend::{Cache, GemvShape, Kernel};
+use kernels::backend::{BackendKind, Cache, GemvShape, Kernel};
 use kernels::pack::Layout;
 use protocol::bench::Shape;
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::TimedPart;
+use validation::waves::ABOVE_MEMORY;
 
 use super::fits::{Fits, FittedRow, ONE, fitted, product, with};
 use super::{LAYOUTS, roofs, weights};
 
 /// M, N and K of the held-out point, which each third format has.
 pub(super) const HELD_OUT: (u64, u64, u64) = (9, 4096, 4096);
-/// Least time over the memory's at which a point counts as bound by arithmetic.
-const ABOVE_MEMORY: f64 = 1.1;
 /// Numbers of extra tokens that are tried: none, then from 0.1 on in steps of 10 %.
 const EXTRA_TOKENS: [f64; 76] = {
     let mut all = [0.0; 76];
@@ -54,9 +54,11 @@ impl Fits<'_> {
     /// Fits the share of the peak of a format, and writes it for each peak that a prediction may use for it.
     pub(super) fn add_packed(&mut self, layout: Layout) {
         let records = self.records;
-        let own = if layout.quantizes_input() { ComputeClass::Int8 } else { ComputeClass::Fp32 };
-        let Some(peak) = roofs::peak(records, own) else { return };
-        let (slower, floor) = self.memory_of(layout);
+        let about =
+            self.about(|it| it.kernel == "gemm_packed" && weights(it) == Some(layout.key()));
+        let classes = self.classes(layout, &about);
+        let Some(peak) = classes.first().and_then(|own| roofs::peak(records, *own)) else { return };
+        let (slower, floor) = self.memory_of(layout.format().key);
         let bandwidth = self.read;
         let point = |it: &BenchJson| Point {
             part: TimedPart {
@@ -68,15 +70,9 @@ impl Fits<'_> {
             tokens: it.shape.map(|shape| shape.m as f64),
             measured: it.time_s.median,
         };
-        let about =
-            self.about(|it| it.kernel == "gemm_packed" && weights(it) == Some(layout.key()));
         let fit = arithmetic(&fitted(&about, point), slower);
-        // A prediction may count another peak: weights in 4 bits with 16-bit activations are multiplied in FP32 by its rules.
-        for class in [ComputeClass::Fp32, ComputeClass::Int8] {
+        for class in classes {
             let Some(counted) = roofs::peak(records, class) else { continue };
-            if class != own && !layout.quantizes_input() {
-                continue;
-            }
             let times = counted / peak;
             let fit = Fit { compute: fit.compute.map(|slower| (slower * times).max(1.0)), ..fit };
             // Memory and floor are those of one token, which have their row.
@@ -90,15 +86,25 @@ impl Fits<'_> {
         }
     }
 
-    /// Slowdown of memory and floor [s] of a format, as products of one token showed them.
-    fn memory_of(&self, layout: Layout) -> (f64, f64) {
-        let key = layout.format().key;
-        let is_own = |row: &&FittedRow<'_>| {
-            row.factors.tokens.is_none() && row.factors.format.as_deref() == Some(key)
-        };
-        let factors = self.rows.iter().find(is_own).map(|row| &row.factors);
-        let share = factors.and_then(|it| it.eta_memory).unwrap_or(1.0);
-        (1.0 / share, factors.and_then(|it| it.floor).map_or(0.0, Seconds::get))
+    /// The peaks that predictions count for a format, first the one of the measured products: weights in 4 bits with 16-bit activations are
+    /// multiplied in FP32 by the rules of a processor, and a GPU takes activations in FP16 or BF16.
+    fn classes(&self, layout: Layout, about: &[&BenchJson]) -> Vec<ComputeClass> {
+        if roofs::backend(self.records) != BackendKind::Cuda {
+            let of_integers = [ComputeClass::Int8, ComputeClass::Fp32];
+            let is_quantized = layout.quantizes_input();
+            return of_integers[usize::from(!is_quantized)..].to_vec();
+        }
+        let activations = about.iter().find_map(|record| record.precision.as_ref());
+        let path = activations.and_then(|precision| {
+            let input = catalog::format(&precision.activations).ok()?;
+            Roofs::new(self.device, None).ok()?.compute_path(layout.format(), input).ok()
+        });
+        match path.map(|path| path.class) {
+            Some(ComputeClass::Fp16) => vec![ComputeClass::Fp16, ComputeClass::Bf16],
+            Some(ComputeClass::Bf16) => vec![ComputeClass::Bf16, ComputeClass::Fp16],
+            Some(own) => vec![own],
+            None => Vec::new(),
+        }
     }
 }
 

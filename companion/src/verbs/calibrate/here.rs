@@ -124,6 +124,7 @@ fn answer(calibrated: &Calibrated, coverage: &Coverage, own: &Value) -> Answer {
         ("multiplied as", Align::Left),
         ("share of the peak", Align::Right),
         ("extra tokens", Align::Right),
+        ("tile", Align::Right),
         ("points", Align::Right),
     ]);
     for row in &calibrated.rows {
@@ -145,7 +146,11 @@ fn answer(calibrated: &Calibrated, coverage: &Coverage, own: &Value) -> Answer {
                 },
                 class.key().to_owned(),
                 percent(factors.eta_compute),
-                n::short(factors.extra_tokens.unwrap_or(0.0), 3),
+                match factors.tile {
+                    Some(_) => String::new(),
+                    None => n::short(factors.extra_tokens.unwrap_or(0.0), 3),
+                },
+                factors.tile.map_or_else(String::new, |it| format!("{} × {}", it.rows, it.columns)),
                 row.points.to_string(),
             ]),
             (Some(_), None) => {}

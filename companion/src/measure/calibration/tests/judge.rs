@@ -7,14 +7,14 @@ use report::input::timed_kernel::{TimedKernel, TimedPlace, expected};
 use super::*;
 
 /// The held-out points of a kernel: expected by the files over measured, minus 1, as page and command line compute it.
-fn errors_by_the_files(
-    calibrated: &Calibrated,
+pub(super) fn errors_by_files(
+    own: &OwnMeasurements,
+    made: &serde_json::Value,
     records: &[BenchJson],
     kernels: fn(&str) -> bool,
 ) -> Vec<f64> {
-    let written = report::input::calibration_file::write(&calibrated.own());
+    let written = report::input::calibration_file::write(own);
     let own = report::input::calibration_file::parse(&written).unwrap();
-    let made = file(calibrated, records, None).unwrap();
     let device = report::input::device_file::parse(&made.to_string()).unwrap();
     let calibration = own.calibration();
     let place = TimedPlace { device: &device, mode: None, calibration: &calibration };
@@ -32,6 +32,16 @@ fn errors_by_the_files(
         expected(&kernel, place).unwrap().error(Seconds::new(record.time_s.median))
     };
     held_out.map(error).collect()
+}
+
+/// The same of a processor that the catalog does not have.
+fn errors_by_the_files(
+    calibrated: &Calibrated,
+    records: &[BenchJson],
+    kernels: fn(&str) -> bool,
+) -> Vec<f64> {
+    let made = file(calibrated, records, None).unwrap();
+    errors_by_files(&calibrated.own(), &made, records, kernels)
 }
 
 fn are_equal(found: &[f64], by_the_files: &[f64]) {
