@@ -61,8 +61,17 @@ struct Meeting {
     uint32_t fragments[2][WARP_LANES][6] = {};
 };
 
+/// A copy that is under way: 16 bytes, and how many groups ended before it.
+struct Copy {
+    void *to;
+    const void *from;
+    unsigned group;
+};
+
 struct Fiber {
     ucontext_t context;
+    std::vector<Copy> copies;
+    unsigned groups = 0;
     std::vector<char> stack = std::vector<char>(STACK);
     unsigned index = 0;
     dim3 thread{};
@@ -78,6 +87,7 @@ struct Block {
     Meeting barrier;
     std::vector<char> shared;
     unsigned current = 0, alive = 0;
+    bool is_reverse = false;
     unsigned long progress = 0;
     ucontext_t scheduler{};
     void *scheduler_fake = nullptr;
@@ -183,11 +193,20 @@ inline uint32_t bits_of(float value) {
     return bits;
 }
 
-inline float of_half(uint16_t half) {
+inline float decoded_half(uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     const float sign = half >> 15 ? -1.0f : 1.0f;
     if (exponent == 31) return fraction ? NAN : sign * INFINITY;
     return sign * (exponent ? std::ldexp(1.0f + float(fraction) / 1024.0f, exponent - 15) : std::ldexp(float(fraction), -24));
+}
+
+inline float of_half(uint16_t half) {
+    static const std::vector<float> all = [] {
+        std::vector<float> all(65536);
+        for (unsigned bits = 0; bits < all.size(); ++bits) all[bits] = decoded_half(uint16_t(bits));
+        return all;
+    }();
+    return all[half];
 }
 
 inline uint16_t to_half(float value) {
@@ -223,6 +242,45 @@ inline uint4 load16(const void *address) {
     return value;
 }
 
+/// A copy to shared memory happens as late as it may, when the thread waits for it, or with the other order of threads at once.
+inline void copy_later(void *to, const void *from) {
+    for (const void *address : {static_cast<const void *>(to), from}) {
+        if (reinterpret_cast<uintptr_t>(address) % 16 != 0) stop("a copy of 16 bytes at an address that is no multiple of 16", __FILE__, __LINE__);
+    }
+    Fiber &fiber = block.fibers[block.current];
+    if (block.is_reverse) std::memcpy(to, from, 16);
+    else fiber.copies.push_back({to, from, fiber.groups});
+}
+inline void end_of_copies() { ++block.fibers[block.current].groups; }
+inline void wait_for_copies(unsigned late) {
+    Fiber &fiber = block.fibers[block.current];
+    const auto is_late = [&](const Copy &copy) { return copy.group + late >= fiber.groups; };
+    for (const Copy &copy : fiber.copies) {
+        if (!is_late(copy)) std::memcpy(copy.to, copy.from, 16);
+    }
+    fiber.copies.erase(std::remove_if(fiber.copies.begin(), fiber.copies.end(), [&](const Copy &copy) { return !is_late(copy); }), fiber.copies.end());
+}
+
+/// Four matrices of 8 × 8 numbers of 16 bits, whose rows the lanes name. Rows of a matrix that share banks would be read one after the
+/// other, which ends the run.
+inline void load_matrices(uint32_t (&m)[4], const void *row, bool is_transposed) {
+    Meeting &here = warp();
+    const unsigned me = lane();
+    const unsigned set = meet(here, lanes_of_warp(), __FILE__, __LINE__, [&](unsigned set) { here.values[set][me] = reinterpret_cast<uintptr_t>(row); });
+    for (unsigned i = 0; i < 4; ++i) {
+        const uint64_t *rows = here.values[set] + 8 * i;
+        unsigned banks = 0;
+        for (unsigned r = 0; r < 8; ++r) banks |= 1u << (rows[r] / 16 % 8);
+        if (banks != 255) stop("rows of a matrix share banks of shared memory", __FILE__, __LINE__);
+        uint16_t pair[2];
+        for (unsigned j = 0; j < 2; ++j) {
+            const unsigned r = is_transposed ? me % 4 * 2 + j : me / 4, column = is_transposed ? me / 4 : me % 4 * 2 + j;
+            std::memcpy(&pair[j], reinterpret_cast<const char *>(rows[r]) + 2 * column, 2);
+        }
+        m[i] = uint32_t(pair[1]) << 16 | pair[0];
+    }
+}
+
 inline int dot4(int a, int b, int sum) {
     for (int i = 0; i < 4; ++i) sum += int(int8_t(a >> 8 * i)) * int(int8_t(b >> 8 * i));
     return sum;
@@ -238,6 +296,7 @@ inline uint64_t clock_cycles() { return timer_nanoseconds(); }
 
 inline float exponential(float x) { return std::exp(x); }
 inline float root(float x) { return std::sqrt(x); }
+inline float power_of_two(float x) { return std::exp2(x); }
 
 inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
     const uint64_t bytes = uint64_t(b) << 32 | a;
@@ -344,7 +403,18 @@ template <class... A> bool add(const char *name, void (*kernel)(A...)) {
     return true;
 }
 
-inline void run_block(const Entry &entry, void **arguments, bool reverse) {
+/// Runs a thread until it waits.
+inline void run_fiber(unsigned index) {
+    Fiber &fiber = block.fibers[index];
+    if (fiber.is_done) return;
+    block.current = index;
+    into(block.scheduler, fiber.context, &block.scheduler_fake, fiber.stack.data(), fiber.stack.size());
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(block.scheduler_fake, nullptr, nullptr);
+#endif
+}
+
+inline void run_block(const Entry &entry, void **arguments) {
     const unsigned threads = block.size.x * block.size.y * block.size.z;
     std::fill(block.shared.begin(), block.shared.end(), char(0xff)); // NaN as any float
     block.warps.assign((threads + WARP_LANES - 1) / WARP_LANES, Meeting{});
@@ -356,22 +426,24 @@ inline void run_block(const Entry &entry, void **arguments, bool reverse) {
         fiber.index = i;
         fiber.thread = {i % block.size.x, i / block.size.x % block.size.y, i / block.size.x / block.size.y};
         fiber.is_done = false;
+        fiber.copies.clear();
+        fiber.groups = 0;
         getcontext(&fiber.context);
         fiber.context.uc_stack.ss_sp = fiber.stack.data();
         fiber.context.uc_stack.ss_size = fiber.stack.size();
         fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, enter, 0);
     }
+    // Each warp runs until it waits for others, so that warps are as far apart as barriers let them be.
+    const unsigned warps = unsigned(block.warps.size());
     while (block.alive > 0) {
         const unsigned long before = block.progress;
-        for (unsigned i = 0; i < threads; ++i) {
-            block.current = reverse ? threads - 1 - i : i;
-            Fiber &fiber = block.fibers[block.current];
-            if (fiber.is_done) continue;
-            into(block.scheduler, fiber.context, &block.scheduler_fake, fiber.stack.data(), fiber.stack.size());
-#if defined(__SANITIZE_ADDRESS__)
-            __sanitizer_finish_switch_fiber(block.scheduler_fake, nullptr, nullptr);
-#endif
+        for (unsigned i = 0; i < warps; ++i) {
+            const unsigned first = (block.is_reverse ? warps - 1 - i : i) * WARP_LANES, count = std::min(WARP_LANES, threads - first);
+            for (unsigned long progress = block.progress + 1; progress != block.progress;) {
+                progress = block.progress;
+                for (unsigned j = 0; j < count; ++j) run_fiber(first + (block.is_reverse ? count - 1 - j : j));
+            }
         }
         if (block.progress == before) {
             const Meeting &where = block.barrier;
@@ -384,6 +456,7 @@ inline void launch(const std::string &name, dim3 grid, dim3 size, size_t shared,
     const auto found = kernels().find(name);
     if (found == kernels().end()) stop(("no kernel " + name).c_str(), __FILE__, __LINE__);
     const char *order = std::getenv("CUDA_ON_CPU_REVERSE");
+    block.is_reverse = order && *order == '1';
     block.grid = grid;
     block.size = size;
     block.shared.assign(shared, 0);
@@ -392,7 +465,7 @@ inline void launch(const std::string &name, dim3 grid, dim3 size, size_t shared,
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {
                 block.index = {x, y, z};
-                run_block(found->second, arguments, order && *order == '1');
+                run_block(found->second, arguments);
             }
 }
 

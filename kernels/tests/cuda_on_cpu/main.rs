@@ -23,11 +23,11 @@ use std::path::Path;
 
 use eight_bits::eight_bits;
 use kernels::cuda::call::products::GemvVersion;
-use layer::{attention, layer};
+use layer::{attention, layer, prefill};
 use processor::{Change, Checks, Order, Processor, build};
 use products::{products, products_of};
 use streams::{clock, peaks, streams};
-use tensor_cores::fragments;
+use tensor_cores::{fragments, loads};
 
 /// Set by `cargo xtask soak`: every shape in place of a few.
 const ALL_SHAPES: &str = "RIDGEPOINT_ALL_SHAPES";
@@ -40,9 +40,11 @@ fn check(program: &Path) -> Result<(), String> {
         let count = products(&mut processor, all)?;
         assert!(count > 80, "{count} products");
         fragments(&mut processor)?;
+        loads(&mut processor)?;
         eight_bits(&mut processor)?;
         layer(&mut processor)?;
         attention(&mut processor, all)?;
+        prefill(&mut processor)?;
         streams(&mut processor)?;
         peaks(&mut processor)?;
         clock(&mut processor)?;
@@ -67,7 +69,7 @@ fn a_mistake_in_a_source_is_rejected() {
     let gemv: Check = |processor| products_of(processor, GemvVersion::Warp);
     let on_tensor_cores: Check = |processor| products_of(processor, GemvVersion::TensorCores);
     let attention: Check = |processor| attention(processor, false);
-    let mistakes: [(&str, &str, &str, Check); 14] = [
+    let mistakes: [(&str, &str, &str, Check); 22] = [
         (
             "gemv_8bit.cu",
             "mma_int8(sums, second, of_second);",
@@ -127,6 +129,14 @@ fn a_mistake_in_a_source_is_rejected() {
             attention,
         ),
         ("attention.cu", "context - fresh + token + 1", "context", attention),
+        ("attention_mma.cu", "if (key > last_key[i / 2])", "if (key >= last_key[i / 2])", prefill),
+        ("attention_mma.cu", "first + KEYS > seen_by_all", "first > seen_by_all", prefill),
+        ("attention_mma.cu", "sum[h] *= fading;", "", prefill),
+        ("attention_mma.cu", "query % group) * D", "query / fresh) * D", prefill),
+        ("attention_mma.cu", "wait_for_copies<1>(); // of the values", "", prefill),
+        ("attention_mma.cu", "__syncthreads(); // Every warp has read the keys.", "", prefill),
+        ("attention_mma.cu", "__syncthreads(); // Every warp has read the values.", "", prefill),
+        ("attention_mma.cu", "(chunk ^ (row & 7)) * 8", "chunk * 8", prefill),
     ];
     for (at, (file, from, to, check)) in mistakes.into_iter().enumerate() {
         let checks =
@@ -135,6 +145,6 @@ fn a_mistake_in_a_source_is_rejected() {
         let found = [Order::Forward, Order::Reverse]
             .into_iter()
             .find_map(|order| check(&mut Processor::start(&program, order)).err());
-        assert!(found.is_some(), "{file} with `{to}` passes");
+        assert!(found.is_some(), "{file} with `{to}` in place of `{from}` passes");
     }
 }
