@@ -69,7 +69,7 @@ __device__ __forceinline__ u16 to_bf16(float value) {
     return u16((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// Two FP16 numbers in a register, the first one low: sum of products and difference, each rounded once.
+// Two FP16 numbers in a register, the first one low: product and difference, each rounded once.
 __device__ __forceinline__ u32 half2_multiply(u32 a, u32 b) {
 #ifdef __CUDA_ARCH__
     u32 product;
@@ -90,12 +90,34 @@ __device__ __forceinline__ u32 half2_subtract(u32 a, u32 b) {
 #endif
 }
 
+// a · b + c, rounded once.
+__device__ __forceinline__ u32 half2_multiply_add(u32 a, u32 b, u32 c) {
+#ifdef __CUDA_ARCH__
+    u32 sum;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+    return sum;
+#else
+    return cpu::multiply_add(a, b, c);
+#endif
+}
+
 // Bytes of two registers by a selector of four hexadecimal digits, the lowest byte last; digits 4 to 7 are of b.
 __device__ __forceinline__ u32 permute(u32 a, u32 b, u32 selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(a, b, selector);
 #else
     return cpu::permute(a, b, selector);
+#endif
+}
+
+// The bits of a word in a mask, or other bits, in one instruction: compilers make two of it where mask and bits are constants.
+__device__ __forceinline__ u32 masked_or(u32 word, u32 mask, u32 bits) {
+#ifdef __CUDA_ARCH__
+    u32 result;
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(word), "r"(mask), "r"(bits));
+    return result;
+#else
+    return (word & mask) | bits;
 #endif
 }
 

@@ -235,6 +235,17 @@ inline uint32_t pairwise(uint32_t a, uint32_t b, float (*op)(float, float)) {
     return high << 16 | low;
 }
 
+/// Two numbers of FP16 times two others plus two others. FP64 has the sum of a product with a number of FP16 exactly, and FP32 the sums
+/// that kernels take.
+inline uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t both = 0;
+    for (unsigned shift : {0u, 16u}) {
+        const double product = double(of_half(uint16_t(a >> shift))) * of_half(uint16_t(b >> shift));
+        both |= uint32_t(to_half(float(product + of_half(uint16_t(c >> shift))))) << shift;
+    }
+    return both;
+}
+
 inline uint4 load16(const void *address) {
     if (reinterpret_cast<uintptr_t>(address) % 16 != 0) stop("a load of 16 bytes from an address that is no multiple of 16", __FILE__, __LINE__);
     uint4 value;
