@@ -7,8 +7,8 @@
 //            query heads of a group use a key while it is in registers; the parts are merged in shared memory
 // arch       >=70
 // registers  by `cargo xtask kernels`
-// limit      v2 reads every key once, with a few sequences too few blocks fill a large GPU; prefill does not use tensor cores. Not
-//            measured on a GPU yet.
+// limit      v2 reads every key once, with a few sequences too few blocks fill a large GPU; prefill does not use tensor cores here but in
+//            attention_mma.cu. Not measured on a GPU yet.
 #include "formats.cuh"
 
 // Softmax so far of one query: the largest score, the sum of weights, and this lane's part of the weighted values.

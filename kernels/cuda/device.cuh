@@ -69,7 +69,7 @@ __device__ __forceinline__ u16 to_bf16(float value) {
     return u16((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// Two FP16 numbers in a register, the first one low: sum of products and difference, each rounded once.
+// Two FP16 numbers in a register, the first one low: product and difference, each rounded once.
 __device__ __forceinline__ u32 half2_multiply(u32 a, u32 b) {
 #ifdef __CUDA_ARCH__
     u32 product;
@@ -90,12 +90,34 @@ __device__ __forceinline__ u32 half2_subtract(u32 a, u32 b) {
 #endif
 }
 
+// a · b + c, rounded once.
+__device__ __forceinline__ u32 half2_multiply_add(u32 a, u32 b, u32 c) {
+#ifdef __CUDA_ARCH__
+    u32 sum;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+    return sum;
+#else
+    return cpu::multiply_add(a, b, c);
+#endif
+}
+
 // Bytes of two registers by a selector of four hexadecimal digits, the lowest byte last; digits 4 to 7 are of b.
 __device__ __forceinline__ u32 permute(u32 a, u32 b, u32 selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(a, b, selector);
 #else
     return cpu::permute(a, b, selector);
+#endif
+}
+
+// The bits of a word in a mask, or other bits, in one instruction: compilers make two of it where mask and bits are constants.
+__device__ __forceinline__ u32 masked_or(u32 word, u32 mask, u32 bits) {
+#ifdef __CUDA_ARCH__
+    u32 result;
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(word), "r"(mask), "r"(bits));
+    return result;
+#else
+    return (word & mask) | bits;
 #endif
 }
 
@@ -156,6 +178,17 @@ __device__ __forceinline__ u64 timer_nanoseconds() {
     return now;
 #else
     return cpu::timer_nanoseconds();
+#endif
+}
+
+// 2^x to a few units in the last place of FP32; numbers below the normal ones become zero.
+__device__ __forceinline__ float power_of_two(float x) {
+#ifdef __CUDA_ARCH__
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+#else
+    return cpu::power_of_two(x);
 #endif
 }
 
@@ -229,4 +262,78 @@ MMA(mma_int8, int, "m16n8k32", "s32.s8.s8.s32", "+r", cpu::Int8)
 #endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 MMA(mma_e4m3, float, "m16n8k32", "f32.e4m3.e4m3.f32", "+f", cpu::E4m3)
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// Two numbers rounded to FP16 or BF16, ties to even, the first one low.
+__device__ __forceinline__ u32 pair_to_half(float low, float high) {
+#ifdef __CUDA_ARCH__
+    u32 pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return u32(to_half(high)) << 16 | to_half(low);
+#endif
+}
+
+__device__ __forceinline__ u32 pair_to_bf16(float low, float high) {
+#ifdef __CUDA_ARCH__
+    u32 pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return u32(to_bf16(high)) << 16 | to_bf16(low);
+#endif
+}
+
+// 16 bytes from global to shared memory, both at multiples of 16, which are there when this thread has waited for its copies. The copies
+// up to an end are a group.
+__device__ __forceinline__ void copy_later(void *shared, const void *global) {
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(u32(__cvta_generic_to_shared(shared))), "l"(global) : "memory");
+#else
+    cpu::copy_later(shared, global);
+#endif
+}
+
+__device__ __forceinline__ void end_of_copies() {
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#else
+    cpu::end_of_copies();
+#endif
+}
+
+// Waits until at most LATE groups of this thread, the latest ones, may be under way.
+template <int LATE> __device__ __forceinline__ void wait_for_copies() {
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_group %0;" : : "n"(LATE) : "memory");
+#else
+    cpu::wait_for_copies(LATE);
+#endif
+}
+
+// Four matrices of 8 × 8 numbers of 16 bits from shared memory. Lane 8·i + r gives the address of row r of matrix i; lane 4·g + t gets the
+// numbers 2t and 2t + 1 of row g of each; transposed: of column g.
+__device__ __forceinline__ void load_matrices(u32 (&m)[4], const void *row) {
+#ifdef __CUDA_ARCH__
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+                 : "r"(u32(__cvta_generic_to_shared(row)))
+                 : "memory");
+#else
+    cpu::load_matrices(m, row, false);
+#endif
+}
+
+__device__ __forceinline__ void load_transposed(u32 (&m)[4], const void *row) {
+#ifdef __CUDA_ARCH__
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+                 : "r"(u32(__cvta_generic_to_shared(row)))
+                 : "memory");
+#else
+    cpu::load_matrices(m, row, true);
+#endif
+}
 #endif

@@ -225,22 +225,21 @@ struct GgufQ4K {
         const u8 *mine = block + 16 + 32 * (piece % 4);
         return Raw{load_once(block), {load_once(mine), load_once(mine + 16)}};
     }
-    // The scale and the minimum of one of the eight parts.
-    static __device__ __forceinline__ void factors(const uint4 &head, int part, float &scale, float &minimum) {
-        const int at = 8 * (part % 4);
-        u32 s = head.y >> at & 63u, m = head.z >> at & 63u;
-        if (part >= 4) {
-            s = (head.w >> at & 15u) | (head.y >> at >> 6 & 3u) << 4;
-            m = (head.w >> at >> 4 & 15u) | (head.z >> at >> 6 & 3u) << 4;
-        }
-        scale = of_half(u16(head.x)) * float(s);
-        minimum = of_half(u16(head.x >> 16)) * float(m);
+    // The two scales of a piece, 6 bits each, in the lower bytes, and its minima.
+    static __device__ __forceinline__ void factors(const uint4 &head, int piece, u32 &scales, u32 &minima) {
+        const int at = 16 * (piece % 2);
+        const u32 s = head.y >> at, m = head.z >> at, both = head.w >> at;
+        const bool is_late = piece % 4 >= 2;
+        scales = is_late ? (both & 0x0f0fu) | (s >> 2 & 0x3030u) : s & 0x3f3fu;
+        minima = is_late ? (both >> 4 & 0x0f0fu) | (m >> 2 & 0x3030u) : m & 0x3f3fu;
     }
     static __device__ __forceinline__ void decode(const Raw &raw, const Row &, int piece, float (&w)[PIECE]) {
+        u32 scales, minima;
+        factors(raw.head, piece, scales, minima);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            float scale, minimum;
-            factors(raw.head, piece % 4 * 2 + half, scale, minimum);
+            const float scale = of_half(u16(raw.head.x)) * float(scales >> (8 * half) & 63u);
+            const float minimum = of_half(u16(raw.head.x >> 16)) * float(minima >> (8 * half) & 63u);
 #pragma unroll
             for (int i = 0; i < 32; ++i) {
                 const u32 code = word_of(raw.codes[i / 16], i % 16 / 4) >> (8 * (i % 4) + 4 * half) & 15u;

@@ -6,21 +6,27 @@
 //            token g, so the fragments of m16n8k16 need no exchange: a sum over K may take K in any order that both operands share
 // arch       >=80
 // registers  by `cargo xtask kernels`
-// limit      1 instruction decodes 2 weights, and the multiplications are free up to 8 tokens: memory, if enough loads are in flight.
-//            Not measured on a GPU yet.
+// limit      instructions per byte of weights, in the loop over K for 9.0 and up to 8 tokens: 5 in INT4 with groups of 128, 6 in Q4_K and
+//            Q6_K; with up to 16 tokens 7 in the first two. 132 multiprocessors at 1.8 GHz issue 6 in the time of a byte at 4.8 TB/s
+//            (H200), so these formats are at the bandwidth or somewhat below it there; wider ones and smaller GPUs have room. Not
+//            measured on a GPU yet.
 //
-// Scales. A scale of the row, of the tensor or of 128 elements (INT4) multiplies sums in FP32. Scales of smaller blocks multiply
-// the weights in FP16: they are divided by the largest one of the tensor first, so that none overflows, and each such weight has two
-// roundings of 2^-11. NVFP4, whose products have 6 bits, stays exact. Q4_K and Q6_K are decoded in FP32 and rounded once.
+// Scales. A scale of the row, of the tensor, of 128 elements (INT4) or of a block of 256 (Q4_K, Q6_K) multiplies sums in FP32. Scales of
+// smaller blocks multiply the weights in FP16: they are divided by the largest one of the tensor first, so that none overflows, and each
+// such weight has two roundings of 2^-11. NVFP4, whose products have 6 bits, stays exact, and so does Q4_K, whose scales are integers.
 #include "formats.cuh"
 
 // Pairs of FP16 in registers hold neighbors, or elements that are 4 or 2 apart: where a mask of nibbles finds them.
 enum Pairing { NEIGHBORS, BY_FOUR, BY_TWO };
 
 __device__ __forceinline__ u32 twice(u16 half) { return u32(half) << 16 | half; }
+// A byte of a word without a sign, exact, in both halves.
+__device__ __forceinline__ u32 byte_as_half(u32 word, int i) {
+    return half2_subtract(permute(word, 0x64646464u, i == 0 ? 0x4040u : 0x4141u), 0x64006400u);
+}
 
 // Nibbles j and j + 4 of a word, each as 1024 + q in FP16.
-__device__ __forceinline__ u32 nibbles_above_1024(u32 word, int j) { return (word >> (4 * j) & 0x000f000fu) | 0x64006400u; }
+__device__ __forceinline__ u32 nibbles_above_1024(u32 word, int j) { return masked_or(word >> (4 * j), 0x000f000fu, 0x64006400u); }
 // The same nibbles as E2M1 in FP16, 2^14 times too small.
 __device__ __forceinline__ u32 nibbles_as_e2m1(u32 word, int j) {
     const u32 codes = word >> (4 * j) & 0x000f000fu;
@@ -32,14 +38,14 @@ __device__ __forceinline__ u32 bytes_as_half(u32 word, int j) {
     return half2_subtract(raised, 0x64806480u);
 }
 
-// A format on tensor cores: `halves` gives the numbers of a piece in pairs, `factor` what multiplies the sums of a row.
+// A format on tensor cores: `halves` gives the numbers of a piece in pairs, `factor` what multiplies the sums of a row, `step_scale` what
+// multiplies those of a step of a warp, which is four pieces.
 struct MmaPlain : Sixteen {
-    enum { PIECE = 8, PAIRING = NEIGHBORS, HAS_STEP_SCALE = 0, IS_BF16 = 0 };
+    enum { PIECE = 8, PAIRING = NEIGHBORS, HAS_STEP_SCALE = 0, HAS_MINIMA = 0, IS_BF16 = 0 };
     static __device__ __forceinline__ void halves(const Raw &raw, const Row &, int, const u32 *, float, u32 (&h)[PIECE / 2]) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) h[i] = word_of(raw, i);
     }
-    static __device__ __forceinline__ float step_scale(const Row &, int) { return 1.0f; }
     static __device__ __forceinline__ float factor(const Row &, float) { return 1.0f; }
 };
 
@@ -78,7 +84,7 @@ template <bool SYMMETRIC> struct MmaInt4G128 : MmaPlain {
 #pragma unroll
         for (int i = 0; i < 16; ++i) h[i] = half2_subtract(nibbles_above_1024(word_of(raw, i / 4), i % 4), raised);
     }
-    static __device__ __forceinline__ float step_scale(const Row &row, int step) { return of_bf16(half_at(row.scales, step)); }
+    static __device__ __forceinline__ float step_scale(const Raw &, const Row &row, int piece) { return of_bf16(half_at(row.scales, piece / 4)); }
 };
 
 template <bool SYMMETRIC> struct MmaInt4G32 : MmaPlain {
@@ -149,31 +155,105 @@ struct MmaGgufQ4_0 : MmaPlain {
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
             // Low nibbles are the elements 0 to 15. Bytes 0 and 2 of a word first, then 1 and 3.
-            const u32 codes = raw.words[i % 8 / 2] >> (8 * (i % 2) + 4 * (i / 8)) & 0x000f000fu;
-            h[i] = half2_multiply(half2_subtract(codes | 0x64006400u, 0x64086408u), scale);
+            const u32 raised = nibbles_above_1024(raw.words[i % 8 / 2], 2 * (i % 2) + i / 8);
+            h[i] = half2_multiply(half2_subtract(raised, 0x64086408u), scale);
         }
     }
 };
 
-// Weights with a minimum or codes beyond a byte of FP16: decoded in FP32, then rounded once.
-template <class F> struct MmaDecoded : MmaPlain {
-    enum { PIECE = F::PIECE };
-    typedef typename F::Raw Raw;
-    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return F::load(codes, piece); }
-    static __device__ __forceinline__ void halves(const Raw &raw, const Row &row, int piece, const u32 *, float, u32 (&h)[PIECE / 2]) {
-        float w[PIECE];
-        F::decode(raw, row, piece, w);
+// A block of Q4_K is a step of a warp: d and dmin multiply sums. Codes times their scale of 6 bits are exact in FP16, as (1024 + q)·s -
+// 1024·s, and the minima of 6 bits are products of their own with the same inputs.
+struct MmaGgufQ4K : MmaPlain {
+    enum { PIECE = 64, PAIRING = BY_TWO, HAS_STEP_SCALE = 1, HAS_MINIMA = 1 };
+    typedef GgufQ4K::Raw Raw;
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) { return GgufQ4K::load(codes, piece); }
+    static __device__ __forceinline__ void halves(const Raw &raw, const Row &, int piece, const u32 *, float, u32 (&h)[PIECE / 2]) {
+        u32 scales, minima;
+        GgufQ4K::factors(raw.head, piece, scales, minima);
 #pragma unroll
-        for (int i = 0; i < PIECE / 2; ++i) h[i] = to_half(w[2 * i]) | u32(to_half(w[2 * i + 1])) << 16;
+        for (int half = 0; half < 2; ++half) {
+            const u32 scale = byte_as_half(scales, half), raised = half2_multiply(scale, 0xe400e400u);
+#pragma unroll
+            for (int i = 0; i < 16; ++i) {
+                // Bytes 0 and 2 of a word first, then 1 and 3.
+                h[16 * half + i] = half2_multiply_add(nibbles_above_1024(word_of(raw.codes[i / 8], i % 8 / 2), 2 * (i % 2) + half), scale, raised);
+            }
+        }
     }
+    // The minima of the first and the last 32 elements, each in both halves.
+    static __device__ __forceinline__ void minima_of(const Raw &raw, int piece, u32 (&m)[2]) {
+        u32 scales, minima;
+        GgufQ4K::factors(raw.head, piece, scales, minima);
+        m[0] = byte_as_half(minima, 0), m[1] = byte_as_half(minima, 1);
+    }
+    static __device__ __forceinline__ float step_scale(const Raw &raw, const Row &, int) { return of_half(u16(raw.head.x)); }
+    static __device__ __forceinline__ float minimum_scale(const Raw &raw) { return of_half(u16(raw.head.x >> 16)); }
 };
 
+// Q6_K likewise, without minima. Codes less 32 times their scale of 8 bits have up to 13 bits: those beyond 11 are rounded, once. A piece
+// are the 64 elements that share 16 bytes of upper bits: 16 of each 32 elements of a half of the block.
+struct MmaGgufQ6K : MmaPlain {
+    enum { PIECE = 64, HAS_STEP_SCALE = 1 };
+    struct Raw {
+        u32 low[2][4], high[4];
+        // Of each 16 elements, a byte.
+        u32 scales;
+        u16 d;
+    };
+    static __device__ __forceinline__ int eight(int piece, int i) {
+        return piece / 4 * 256 + piece % 4 / 2 * 128 + piece % 2 * 16 + i / 2 * 32 + i % 2 * 8;
+    }
+    // 16 bytes from an even address, in words; up to 4 bytes before or after them are read, too.
+    static __device__ __forceinline__ void load_even(const u8 *bytes, u32 (&words)[4]) {
+        const u32 rest = u32(reinterpret_cast<u64>(bytes)) & 2u;
+        const u32 *aligned = reinterpret_cast<const u32 *>(bytes - rest);
+        const u32 selector = rest ? 0x5432u : 0x3210u;
+        u32 w[5];
+#pragma unroll
+        for (int i = 0; i < 5; ++i) w[i] = aligned[i];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) words[i] = permute(w[i], w[i + 1], selector);
+    }
+    static __device__ __forceinline__ Raw load(const u8 *codes, int piece) {
+        const u8 *block = codes + 210ull * (piece / 4);
+        const int of_128 = piece % 4 / 2, half = piece % 2;
+        Raw raw;
+        load_even(block + 64 * of_128 + 16 * half, raw.low[0]);
+        load_even(block + 64 * of_128 + 32 + 16 * half, raw.low[1]);
+        load_even(block + 128 + 32 * of_128 + 16 * half, raw.high);
+        raw.scales = 0;
+#pragma unroll
+        for (int quarter = 0; quarter < 4; ++quarter) raw.scales |= u32(block[192 + 8 * of_128 + 2 * quarter + half]) << (8 * quarter);
+        raw.d = half_at(block, 104);
+        return raw;
+    }
+    static __device__ __forceinline__ void halves(const Raw &raw, const Row &, int, const u32 *, float, u32 (&h)[PIECE / 2]) {
+#pragma unroll
+        for (int quarter = 0; quarter < 4; ++quarter) {
+            const u32 scale = half2_subtract(twice(u16(0x6400u | ((raw.scales >> (8 * quarter) & 0xffu) ^ 0x80u))), 0x64806480u);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const u32 upper = quarter < 2 ? raw.high[i] << (4 - 2 * quarter) : raw.high[i] >> (2 * quarter - 4);
+                const u32 codes = masked_or(upper, 0x30303030u, raw.low[quarter % 2][i] >> (4 * (quarter / 2)) & 0x0f0f0f0fu);
+                // 1024 + q, less 1056.
+                h[8 * quarter + 2 * i] = half2_multiply(half2_subtract(permute(codes, 0x64646464u, 0x4140u), 0x64206420u), scale);
+                h[8 * quarter + 2 * i + 1] = half2_multiply(half2_subtract(permute(codes, 0x64646464u, 0x4342u), 0x64206420u), scale);
+            }
+        }
+    }
+    static __device__ __forceinline__ float step_scale(const Raw &raw, const Row &, int) { return of_half(raw.d); }
+};
+
+// Where the i-th eight elements of a piece begin in a row.
+template <class F> __device__ __forceinline__ int eight_of_piece(int piece, int i) { return piece * F::PIECE + 8 * i; }
+template <> __device__ __forceinline__ int eight_of_piece<MmaGgufQ6K>(int piece, int i) { return MmaGgufQ6K::eight(piece, i); }
+
 // The inputs of a piece in the pairs of its weights; zero for a lane without a token.
-template <class F> __device__ __forceinline__ void inputs_of(const u16 *x, bool has, u32 (&b)[F::PIECE / 2]) {
+template <class F> __device__ __forceinline__ void inputs_of(const u16 *x, int piece, bool has, u32 (&b)[F::PIECE / 2]) {
 #pragma unroll
     for (int i = 0; i < F::PIECE / 8; ++i) {
         uint4 v = uint4{0, 0, 0, 0};
-        if (has) v = *reinterpret_cast<const uint4 *>(x + 8 * i);
+        if (has) v = *reinterpret_cast<const uint4 *>(x + eight_of_piece<F>(piece, i));
         if (int(F::PAIRING) == int(NEIGHBORS)) {
             b[4 * i] = v.x, b[4 * i + 1] = v.y, b[4 * i + 2] = v.z, b[4 * i + 3] = v.w;
         } else if (int(F::PAIRING) == int(BY_FOUR)) {
@@ -194,12 +274,17 @@ __device__ __forceinline__ void step_of(const typename F::Raw &raw_low, const ty
     u32 of_low[F::PIECE / 2], of_high[F::PIECE / 2];
     F::halves(raw_low, low, piece, pairs, inverse, of_low);
     F::halves(raw_high, high, piece, pairs, inverse, of_high);
+    u32 min_low[2] = {}, min_high[2] = {};
+    if constexpr (F::HAS_MINIMA) {
+        F::minima_of(raw_low, piece, min_low);
+        F::minima_of(raw_high, piece, min_high);
+    }
 #pragma unroll
     for (int tile = 0; tile < TILES; ++tile) {
         const int mine = token + 8 * tile;
         u32 b[F::PIECE / 2];
-        inputs_of<F>(x + mine * k + u64(piece) * F::PIECE, is_inside && mine < tokens, b);
-        float step[4] = {};
+        inputs_of<F>(x + mine * k, piece, is_inside && mine < tokens, b);
+        float step[4] = {}, below[4] = {};
         float(&into)[4] = F::HAS_STEP_SCALE ? step : sums[tile];
 #pragma unroll
         for (int i = 0; i < F::PIECE / 4; ++i) {
@@ -207,11 +292,21 @@ __device__ __forceinline__ void step_of(const typename F::Raw &raw_low, const ty
             const u32 both[2] = {b[2 * i], b[2 * i + 1]};
             if (F::IS_BF16) mma_bf16(into, a, both);
             else mma_half(into, a, both);
+            if constexpr (F::HAS_MINIMA) {
+                const int half = i / (F::PIECE / 8);
+                const u32 minima[4] = {min_low[half], min_high[half], min_low[half], min_high[half]};
+                mma_half(below, minima, both);
+            }
         }
-        if (F::HAS_STEP_SCALE) {
-            const float of[2] = {F::step_scale(low, piece / 4), F::step_scale(high, piece / 4)};
+        if constexpr (F::HAS_STEP_SCALE) {
+            const float of[2] = {F::step_scale(raw_low, low, piece), F::step_scale(raw_high, high, piece)};
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[tile][i] += of[i / 2] * step[i];
+        }
+        if constexpr (F::HAS_MINIMA) {
+            const float of[2] = {F::minimum_scale(raw_low), F::minimum_scale(raw_high)};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sums[tile][i] -= of[i / 2] * below[i];
         }
     }
 }
@@ -289,6 +384,6 @@ GEMV_MMA(nf4, MmaNf4)
 GEMV_MMA(mxfp4, MmaMxfp4)
 GEMV_MMA(nvfp4, MmaNvfp4)
 GEMV_MMA(gguf_q8_0, MmaGgufQ8_0)
-GEMV_MMA(gguf_q6_k, MmaDecoded<GgufQ6K>)
-GEMV_MMA(gguf_q4_k, MmaDecoded<GgufQ4K>)
+GEMV_MMA(gguf_q6_k, MmaGgufQ6K)
+GEMV_MMA(gguf_q4_k, MmaGgufQ4K)
 GEMV_MMA(gguf_q4_0, MmaGgufQ4_0)

@@ -3,7 +3,7 @@
 
 mod heads;
 
-pub(crate) use heads::{Head, Heads};
+pub(crate) use heads::{Head, Heads, Numbers};
 
 use crate::random::Random;
 use crate::reference::ReferenceResult;

@@ -138,6 +138,7 @@ fn kernels() -> Vec<Kernel> {
         };
         kernels.push(Kernel::Attention(sizes));
         kernels.push(Kernel::Attention(AttentionSizes { new: 3, ..sizes }));
+        kernels.push(prefill(stored));
         let sizes = EmbeddingSizes { table: stored, tokens: 8, width: 128, vocab: 1000 };
         kernels.push(Kernel::Embedding(sizes));
     }
@@ -184,6 +185,19 @@ fn every_kernel() {
     assert!((clock / 1e9 - 1.0).abs() < 0.5, "the emulated clock has 1 GHz: {clock}");
 }
 
+/// Several new tokens whose queries fill a block of tensor cores.
+fn prefill(cache: StoredFloat) -> Kernel {
+    Kernel::Attention(AttentionSizes {
+        cache,
+        batch: 2,
+        heads: 4,
+        kv_heads: 2,
+        head_dim: 64,
+        new: 33,
+        context: 40,
+    })
+}
+
 /// Without tensor cores the kernels of 7.0 run.
 fn old_architecture() {
     let mut gpu = gpu();
@@ -193,6 +207,9 @@ fn old_architecture() {
     let mut task = gpu.allocate(&work(Kernel::Gemv(product), Cache::Cold)).unwrap();
     assert!(task.check().unwrap().passed());
     assert!(gpu.route(Kernel::Gemv(product)).starts_with("v2, "));
+    let mut task = gpu.allocate(&work(prefill(StoredFloat::Fp16), Cache::Cold)).unwrap();
+    assert!(task.check().unwrap().passed());
+    assert!(gpu.route(prefill(StoredFloat::Fp16)).starts_with("v2, "));
 }
 
 /// NVRTC that does not know an architecture makes PTX, which the driver compiles.
@@ -202,6 +219,11 @@ fn later_architecture() {
     assert!(task.check().unwrap().passed());
     let route = gpu.route(product());
     assert!(route.contains("for compute_90, compiled here and by the driver"), "{route}");
+    let mut task = gpu.allocate(&work(prefill(StoredFloat::Fp16), Cache::Cold)).unwrap();
+    assert!(task.check().unwrap().passed());
+    let route = gpu.route(prefill(StoredFloat::Fp16));
+    assert!(route.starts_with("v3 on tensor cores, "), "{route}");
+    assert!(gpu.route(prefill(StoredFloat::Fp8E4m3)).starts_with("v2"));
     // FP8 is not native in `mma` there.
     assert!(!gpu.support().has(Kernel::TensorCores(TensorElement::Fp8)));
 }

@@ -61,8 +61,17 @@ struct Meeting {
     uint32_t fragments[2][WARP_LANES][6] = {};
 };
 
+/// A copy that is under way: 16 bytes, and how many groups ended before it.
+struct Copy {
+    void *to;
+    const void *from;
+    unsigned group;
+};
+
 struct Fiber {
     ucontext_t context;
+    std::vector<Copy> copies;
+    unsigned groups = 0;
     std::vector<char> stack = std::vector<char>(STACK);
     unsigned index = 0;
     dim3 thread{};
@@ -78,6 +87,7 @@ struct Block {
     Meeting barrier;
     std::vector<char> shared;
     unsigned current = 0, alive = 0;
+    bool is_reverse = false;
     unsigned long progress = 0;
     ucontext_t scheduler{};
     void *scheduler_fake = nullptr;
@@ -183,11 +193,20 @@ inline uint32_t bits_of(float value) {
     return bits;
 }
 
-inline float of_half(uint16_t half) {
+inline float decoded_half(uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     const float sign = half >> 15 ? -1.0f : 1.0f;
     if (exponent == 31) return fraction ? NAN : sign * INFINITY;
     return sign * (exponent ? std::ldexp(1.0f + float(fraction) / 1024.0f, exponent - 15) : std::ldexp(float(fraction), -24));
+}
+
+inline float of_half(uint16_t half) {
+    static const std::vector<float> all = [] {
+        std::vector<float> all(65536);
+        for (unsigned bits = 0; bits < all.size(); ++bits) all[bits] = decoded_half(uint16_t(bits));
+        return all;
+    }();
+    return all[half];
 }
 
 inline uint16_t to_half(float value) {
@@ -216,6 +235,17 @@ inline uint32_t pairwise(uint32_t a, uint32_t b, float (*op)(float, float)) {
     return high << 16 | low;
 }
 
+/// Two numbers of FP16 times two others plus two others. FP64 has the sum of a product with a number of FP16 exactly, and FP32 the sums
+/// that kernels take.
+inline uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t both = 0;
+    for (unsigned shift : {0u, 16u}) {
+        const double product = double(of_half(uint16_t(a >> shift))) * of_half(uint16_t(b >> shift));
+        both |= uint32_t(to_half(float(product + of_half(uint16_t(c >> shift))))) << shift;
+    }
+    return both;
+}
+
 inline uint4 load16(const void *address) {
     if (reinterpret_cast<uintptr_t>(address) % 16 != 0) stop("a load of 16 bytes from an address that is no multiple of 16", __FILE__, __LINE__);
     uint4 value;
@@ -238,6 +268,7 @@ inline uint64_t clock_cycles() { return timer_nanoseconds(); }
 
 inline float exponential(float x) { return std::exp(x); }
 inline float root(float x) { return std::sqrt(x); }
+inline float power_of_two(float x) { return std::exp2(x); }
 
 inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
     const uint64_t bytes = uint64_t(b) << 32 | a;
@@ -246,79 +277,11 @@ inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
     return result;
 }
 
-// Elements of a register for tensor cores: how many, the number at a place, and what a sum keeps.
-struct Exact {
-    template <class N> static N kept(N sum) { return sum; }
-};
-struct Half : Exact {
-    static constexpr unsigned COUNT = 2;
-    static float at(uint32_t word, unsigned i) { return of_half(uint16_t(word >> 16 * i)); }
-};
-struct Bf16 : Exact {
-    static constexpr unsigned COUNT = 2;
-    static float at(uint32_t word, unsigned i) { return of_bf16(uint16_t(word >> 16 * i)); }
-};
-struct Tf32 : Exact {
-    static constexpr unsigned COUNT = 1;
-    static float at(uint32_t word, unsigned) { return of_bits(word & 0xffffe000u); }
-};
-struct Int8 : Exact {
-    static constexpr unsigned COUNT = 4;
-    static int at(uint32_t word, unsigned i) { return int8_t(word >> 8 * i); }
-};
-struct E4m3 {
-    static constexpr unsigned COUNT = 4;
-    static float at(uint32_t word, unsigned i) {
-        const uint32_t code = word >> 8 * i & 255;
-        return of_half(uint16_t((code & 0x80) << 8 | (code & 0x7f) << 7)) * 256.0f;
-    }
-    // Sums of some tensor cores have 13 bits below the first one.
-    static float kept(float sum) { return of_bits(bits_of(sum) & 0xfffffc00u); }
-};
+} // namespace cpu
 
-/// The product of fragments of all lanes, by the layout of PTX.
-template <class E, class N> void mma(N (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-    constexpr unsigned HALF = 4 * E::COUNT;
-    Meeting &here = warp();
-    const unsigned me = lane();
-    if (lanes_of_warp() != WARP_LANES) stop("a matrix product of a warp that is not whole", __FILE__, __LINE__);
-    const unsigned set = meet(here, WARP_LANES, __FILE__, __LINE__, [&](unsigned set) {
-        for (int i = 0; i < 4; ++i) here.fragments[set][me][i] = a[i];
-        for (int i = 0; i < 2; ++i) here.fragments[set][me][4 + i] = b[i];
-    });
-    const unsigned row = me / 4, column = me % 4 * 2;
-    for (unsigned i = 0; i < 4; ++i) {
-        const unsigned of_row = row * 4, of_column = (column + i % 2) * 4;
-        N sum = d[i];
-        for (unsigned k = 0; k < 2 * HALF; ++k) {
-            const unsigned lane = k % HALF / E::COUNT, place = k % E::COUNT;
-            const uint32_t left = here.fragments[set][of_row + lane][i / 2 + k / HALF * 2];
-            const uint32_t right = here.fragments[set][of_column + lane][4 + k / HALF];
-            sum += E::at(left, place) * E::at(right, place);
-        }
-        d[i] = E::kept(sum);
-    }
-}
+#include "tensor_cores.hpp"
 
-/// The product of 8 × 16 and 16 × 8 codes in INT8: lane 4·g + t has 4·t up to 4·t + 3 of row g and of column g, and the results 2t and
-/// 2t + 1 of row g.
-inline void mma_quarter(int &d0, int &d1, uint32_t a, uint32_t b) {
-    Meeting &here = warp();
-    const unsigned me = lane();
-    if (lanes_of_warp() != WARP_LANES) stop("a matrix product of a warp that is not whole", __FILE__, __LINE__);
-    const unsigned set = meet(here, WARP_LANES, __FILE__, __LINE__, [&](unsigned set) {
-        here.fragments[set][me][0] = a;
-        here.fragments[set][me][1] = b;
-    });
-    int *const results[2] = {&d0, &d1};
-    for (unsigned i = 0; i < 2; ++i) {
-        for (unsigned k = 0; k < 16; ++k) {
-            const uint32_t left = here.fragments[set][me / 4 * 4 + k / 4][0];
-            const uint32_t right = here.fragments[set][(me % 4 * 2 + i) * 4 + k / 4][1];
-            *results[i] += Int8::at(left, k % 4) * Int8::at(right, k % 4);
-        }
-    }
-}
+namespace cpu {
 
 /// A kernel by its name: takes its arguments as the driver does, each by its address.
 using Entry = std::function<void(void **)>;
@@ -344,7 +307,18 @@ template <class... A> bool add(const char *name, void (*kernel)(A...)) {
     return true;
 }
 
-inline void run_block(const Entry &entry, void **arguments, bool reverse) {
+/// Runs a thread until it waits.
+inline void run_fiber(unsigned index) {
+    Fiber &fiber = block.fibers[index];
+    if (fiber.is_done) return;
+    block.current = index;
+    into(block.scheduler, fiber.context, &block.scheduler_fake, fiber.stack.data(), fiber.stack.size());
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(block.scheduler_fake, nullptr, nullptr);
+#endif
+}
+
+inline void run_block(const Entry &entry, void **arguments) {
     const unsigned threads = block.size.x * block.size.y * block.size.z;
     std::fill(block.shared.begin(), block.shared.end(), char(0xff)); // NaN as any float
     block.warps.assign((threads + WARP_LANES - 1) / WARP_LANES, Meeting{});
@@ -356,22 +330,24 @@ inline void run_block(const Entry &entry, void **arguments, bool reverse) {
         fiber.index = i;
         fiber.thread = {i % block.size.x, i / block.size.x % block.size.y, i / block.size.x / block.size.y};
         fiber.is_done = false;
+        fiber.copies.clear();
+        fiber.groups = 0;
         getcontext(&fiber.context);
         fiber.context.uc_stack.ss_sp = fiber.stack.data();
         fiber.context.uc_stack.ss_size = fiber.stack.size();
         fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, enter, 0);
     }
+    // Each warp runs until it waits for others, so that warps are as far apart as barriers let them be.
+    const unsigned warps = unsigned(block.warps.size());
     while (block.alive > 0) {
         const unsigned long before = block.progress;
-        for (unsigned i = 0; i < threads; ++i) {
-            block.current = reverse ? threads - 1 - i : i;
-            Fiber &fiber = block.fibers[block.current];
-            if (fiber.is_done) continue;
-            into(block.scheduler, fiber.context, &block.scheduler_fake, fiber.stack.data(), fiber.stack.size());
-#if defined(__SANITIZE_ADDRESS__)
-            __sanitizer_finish_switch_fiber(block.scheduler_fake, nullptr, nullptr);
-#endif
+        for (unsigned i = 0; i < warps; ++i) {
+            const unsigned first = (block.is_reverse ? warps - 1 - i : i) * WARP_LANES, count = std::min(WARP_LANES, threads - first);
+            for (unsigned long progress = block.progress + 1; progress != block.progress;) {
+                progress = block.progress;
+                for (unsigned j = 0; j < count; ++j) run_fiber(first + (block.is_reverse ? count - 1 - j : j));
+            }
         }
         if (block.progress == before) {
             const Meeting &where = block.barrier;
@@ -384,6 +360,7 @@ inline void launch(const std::string &name, dim3 grid, dim3 size, size_t shared,
     const auto found = kernels().find(name);
     if (found == kernels().end()) stop(("no kernel " + name).c_str(), __FILE__, __LINE__);
     const char *order = std::getenv("CUDA_ON_CPU_REVERSE");
+    block.is_reverse = order && *order == '1';
     block.grid = grid;
     block.size = size;
     block.shared.assign(shared, 0);
@@ -392,7 +369,7 @@ inline void launch(const std::string &name, dim3 grid, dim3 size, size_t shared,
         for (unsigned y = 0; y < grid.y; ++y)
             for (unsigned x = 0; x < grid.x; ++x) {
                 block.index = {x, y, z};
-                run_block(found->second, arguments, order && *order == '1');
+                run_block(found->second, arguments);
             }
 }
 

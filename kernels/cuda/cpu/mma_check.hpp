@@ -47,3 +47,13 @@ CHECK(mma_tf32, u32, float)
 CHECK(mma_int8, u8, int)
 CHECK(mma_int8_by_quarters, u8, int)
 CHECK(mma_e4m3, u8, float)
+
+// Four matrices one after the other, as their lanes get them.
+inline void load_matrices_check(const u16 *matrices, u32 *loaded, int is_transposed) {
+    u32 m[4];
+    const u16 *row = matrices + threadIdx.x * 8;
+    if (is_transposed) load_transposed(m, row);
+    else load_matrices(m, row);
+    for (unsigned i = 0; i < 4; ++i) loaded[threadIdx.x * 4 + i] = m[i];
+}
+KERNEL_NAME(load_matrices_check)

@@ -121,6 +121,14 @@ impl AttentionSizes {
             && self.new <= self.context
     }
 
+    /// Queries that share the keys of a KV head of a sequence.
+    pub const fn queries_of_kv_head(&self) -> u64 {
+        match self.heads.checked_div(self.kv_heads) {
+            Some(group) => self.new.saturating_mul(group),
+            None => 0,
+        }
+    }
+
     /// Cost by the core's formula.
     pub fn cost(&self) -> OpCost {
         let shape = AttentionShape {

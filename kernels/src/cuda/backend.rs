@@ -136,7 +136,7 @@ impl Cuda {
             | Kernel::Norm(_)
             | Kernel::Rope(_)
             | Kernel::Gate(_)
-            | Kernel::Embedding(_) => layer::problem(kernel, seed, sets)?,
+            | Kernel::Embedding(_) => layer::problem(kernel, self.facts.capability, seed, sets)?,
         };
         Ok((problem, sets))
     }

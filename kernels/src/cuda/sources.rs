@@ -16,8 +16,9 @@ macro_rules! source {
 }
 
 /// Programs, each with a header that says what it computes.
-pub const PROGRAMS: [Source; 9] = [
+pub const PROGRAMS: [Source; 10] = [
     source!("attention.cu"),
+    source!("attention_mma.cu"),
     source!("clock.cu"),
     source!("gemv.cu"),
     source!("gemv_8bit.cu"),
@@ -67,10 +68,10 @@ mod tests {
                 assert!(text.len() >= 4, "{} has no header line `{name}`: {text:?}", program.name);
             }
         }
-        assert_eq!(PROGRAMS[4].header("arch").as_deref(), Some(">=80"));
-        let tile = PROGRAMS[8].header("tile").unwrap();
+        assert_eq!(PROGRAMS[5].header("arch").as_deref(), Some(">=80"));
+        let tile = PROGRAMS[9].header("tile").unwrap();
         assert!(tile.ends_with("in flight"), "{tile}");
-        assert_eq!(PROGRAMS[8].header("til"), None);
+        assert_eq!(PROGRAMS[9].header("til"), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use calc_core::math::{exp, ln};
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 
+use super::call::layer::AttentionVersion;
 use super::call::products::{GemvVersion, LAYOUTS, carrier};
 use super::call::streams::Peak;
 use super::facts::Facts;
@@ -136,7 +137,11 @@ pub(super) fn program(kernel: Kernel, capability: (u32, u32)) -> (&'static str, 
             GemvVersion::TensorCores => ("gemv_mma.cu", "v3 on tensor cores"),
         },
         Kernel::Gemm(_) => ("", "cuBLASLt"),
-        Kernel::Attention(_) => ("attention.cu", "v2"),
+        Kernel::Attention(sizes) => match AttentionVersion::of(&sizes, capability) {
+            AttentionVersion::Warp => ("attention.cu", "v1"),
+            AttentionVersion::Group => ("attention.cu", "v2"),
+            AttentionVersion::TensorCores => ("attention_mma.cu", "v3 on tensor cores"),
+        },
         Kernel::Norm(_) | Kernel::Rope(_) | Kernel::Gate(_) | Kernel::Embedding(_) => {
             ("layer.cu", "v1")
         }
@@ -191,6 +196,11 @@ pub fn needed(facts: &Facts, work: &Work) -> u64 {
     let sets = sets(facts, work).unwrap_or(LEAST_SETS);
     let of_sets = match work.kernel {
         Kernel::Embedding(sizes) => sizes.table_bytes(),
+        // Each set has queries of its own.
+        Kernel::Attention(it) => {
+            let queries = it.query_elements().saturating_mul(4);
+            it.cache_bytes().saturating_add(queries).saturating_mul(sets)
+        }
         other => rotated(&other).saturating_mul(sets),
     };
     // A result of each thread of a peak; those of a stream are fewer.

@@ -5,7 +5,7 @@ use calc_core::math::{ln, sqrt};
 use super::{DISTINCT_HEADS, normal};
 use crate::backend::AttentionSizes;
 use crate::random::Random;
-use crate::reference::layer::{Bounded, attended};
+use crate::reference::layer::{Bounded, WeightRounding, attended_with};
 
 /// New tokens whose results are compared; those of all others must be numbers.
 const COMPARED: usize = 8;
@@ -27,6 +27,15 @@ pub(crate) struct Heads {
     group: usize,
 }
 
+/// The numbers that a kernel computes attention with.
+pub(crate) struct Numbers<'a> {
+    /// Rounds a number to the format of the cache.
+    pub(crate) nearest: &'a dyn Fn(f32) -> f32,
+    /// A query as the kernel multiplies it.
+    pub(crate) query: &'a dyn Fn(f32) -> f32,
+    pub(crate) weights: WeightRounding,
+}
+
 /// A head of keys and values, rounded as they are stored, with the queries of its group.
 #[derive(Debug)]
 pub(crate) struct Head {
@@ -37,18 +46,14 @@ pub(crate) struct Head {
 }
 
 impl Heads {
-    /// Heads of a problem; `nearest` rounds a number to the format of the cache. `None` beyond the address space.
-    pub(crate) fn new(
-        sizes: &AttentionSizes,
-        seed: u64,
-        nearest: &dyn Fn(f32) -> f32,
-    ) -> Option<Self> {
+    /// Heads of a problem. `None` beyond the address space.
+    pub(crate) fn new(sizes: &AttentionSizes, seed: u64, numbers: &Numbers<'_>) -> Option<Self> {
         let size = |n: u64| usize::try_from(n).ok();
         let (kv_heads, new, context) =
             (size(sizes.kv_heads)?, size(sizes.new)?, size(sizes.context)?);
         let (group, head_dim) = (size(sizes.heads)? / kv_heads, size(sizes.head_dim)?);
         let mut random = Random::new(seed);
-        let mut head = || Head::new(&mut random, [new, context, group, head_dim], nearest);
+        let mut head = || Head::new(&mut random, [new, context, group, head_dim], numbers.nearest);
         let distinct: Vec<Head> = (0..DISTINCT_HEADS).map(|_| head()).collect();
         let tokens = compared(new);
         let rows = group * head_dim;
@@ -56,7 +61,9 @@ impl Heads {
             let expected = |token: &usize| {
                 let seen = (context - new + token + 1) * head_dim;
                 let queries = head.queries[token * rows..][..rows].chunks(head_dim);
-                queries.map(move |query| head.attended(query, seen)).collect::<Vec<Bounded>>()
+                queries
+                    .map(move |query| head.attended(query, seen, numbers))
+                    .collect::<Vec<Bounded>>()
             };
             tokens.iter().flat_map(expected).collect()
         });
@@ -134,9 +141,11 @@ impl Head {
     }
 
     /// The reference result of one query, which sees so many elements of keys and values.
-    fn attended(&self, query: &[f32], seen: usize) -> Bounded {
+    fn attended(&self, query: &[f32], seen: usize, numbers: &Numbers<'_>) -> Bounded {
         let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<f64>>();
-        attended(&wide(query), &wide(&self.keys[..seen]), &wide(&self.values[..seen]))
+        let query: Vec<f64> = query.iter().map(|q| f64::from((numbers.query)(*q))).collect();
+        let (keys, values) = (wide(&self.keys[..seen]), wide(&self.values[..seen]));
+        attended_with(numbers.weights, &query, &keys, &values)
     }
 }
 

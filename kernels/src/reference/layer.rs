@@ -11,7 +11,9 @@
 //! ```
 //!
 //! p are the weights of the S keys, e bounds the error of a score, and a weight has the same error, relative to it; the sum of the
-//! weights has the mean of these errors. A result that is rounded to FP16 may be half a unit of FP16 off in addition.
+//! weights has the mean of these errors. A result that is rounded to FP16 may be half a unit of FP16 off in addition. Where tensor cores
+//! multiply the values, each weight is rounded before, which adds h Σ p |v| + s Σ |v| / Σ e^(x − largest x), h and s half a unit in the last
+//! place of its format, relative and of its subnormal numbers.
 
 use calc_core::math::{exp, sqrt};
 
@@ -107,8 +109,35 @@ pub fn gated(gate: &[f64], up: &[f64]) -> Bounded {
     y
 }
 
-/// Attention of one query to keys and values, rows of the query's width.
+/// How a kernel rounds the weights of keys before they multiply values: half a unit in the last place, relative; and of subnormal numbers,
+/// of a weight whose largest one is 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightRounding {
+    relative: f64,
+    absolute: f64,
+}
+
+impl WeightRounding {
+    /// They stay in FP32.
+    pub const NONE: Self = Self { relative: 0.0, absolute: 0.0 };
+    /// To FP16.
+    pub const FP16: Self = Self { relative: HALF_PRECISION.0, absolute: HALF_PRECISION.1 };
+    /// To BF16, whose smallest numbers are those of FP32.
+    pub const BF16: Self = Self { relative: 1.0 / 256.0, absolute: 0.0 };
+}
+
+/// Attention of one query to keys and values, rows of the query's width, by a kernel in FP32.
 pub fn attended(query: &[f64], keys: &[f64], values: &[f64]) -> Bounded {
+    attended_with(WeightRounding::NONE, query, keys, values)
+}
+
+/// As [`attended`], by a kernel that rounds the weights of keys.
+pub fn attended_with(
+    rounding: WeightRounding,
+    query: &[f64],
+    keys: &[f64],
+    values: &[f64],
+) -> Bounded {
     let d = query.len();
     let scale = 1.0 / sqrt(d as f64);
     let roundings = (sqrt(d.div_ceil(16) as f64) + 8.0) * UNIT_ROUNDOFF;
@@ -131,7 +160,7 @@ pub fn attended(query: &[f64], keys: &[f64], values: &[f64]) -> Bounded {
         for (i, v) in value.iter().enumerate() {
             out[i] += p / total * v;
             sizes[i] += p / total * v.abs();
-            errors[i] += p / total * error * v.abs();
+            errors[i] += (p * (error + rounding.relative) + rounding.absolute) / total * v.abs();
         }
     }
     let mut bounded = Bounded::default();
@@ -166,6 +195,20 @@ mod tests {
         let keys = [2.197_224_577, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         let values = [4.0, 0.0, 0.0, 0.0, 8.0, 0.0, 0.0, 1.0];
         near(&attended(&[1.0, 0.0, 0.0, 0.0], &keys, &values), &[5.0, 0.0, 0.0, 0.25]);
+    }
+
+    #[test]
+    fn rounded_weights_add_half_a_unit_of_their_format() {
+        let tolerance =
+            |rounding| attended_with(rounding, &[0.0], &[1.0, 2.0], &[4.0, 8.0]).tolerances[0];
+        // Two weights of a half, each rounded from 1; mean magnitude 6.
+        let more = |rounding| tolerance(rounding) - tolerance(WeightRounding::NONE);
+        for (rounding, expected) in [
+            (WeightRounding::FP16, 6.0 / 2048.0 + 6.0 / 33_554_432.0),
+            (WeightRounding::BF16, 6.0 / 256.0),
+        ] {
+            assert!((more(rounding) - expected).abs() < 1e-12, "{rounding:?}");
+        }
     }
 
     #[test]

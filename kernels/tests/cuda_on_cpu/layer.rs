@@ -4,7 +4,7 @@ use kernels::backend::{AttentionSizes, EmbeddingSizes, RopeSizes, RowSizes, Stor
 use kernels::cuda::call::Call;
 use kernels::cuda::call::layer::{self as call, AttentionVersion};
 use kernels::random::Random;
-use kernels::reference::layer::{Bounded, added, attended, gated, normalized, rotated};
+use kernels::reference::layer::{Bounded, added, attended_with, gated, normalized, rotated};
 
 use crate::inputs::{normals, stored};
 use crate::processor::{Data, Processor};
@@ -113,6 +113,22 @@ pub(crate) fn attention(processor: &mut Processor, all: bool) -> Result<(), Stri
     Ok(())
 }
 
+/// Several new tokens on tensor cores: queries and keys that fill no tile, groups of 3 and of 1, a second tile of queries, keys before the
+/// new tokens and none.
+pub(crate) fn prefill(processor: &mut Processor) -> Result<(), String> {
+    let mut random = Random::new(19);
+    for cache in [StoredFloat::Fp16, StoredFloat::Bf16] {
+        for head_dim in [64, 128] {
+            for (batch, heads, kv_heads, new, context) in [(2, 3, 1, 5, 131), (1, 2, 2, 70, 70)] {
+                let sizes =
+                    AttentionSizes { cache, batch, heads, kv_heads, head_dim, new, context };
+                attend(processor, &mut random, AttentionVersion::TensorCores, sizes)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn attend(
     processor: &mut Processor,
     random: &mut Random,
@@ -134,7 +150,9 @@ pub(crate) fn attend(
         let (head, token, sequence) = (at % heads, at / heads % new, at / heads / new);
         let first = (sequence * kv_heads + head / (heads / kv_heads)) * context * d;
         let seen = first..first + (context - new + token + 1) * d;
-        attended(query, &keys[seen.clone()], &values[seen])
+        let query: Vec<f64> =
+            query.iter().map(|q| f64::from(version.query(cache, *q as f32))).collect();
+        attended_with(version.rounding(cache), &query, &keys[seen.clone()], &values[seen])
     });
     right(&call, &joined(expected), &buffers[3].floats())
 }

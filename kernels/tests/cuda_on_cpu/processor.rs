@@ -63,7 +63,7 @@ pub(crate) fn build(name: &str, change: Option<Change>, checks: Checks) -> PathB
     let of_tests = folder.join("cpu");
     fs::create_dir_all(&of_tests).unwrap();
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda/cpu");
-    for file in ["all.hpp", "cuda_on_cpu.hpp", "mma_check.hpp", "runner.cpp"] {
+    for file in ["all.hpp", "cuda_on_cpu.hpp", "mma_check.hpp", "runner.cpp", "tensor_cores.hpp"] {
         fs::copy(here.join(file), of_tests.join(file)).unwrap();
     }
     for source in PROGRAMS.iter().chain(&HEADERS) {

@@ -84,3 +84,29 @@ pub(crate) fn fragments(processor: &mut Processor) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Lane 4·g + t gets the numbers 2t and 2t + 1 of row g, or of column g, of each matrix.
+pub(crate) fn loads(processor: &mut Processor) -> Result<(), String> {
+    let numbers: Vec<u16> = (0..4 * 64).map(|at| at * 3 + 1).collect();
+    for is_transposed in [false, true] {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let mut buffers = [Data::of(bytes), Data::unwritten(32 * 4 * 4)];
+        let mut arguments: Vec<Argument> = (0..2).map(Argument::Buffer).collect();
+        arguments.push(Argument::Int(i32::from(is_transposed)));
+        let kernel = "load_matrices_check".to_owned();
+        let call = Call { program: "", kernel, grid: [1, 1, 1], threads: 32, shared: 0, arguments };
+        processor.run(&call, &mut buffers)?;
+        for (at, pair) in buffers[1].bytes.as_chunks::<4>().0.iter().enumerate() {
+            let (lane, matrix) = (at / 4, at % 4);
+            for (which, got) in pair.as_chunks::<2>().0.iter().enumerate() {
+                let (along, across) = (lane / 4, lane % 4 * 2 + which);
+                let [row, column] = if is_transposed { [across, along] } else { [along, across] };
+                let expected = numbers[matrix * 64 + row * 8 + column];
+                if u16::from_le_bytes(*got) != expected {
+                    return Err(format!("matrix {matrix} of lane {lane}: {got:?}, not {expected}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -11,7 +11,8 @@ use crate::cpu::buffer::Buffer;
 use crate::cpu::isa::Isa;
 use crate::cpu::launch::{AttentionBuffers, AttentionScratch, StoredLaunch};
 use crate::cpu::threads::Pool;
-use crate::distinct::{DISTINCT_HEADS, Heads, set, start};
+use crate::distinct::{DISTINCT_HEADS, Heads, Numbers, set, start};
+use crate::reference::layer::WeightRounding;
 
 /// Attention that rotates over caches.
 pub(in crate::cpu) struct AttentionTask<T: StoredLaunch> {
@@ -41,8 +42,12 @@ impl<T: StoredLaunch> AttentionTask<T> {
         let workers = pool.borrow().len();
         let space = Space::new(&sizes).ok_or(Fault::Unsupported)?;
         let scratch = AttentionScratch::new(&sizes, workers).ok_or(Fault::Unsupported)?;
-        let nearest = |value| T::nearest(value).wide();
-        let heads = Heads::new(&sizes, work.seed, &nearest).ok_or(Fault::Unsupported)?;
+        let numbers = Numbers {
+            nearest: &|value| T::nearest(value).wide(),
+            query: &|value| value,
+            weights: WeightRounding::NONE,
+        };
+        let heads = Heads::new(&sizes, work.seed, &numbers).ok_or(Fault::Unsupported)?;
         let stored = |values: &[f32]| values.iter().copied().map(T::nearest).collect();
         let keys: Vec<Vec<T>> = heads.distinct.iter().map(|head| stored(&head.keys)).collect();
         let values: Vec<Vec<T>> = heads.distinct.iter().map(|head| stored(&head.values)).collect();

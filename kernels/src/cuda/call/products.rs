@@ -53,19 +53,21 @@ pub fn input_multiple(layout: Layout) -> u64 {
     piece(layout).max(layout.block()) as u64
 }
 
-/// Whether tensor cores multiply weights that were rounded twice to FP16, because a scale multiplied them: their error is up to 2⁻¹⁰
-/// of each product, and 2⁻²⁵ of the largest scale.
-pub const fn rounds_weights(layout: Layout) -> bool {
-    matches!(
-        layout,
+/// How tensor cores round the weights that they multiply, relative to each, and relative to the largest scale of the matrix. A scale that
+/// multiplies weights in FP16 is rounded itself, and may be subnormal; codes of Q6_K times their scale are integers of up to 13 bits.
+const fn weight_rounding(layout: Layout) -> (f64, f64) {
+    match layout {
         Layout::Int4G32
-            | Layout::Int4G32Sym
-            | Layout::Nf4
-            | Layout::GgufQ8_0
-            | Layout::GgufQ6K
-            | Layout::GgufQ4K
-            | Layout::GgufQ4_0
-    )
+        | Layout::Int4G32Sym
+        | Layout::Nf4
+        | Layout::GgufQ8_0
+        | Layout::GgufQ4_0 => {
+            // A weight is at most 16 times its scale.
+            (1.0 / 1024.0, 16.0 / 33_554_432.0)
+        }
+        Layout::GgufQ6K => (1.0 / 2048.0, 0.0),
+        _ => (0.0, 0.0),
+    }
 }
 
 /// The format of the inputs of a product on tensor cores: that of the weights for BF16, FP16 for all others.
@@ -102,10 +104,12 @@ pub fn rounding(
     cols: usize,
 ) -> impl Fn(usize, f64) -> f64 + 'static {
     let sums: Vec<f64> = x.chunks(cols).map(|x| x.iter().map(|x| x.abs()).sum()).collect();
-    let rounds = version == GemvVersion::TensorCores && rounds_weights(layout);
-    // A weight is at most 16 times its scale.
-    let smallest = f64::from(scale) * 16.0 / 33_554_432.0;
-    move |token, magnitude| if rounds { magnitude / 1024.0 + smallest * sums[token] } else { 0.0 }
+    let (relative, smallest) = match version {
+        GemvVersion::TensorCores => weight_rounding(layout),
+        GemvVersion::Thread | GemvVersion::Warp => (0.0, 0.0),
+    };
+    let smallest = smallest * f64::from(scale);
+    move |token, magnitude| magnitude * relative + smallest * sums[token]
 }
 
 /// Product with packed weights. Buffers: codes, scales, zero points, the table of NF4, inputs, outputs; `scale` is that of

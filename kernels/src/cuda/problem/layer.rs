@@ -10,17 +10,24 @@ use crate::backend::{
     AttentionSizes, EmbeddingSizes, Fault, Kernel, RopeSizes, RowSizes, StoredFloat,
 };
 use crate::cuda::call::layer::{self as call, AttentionVersion};
-use crate::distinct::{DISTINCT, DISTINCT_HEADS, EPSILON, Heads, ROPE, look_ups, start};
+use crate::distinct::{DISTINCT, DISTINCT_HEADS, EPSILON, Heads, Numbers, ROPE, look_ups, start};
 use crate::random::Random;
 use crate::reference::layer::{Bounded, added, gated, normalized, rotated};
 
-/// The problem of a kernel of a layer; `sets` are those that it will have.
+/// The problem of a kernel of a layer on an architecture; `sets` are those that it will have.
 ///
 /// # Errors
 /// When there is no such kernel, or a size exceeds the address space.
-pub(crate) fn problem(kernel: Kernel, seed: u64, sets: u64) -> Result<Problem, Fault> {
+pub(crate) fn problem(
+    kernel: Kernel,
+    capability: (u32, u32),
+    seed: u64,
+    sets: u64,
+) -> Result<Problem, Fault> {
     match kernel {
-        Kernel::Attention(sizes) if sizes.is_possible() => attention(sizes, seed),
+        Kernel::Attention(sizes) if sizes.is_possible() => {
+            attention(AttentionVersion::of(&sizes, capability), sizes, seed)
+        }
         Kernel::Norm(sizes) if sizes.is_possible() => norm(sizes, seed),
         Kernel::Rope(sizes) if sizes.is_possible() => rope(sizes, seed),
         Kernel::Gate(sizes) if sizes.is_possible() => gate(sizes, seed),
@@ -29,10 +36,18 @@ pub(crate) fn problem(kernel: Kernel, seed: u64, sets: u64) -> Result<Problem, F
     }
 }
 
-fn attention(sizes: AttentionSizes, seed: u64) -> Result<Problem, Fault> {
-    let call = call::attention(AttentionVersion::Group, sizes)?;
-    let nearest = |value| sizes.cache.nearest(value);
-    let heads = Heads::new(&sizes, seed, &nearest).ok_or(Fault::Unsupported)?;
+fn attention(
+    version: AttentionVersion,
+    sizes: AttentionSizes,
+    seed: u64,
+) -> Result<Problem, Fault> {
+    let call = call::attention(version, sizes)?;
+    let numbers = Numbers {
+        nearest: &|value| sizes.cache.nearest(value),
+        query: &|value| version.query(sizes.cache, value),
+        weights: version.rounding(sizes.cache),
+    };
+    let heads = Heads::new(&sizes, seed, &numbers).ok_or(Fault::Unsupported)?;
     let head = size(sizes.context * sizes.head_dim * sizes.cache.bytes())?;
     let first = |set| start(set, DISTINCT_HEADS);
     let cache = |of: fn(&crate::distinct::Head) -> &[f32]| {
