@@ -59,6 +59,7 @@ fn attention(sizes: AttentionSizes, seed: u64) -> Result<Problem, Fault> {
         cost: sizes.cost().into(),
         tolerance: 1.0,
         error: Box::new(error),
+        outputs: None,
     })
 }
 
@@ -144,7 +145,14 @@ fn norm(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         of(0).max(of(1))
     };
     let cost = sizes.norm_cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
@@ -164,7 +172,14 @@ fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         worst(&written[0], carrier, width, right)
     };
     let cost = sizes.gate_cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "between −1 and 1")]
@@ -198,7 +213,14 @@ fn rope(sizes: RopeSizes, seed: u64) -> Result<Problem, Fault> {
         })
     };
     let cost = sizes.cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 /// One table; each set looks up other rows of it.
@@ -234,5 +256,12 @@ fn embedding(sizes: EmbeddingSizes, seed: u64, sets: u64) -> Result<Problem, Fau
         if is_right { 0.0 } else { f64::INFINITY }
     };
     let cost = sizes.cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
