@@ -19,6 +19,7 @@ pub use support::{FormatSupport, KernelSupport, Support};
 
 use std::ops::ControlFlow;
 
+use crate::compare::SampledOutput;
 use crate::measure::{Clock, DeviceSpan, Stopped};
 
 /// Where the data of a call is when the call begins.
@@ -255,6 +256,15 @@ pub trait Task {
     /// # Errors
     /// When the device fails.
     fn check(&mut self) -> Result<Check, Fault>;
+
+    /// Runs once on the first set of buffers and returns outputs from all over the result; none for kernels that show none, which are all
+    /// but products with packed weights.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn outputs(&mut self) -> Result<Vec<SampledOutput>, Fault> {
+        Ok(Vec::new())
+    }
 
     /// Cost of one call.
     fn cost(&self) -> Cost;

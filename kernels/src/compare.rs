@@ -19,6 +19,8 @@ use crate::reference::{ReferenceResult, UNIT_ROUNDOFF};
 const ACCUMULATORS: usize = 16;
 /// Roundings of a term outside the sum.
 const OTHER_ROUNDINGS: f64 = 48.0;
+/// Most outputs of a sample.
+const SAMPLED: usize = 64;
 
 /// The element with the largest error relative to its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,6 +103,40 @@ pub fn compare_rounded(
     }
 }
 
+/// An output beside its reference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampledOutput {
+    /// Its place among all outputs.
+    pub at: usize,
+    /// The kernel's value.
+    pub got: f64,
+    /// The reference of the operands as this kernel reads them.
+    pub expected: f64,
+    /// Σ|w|·|x|, the sum of magnitudes that rounding is relative to.
+    pub magnitude: f64,
+    /// Largest difference from the reference that passes.
+    pub tolerance: f64,
+}
+
+/// Outputs from all over a result; `rounding` as in [`compare_rounded`]. None of a result of the wrong length.
+pub fn sampled(
+    got: &[f32],
+    reference: &ReferenceResult,
+    rounding: &dyn Fn(usize) -> f64,
+) -> Vec<SampledOutput> {
+    if got.len() != reference.values.len() {
+        return Vec::new();
+    }
+    let step = got.len().div_ceil(SAMPLED).max(1);
+    let sample = |at: usize| {
+        let magnitude = reference.magnitudes[at];
+        let tolerance = tolerance(reference.terms, magnitude) + rounding(at);
+        let (got, expected) = (f64::from(got[at]), reference.values[at]);
+        SampledOutput { at, got, expected, magnitude, tolerance }
+    };
+    (0..got.len()).step_by(step).map(sample).collect()
+}
+
 /// Tolerance by the equation of this module; at least the smallest normal FP32.
 fn tolerance(terms: usize, magnitude: f64) -> f64 {
     let roundings = sqrt(terms.div_ceil(ACCUMULATORS) as f64) + OTHER_ROUNDINGS;
@@ -150,6 +186,20 @@ mod tests {
         assert!(compare(&[0.0], &broken).is_err());
         let broken = ReferenceResult { values: vec![0.0], magnitudes: vec![f64::NAN], terms: 1 };
         assert!(compare(&[0.0], &broken).is_err());
+    }
+
+    #[test]
+    fn a_sample_is_from_all_over_a_result_with_its_tolerance() {
+        let values: Vec<f64> = (0..1000).map(f64::from).collect();
+        let reference = ReferenceResult { magnitudes: vec![10.0; 1000], values, terms: 100 };
+        let got: Vec<f32> = (0..1000_u16).map(f32::from).collect();
+        let samples = sampled(&got, &reference, &|at| at as f64);
+        let places: Vec<usize> = samples.iter().map(|sample| sample.at).collect();
+        assert_eq!((places.len(), &places[..2], places[62]), (63, &[0, 16][..], 992));
+        let last = samples[62];
+        assert_eq!((last.got, last.expected, last.magnitude), (992.0, 992.0, 10.0));
+        assert!((last.tolerance - 992.0 - tolerance(100, 10.0)).abs() < 1e-9);
+        assert_eq!(sampled(&got[1..], &reference, &|_| 0.0), []);
     }
 
     #[test]

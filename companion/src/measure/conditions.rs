@@ -26,7 +26,7 @@ pub(super) const SENSOR_WAIT: Duration = Duration::from_secs(1);
 
 /// The device whose conditions are read, by the place where the system's sensors know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum MeterPlace<'a> {
     Processor,
     /// A card with this address on its bus.
     Bus(&'a str),
@@ -34,7 +34,7 @@ pub(crate) enum Place<'a> {
     Board,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MeterPlace<'a> {
     /// The place of an opened device.
     pub(crate) fn of(description: &'a Description) -> Self {
         match (&description.address, description.id.backend) {
@@ -90,7 +90,7 @@ pub(crate) struct Others {
 
 impl Watch {
     /// Reads the sensors that must be read before the work begins.
-    pub(crate) fn new(sensors: PatientSensors, place: Place<'_>) -> Self {
+    pub(crate) fn new(sensors: PatientSensors, place: MeterPlace<'_>) -> Self {
         let card = WatchedCard::at(&sensors, place);
         let load = sensors.ask("/proc/loadavg", Sensors::load);
         let temperature = sensors.temperature();

@@ -10,7 +10,7 @@ use report::output::json::bench::{
 use report::output::words;
 use std::ops::ControlFlow;
 
-use super::conditions::{Place, SENSOR_WAIT, Watch};
+use super::conditions::{MeterPlace, SENSOR_WAIT, Watch};
 use super::machine;
 use super::sensors::PatientSensors;
 
@@ -42,7 +42,8 @@ pub(crate) fn measure_while(
     plan: &Plan,
     go_on: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<BenchJson, Stopped<Fault>> {
-    let mut watch = Watch::new(PatientSensors::here(SENSOR_WAIT), Place::of(&backend.describe()));
+    let mut watch =
+        Watch::new(PatientSensors::here(SENSOR_WAIT), MeterPlace::of(&backend.describe()));
     let outcome = job::run(clock, backend, work, plan, &mut |stage| {
         watch.note(stage, clock.now_ns() as f64 * 1e-9);
         go_on(stage)

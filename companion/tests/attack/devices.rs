@@ -1,5 +1,7 @@
 //! Several devices in one machine: the daemon's hello lists them, a job runs on the one that it names, and one that is unknown, gone or
 //! vanishes in mid-job ends the job with a sentence. The second device is the scripted one.
+//!
+//! This file is longer than 400 lines because it has every fault of a device, with the two that a daemon lists.
 
 use protocol::ability::{Abilities, DeviceAbility};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Condition, Shape};

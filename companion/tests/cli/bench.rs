@@ -1,4 +1,6 @@
 //! `bench` on the test machine: the content of its output, not the measured speed.
+//!
+//! This file is longer than 400 lines because it has every verb of `bench` but those with files of their own.
 
 use serde_json::Value;
 
@@ -145,6 +147,35 @@ fn the_self_test_does_not_change_the_exit_code() {
     for key in ["false_alarm_share", "detected_share"] {
         assert!((0.0..=1.0).contains(&value[key].as_f64().unwrap()), "{key}");
     }
+}
+
+#[test]
+fn outputs_of_another_device_must_agree() {
+    let folder = Folder::new();
+    let (own, other) = (folder.path("own.jsonl"), folder.path("other.jsonl"));
+    let rows = records(&format!("bench selftest --device cpu --vectors {own} -o json"));
+    assert!(rows.iter().all(|row| row["check"]["passed"] == true && row["against"].is_null()));
+    let text = std::fs::read_to_string(&own).expect("a file");
+    let mut line_of_int8: Value = serde_json::from_str(
+        text.lines().find(|line| line.contains("gemv int8 ")).expect("a product"),
+    )
+    .expect("JSON");
+    let output = &mut line_of_int8["outputs"][1];
+    output[1] = (output[1].as_f64().expect("a number") + 0.1).into();
+    let name = line_of_int8["point"].as_str().expect("a name").to_owned();
+    std::fs::write(&other, format!("{line_of_int8}\n")).expect("ours");
+    let ended = line(&format!("bench selftest --device cpu --against {other} -o json"));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("wrong results: {name}\n")), "{}", ended.stderr);
+    let rows: Vec<Value> = serde_json::from_str(&ended.stdout).expect("rows");
+    let compared: Vec<&Value> = rows.iter().filter(|row| !row["against"].is_null()).collect();
+    assert_eq!((compared.len(), &compared[0]["against"]["passed"]), (1, &Value::from(false)));
+    refused(
+        &format!("bench selftest --device cpu --against {}", folder.path("none")),
+        2,
+        "no such file",
+    );
+    refused(&format!("bench selftest --vectors {other}"), 2, "--device");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::call::{Call, NoCall};
 use crate::backend::{Cost, Fault, GemmShape};
+use crate::compare::SampledOutput;
 
 /// A problem with its data.
 pub(crate) struct Problem {
@@ -24,6 +25,8 @@ pub(crate) struct Problem {
     pub(crate) tolerance: f64,
     /// The error of the results of a set: what is in its written buffers, in order.
     pub(crate) error: Box<ErrorOf>,
+    /// Outputs beside their reference, of a problem that shows them.
+    pub(crate) outputs: Option<Box<OutputsOf>>,
 }
 
 /// A kernel of our own or a library call that computes a problem.
@@ -43,6 +46,9 @@ impl From<Call> for Called {
 
 /// Takes a set and the bytes of its written buffers; the error is in units of the tolerance.
 pub(crate) type ErrorOf = dyn Fn(u64, &[Vec<u8>]) -> f64;
+
+/// Takes the bytes of the written buffers of the first set.
+pub(crate) type OutputsOf = dyn Fn(&[Vec<u8>]) -> Vec<SampledOutput>;
 
 /// The contents of a buffer.
 pub(crate) struct CallBuffer {

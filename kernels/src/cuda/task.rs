@@ -17,6 +17,7 @@ use super::errors::of_this_work;
 use super::gpu::{Gpu, Memory};
 use super::problem::{CallBuffer, Problem};
 use crate::backend::{Check, Cost, Fault, Task};
+use crate::compare::SampledOutput;
 use crate::measure::{DeviceSpan, Stopped};
 
 /// Most calls of a graph; a window of more launches it again.
@@ -256,23 +257,27 @@ impl CudaTask {
     /// Compares the results of a call on each set with those of the reference.
     fn compare(&self) -> Result<Check, Fault> {
         Check::worst_of(self.problem.tolerance, self.sets, |which| {
-            self.fill(which, |buffer| buffer.is_written)?;
-            self.start(which)?;
-            self.gpu.synchronize()?;
-            let written = self.problem.buffers.iter().zip(&self.memory);
-            let written = written.filter(|(buffer, _)| buffer.is_written);
-            let read = written.map(|(buffer, (memory, step))| match &buffer.parts {
-                None => self.gpu.read(memory, which * step, buffer.bytes),
-                Some(parts) => {
-                    let read = parts.iter().map(|part| {
-                        self.gpu.read(memory, which * step + part.start, part.end - part.start)
-                    });
-                    Ok(read.collect::<Result<Vec<Vec<u8>>, Fault>>()?.concat())
-                }
-            });
-            let written: Vec<Vec<u8>> = read.collect::<Result<_, Fault>>()?;
-            Ok((self.problem.error)(which, &written))
+            Ok((self.problem.error)(which, &self.written(which)?))
         })
+    }
+
+    /// Output of a call on a set.
+    fn written(&self, which: u64) -> Result<Vec<Vec<u8>>, Fault> {
+        self.fill(which, |buffer| buffer.is_written)?;
+        self.start(which)?;
+        self.gpu.synchronize()?;
+        let written = self.problem.buffers.iter().zip(&self.memory);
+        let written = written.filter(|(buffer, _)| buffer.is_written);
+        let read = written.map(|(buffer, (memory, step))| match &buffer.parts {
+            None => self.gpu.read(memory, which * step, buffer.bytes),
+            Some(parts) => {
+                let read = parts.iter().map(|part| {
+                    self.gpu.read(memory, which * step + part.start, part.end - part.start)
+                });
+                Ok(read.collect::<Result<Vec<Vec<u8>>, Fault>>()?.concat())
+            }
+        });
+        read.collect()
     }
 
     fn has_graph(&self, calls: u64) -> bool {
@@ -349,6 +354,12 @@ impl Task for CudaTask {
 
     fn check(&mut self) -> Result<Check, Fault> {
         let found = self.compare();
+        self.of_this_work(found)
+    }
+
+    fn outputs(&mut self) -> Result<Vec<SampledOutput>, Fault> {
+        let Some(outputs) = &self.problem.outputs else { return Ok(Vec::new()) };
+        let found = self.written(0).map(|written| outputs(&written));
         self.of_this_work(found)
     }
 

@@ -85,7 +85,8 @@ const LAYERS: &[(&str, &str)] = &[
         "kernels",
         "pack random stats
          activation measure mutants reference
-         backend compare
+         compare
+         backend
          distinct rotation
          cpu cuda devices job",
     ),

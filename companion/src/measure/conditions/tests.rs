@@ -19,7 +19,7 @@ fn moment(joules: Reading<f64>, battery: Reading<f64>, seconds: f64) -> Moment {
 
 fn watched(begin: Moment, end: Moment) -> Watch {
     let mut watch =
-        Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), Place::Processor);
+        Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), MeterPlace::Processor);
     (watch.begin, watch.end) = (Some(begin), Some(end));
     watch
 }
@@ -67,7 +67,7 @@ fn temperatures_before_and_after_are_of_one_sensor() {
         .with_bytes(&zone(0, "temp"), b"50000")
         .with_bytes(&zone(1, "type"), b"cpu1-thermal\n")
         .with_bytes(&zone(1, "temp"), b"49000");
-    let watch = Watch::new(machine.patient(), Place::Processor);
+    let watch = Watch::new(machine.patient(), MeterPlace::Processor);
     let machine =
         machine.with_bytes(&zone(0, "temp"), b"48000").with_bytes(&zone(1, "temp"), b"53000");
     let conditions = watch.conditions(&description(), None);
@@ -95,7 +95,7 @@ pub(super) fn description() -> Description {
 #[test]
 fn every_null_has_a_reason() {
     let watch =
-        Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), Place::Processor);
+        Watch::new(PatientSensors::of(Sensors::at(Path::new("/nowhere"))), MeterPlace::Processor);
     let conditions = watch.conditions(&description(), None);
     for key in [
         "last_level_cache_bytes",

@@ -1,5 +1,7 @@
 //! Graphics processors as Linux shows them without a library of their maker: DRM devices that render, devfreq devices, and what
 //! NVIDIA's driver tells under `/proc`; the values of NVIDIA's cards come from its library.
+//!
+//! This file is longer than 400 lines because it says for every driver which quantities there are.
 
 mod amd;
 mod chip;

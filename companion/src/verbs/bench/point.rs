@@ -77,7 +77,7 @@ pub(in crate::verbs) fn found(id: DeviceId) -> Result<devices::Device, Failure> 
 }
 
 /// Opens the device of these settings.
-fn open(settings: Settings) -> Result<Box<dyn Backend>, Failure> {
+pub(super) fn open(settings: Settings) -> Result<Box<dyn Backend>, Failure> {
     let device = &found(settings.device)?;
     let opened = device.open(&devices::Settings { workers: settings.threads, isa: settings.isa });
     opened.map_err(|fault| Failure::NoDevice(machine::unopened(device, &fault)))
@@ -95,7 +95,7 @@ fn run(
     measurable(device, points)?;
     let _turn = Turn::wait()?;
     let (start, total) = (Instant::now(), points.len() as u64);
-    let (mut refusal, mut is_any) = (None, false);
+    let (mut left_out, mut is_any) = (LeftOut::default(), false);
     for (done, (kernel, cache)) in (0..).zip(points) {
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
         let begun = begun(done, total, start.elapsed().as_secs_f64());
@@ -112,15 +112,15 @@ fn run(
         line.end();
         let records = match measured {
             Ok(records) => records,
-            // The kernels of other formats may take these sizes.
-            Err(Stopped::Failed(Fault::Refused(why))) => {
-                if points.len() > 1 {
-                    say(&format!("left out: {}: {why}", machine::point(*kernel)));
-                }
-                refusal = refusal.or(Some(why));
+            // Other points may have room, and kernels of other formats may take these sizes.
+            Err(Stopped::Failed(fault)) if is_of_the_point(&fault) => {
+                left_out.0.push((*kernel, failure(&*device, Stopped::Failed(fault))));
                 continue;
             }
-            Err(stopped) => return Err(failure(&*device, stopped)),
+            Err(stopped) => {
+                left_out.tell();
+                return Err(failure(&*device, stopped));
+            }
         };
         is_any = true;
         for mut record in records {
@@ -131,10 +131,40 @@ fn run(
             take(record)?;
         }
     }
-    match refusal {
-        Some(why) if !is_any => Err(Failure::bad(why)),
-        _ => Ok(()),
+    if is_any {
+        left_out.tell();
+        return Ok(());
     }
+    left_out.0.into_iter().next().map_or(Ok(()), |(_, why)| Err(why))
+}
+
+/// Points without a record, with the reason.
+#[derive(Default)]
+struct LeftOut(Vec<(Kernel, Failure)>);
+
+impl LeftOut {
+    fn tell(&self) {
+        for (kernel, why) in &self.0 {
+            let format = match kernel {
+                Kernel::Gemm(_) => None,
+                other => other.stored_format(),
+            };
+            let format = format.map_or_else(String::new, |format| format!(" in {format}"));
+            say(&format!("left out: {}{format}: {why}", machine::point(*kernel)));
+        }
+    }
+}
+
+/// Whether a device that answers so may well run other points.
+pub(super) const fn is_of_the_point(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::Refused(_)
+            | Fault::NoMemory { .. }
+            | Fault::NoCache { .. }
+            | Fault::TooSmall { .. }
+            | Fault::Unsupported
+    )
 }
 
 /// Prints a note on stderr, which may be closed.
@@ -175,7 +205,7 @@ pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
 }
 
 /// The message for a point without a record.
-fn failure(device: &dyn Backend, stopped: Stopped<Fault>) -> Failure {
+pub(super) fn failure(device: &dyn Backend, stopped: Stopped<Fault>) -> Failure {
     match stopped {
         Stopped::Failed(fault @ Fault::NoDevice) => {
             let Description { id, device, .. } = device.describe();

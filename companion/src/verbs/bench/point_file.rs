@@ -190,7 +190,8 @@ fn in_words(device: &str, threads: u64, samples: Option<u64>) -> String {
     }
 }
 
-fn name(kernel: Kernel, cache: Cache) -> String {
+/// The name of a point: kernel, format, sizes, cache.
+pub(super) fn name(kernel: Kernel, cache: Cache) -> String {
     let (m, n, k, weights) = match kernel {
         Kernel::Gemv(GemvShape { layout, m, n, k }) => (m, n, k, layout.key()),
         Kernel::Gemm(GemmShape { element, m, n, k }) => (m, n, k, element.key()),

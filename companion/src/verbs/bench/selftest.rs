@@ -1,10 +1,14 @@
 //! `bench selftest`: the method's error rates on this machine now: how often equal work is reported as different, and how often 2 %
-//! more work is detected.
+//! more work is detected. With a device instead: its kernels against their references.
+
+mod checks;
+mod vectors;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, ValueHint, value_parser};
 use kernels::cpu::clock::SystemClock;
 use kernels::cpu::isa::Isa;
 use kernels::cpu::peak;
@@ -33,17 +37,33 @@ pub(super) fn command() -> Command {
         .value_name("N")
         .allow_negative_numbers(true)
         .help("Number of comparisons of each kind; default 40");
+    let file = |name: &'static str, help: &'static str| {
+        let file = clap::Arg::new(name).long(name).value_name("FILE").requires("device");
+        file.value_hint(ValueHint::FilePath).value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let device = flags::device().conflicts_with("trials").help(
+        "Check every kernel of this device against the f64 reference instead, at small sizes: cpu, cuda:0",
+    );
     Command::new("selftest")
-        .about("Error rates of the method here: how often equal work seems different, and how often 2 % more work is found")
+        .about("Error rates of the method here: how often equal work seems different, and how often 2 % more work is found; or the kernels of a device against their references")
         .arg(trials)
+        .arg(device)
+        .arg(file("vectors", "With --device: write outputs of its products with packed weights to this file, as numbers"))
+        .arg(file("against", "With --device: compare its outputs with those of another device in this file"))
         .arg(output::argument())
         .after_help(
             "On a quiet machine at most 5 % of the equal pairs seem different and at least 95 % of the slower ones are found. \
-             The result does not change the exit code, because a busy machine finds less.\n\nExample:\n  ridgepoint bench selftest --trials 100",
+             The result does not change the exit code, because a busy machine finds less. \
+             With --device wrong results end with exit code 1.\n\nExamples:\n  ridgepoint bench selftest --trials 100\n  \
+             ridgepoint bench selftest --device cpu --vectors cpu.jsonl\n  \
+             ridgepoint bench selftest --device cuda:0 --against cpu.jsonl",
         )
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    if matches.contains_id("device") {
+        return checks::run(matches);
+    }
     let trials = flags::whole(matches, "trials", 1, 10_000)?.unwrap_or(TRIALS);
     let mut test =
         SelfTest { clock: SystemClock::new(), pool: Pool::new(Some(1)), isa: Isa::best() };

@@ -8,7 +8,7 @@ use calc_core::units::Bytes;
 
 use crate::activation::effective_input;
 use crate::backend::{Check, Cost, Fault, GemvShape, Task, Work};
-use crate::compare::{Mismatch, compare};
+use crate::compare::{Mismatch, SampledOutput, compare, sampled};
 use crate::cpu::gemv::{Input, MAX_TOKENS, Matrix, Output, input_format};
 use crate::cpu::isa::Isa;
 use crate::cpu::launch::{Launch, PackedBuffers};
@@ -117,6 +117,12 @@ impl Task for GemvTask {
                 Err(Mismatch::Length { .. }) => f64::INFINITY,
             })
         })
+    }
+
+    fn outputs(&mut self) -> Result<Vec<SampledOutput>, Fault> {
+        self.output.clear();
+        self.run(0)?;
+        Ok(sampled(&self.output.to_vec(), &self.expected(0), &|_| 0.0))
     }
 
     fn cost(&self) -> Cost {

@@ -74,6 +74,7 @@ fn attention(
         cost: sizes.cost().into(),
         tolerance: 1.0,
         error: Box::new(error),
+        outputs: None,
     })
 }
 
@@ -159,7 +160,14 @@ fn norm(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         of(0).max(of(1))
     };
     let cost = sizes.norm_cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
@@ -179,7 +187,14 @@ fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         worst(&written[0], carrier, width, right)
     };
     let cost = sizes.gate_cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "between −1 and 1")]
@@ -213,7 +228,14 @@ fn rope(sizes: RopeSizes, seed: u64) -> Result<Problem, Fault> {
         })
     };
     let cost = sizes.cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }
 
 /// One table; each set looks up other rows of it.
@@ -249,5 +271,12 @@ fn embedding(sizes: EmbeddingSizes, seed: u64, sets: u64) -> Result<Problem, Fau
         if is_right { 0.0 } else { f64::INFINITY }
     };
     let cost = sizes.cost().into();
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: None,
+    })
 }

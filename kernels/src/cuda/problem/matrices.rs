@@ -57,6 +57,7 @@ pub(crate) fn problem(product: GemmShape, seed: u64, workspace: u64) -> Result<P
         cost: product.cost(),
         tolerance: 1.0,
         error: Box::new(error),
+        outputs: None,
     })
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn problem(which: Peak, facts: &Facts) -> Problem {
         cost: Cost { bytes: Bytes::ZERO, flops: Flops::new(flops) },
         tolerance: 1.0,
         error: Box::new(error),
+        outputs: None,
         call: call.into(),
     }
 }

@@ -1,11 +1,13 @@
 //! Products with packed weights: rows repeat few distinct ones.
 
+use std::rc::Rc;
+
 use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm};
 use calc_core::units::Bytes;
 
 use super::{CallBuffer, Problem, bytes_of, floats};
 use crate::backend::{Cost, Fault, GemvShape, StoredFloat};
-use crate::compare::{Mismatch, compare_rounded};
+use crate::compare::{Mismatch, compare_rounded, sampled};
 use crate::cuda::call::products::{GemvVersion, carrier, gemv, largest_scale, rounding};
 use crate::distinct::{DISTINCT, normal, repeated, start};
 use crate::pack::{NF4, Packed};
@@ -53,13 +55,16 @@ pub(crate) fn problem(
         CallBuffer::shared(stored),
         CallBuffer::output(m.saturating_mul(n).saturating_mul(4)),
     ];
-    let rounding = rounding(version, layout, scale, &x, cols);
+    let few = Rc::new(few);
+    let judged = Rc::clone(&few);
+    let rounding = Rc::new(rounding(version, layout, scale, &x, cols));
+    let rounds = Rc::clone(&rounding);
     let error = move |set: u64, written: &[Vec<u8>]| {
         let first = start(set, distinct);
         let tokens = floats(&written[0]);
-        let errors = tokens.chunks(rows).zip(&few).enumerate().map(|(token, (got, few))| {
+        let errors = tokens.chunks(rows).zip(&*judged).enumerate().map(|(token, (got, few))| {
             let right = repeated(few, first, rows);
-            let rounding = |at: usize| rounding(token, right.magnitudes[at]);
+            let rounding = |at: usize| rounds(token, right.magnitudes[at]);
             match compare_rounded(got, &right, &rounding) {
                 Ok(None) => 0.0,
                 Ok(Some(worst)) | Err(Mismatch::Element(worst)) => worst.error / worst.tolerance,
@@ -68,8 +73,25 @@ pub(crate) fn problem(
         });
         errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst })
     };
+    let outputs = move |written: &[Vec<u8>]| {
+        let tokens = few.iter().map(|few| repeated(few, start(0, distinct), rows));
+        let right = ReferenceResult {
+            values: tokens.clone().flat_map(|token| token.values).collect(),
+            magnitudes: tokens.flat_map(|token| token.magnitudes).collect(),
+            terms: cols,
+        };
+        let rounding = |at: usize| rounding(at / rows, right.magnitudes[at]);
+        sampled(&floats(&written[0]), &right, &rounding)
+    };
     let cost = cost(product, carrier);
-    Ok(Problem { call: call.into(), buffers, cost, tolerance: 1.0, error: Box::new(error) })
+    Ok(Problem {
+        call: call.into(),
+        buffers,
+        cost,
+        tolerance: 1.0,
+        error: Box::new(error),
+        outputs: Some(Box::new(outputs)),
+    })
 }
 
 /// Cost by the core's formula, with the bytes of the layout, which may differ from the catalog's.
