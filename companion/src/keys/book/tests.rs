@@ -85,8 +85,11 @@ fn unused_paired_keys_are_dropped_after_a_week_and_tokens_never() {
 fn a_code_lives_five_minutes() {
     for (later, works) in [(299_999, true), (300_000, false)] {
         let mut book = Book::new();
+        assert!(!book.has_code(0), "nobody asked for one");
         let code = book.add_code(vec![], 0);
+        assert_eq!(book.has_code(later), works, "{later}");
         assert_eq!(book.pair(&proof_of(&code), &HANDSHAKE, later).is_ok(), works, "{later}");
+        assert!(!book.has_code(0), "it was used, or is too old");
     }
     let mut book = Book::new();
     book.add_code(vec![], 0);
