@@ -63,9 +63,9 @@ mkdir -p "$out" || exit 1
 
 # Sizes: of a product its outputs and inputs, and more flags of every measurement.
 if [ -n "$quick" ]; then
-    large=1024 side=512 tokens=64 context=256 load=1 arrays=(2000000) flags=(--iterations 3 --warm-up 0.1)
+    large=1024 side=512 compared=512 tokens=64 context=256 load=1 arrays=(2000000) flags=(--iterations 3 --warm-up 0.1)
 else
-    large=16384 side=8192 tokens=512,8192 context=4096 load=10
+    large=16384 side=8192 compared=16384 tokens=512,8192 context=4096 load=10
     arrays=(32000000 64000000 128000000 512000000) flags=(--time-limit 0.8 --warm-up 0.4)
 fi
 formats=fp16,bf16,fp8_e4m3,int8,int4_g32,int4_g128,nf4,mxfp4,nvfp4,gguf_q8_0,gguf_q6_k,gguf_q4_k,gguf_q4_0
@@ -135,11 +135,11 @@ products() {
     also sweep products-16 16 $side $formats
 }
 ratios() {
-    also of_the_library measure ratios-before gemm -m 1,8,16 -n $large -k $large --weights bf16
-    also sweep ratios-1 1 $large int8,fp8_e4m3,int4_g128,mxfp4,nf4,nvfp4
-    also sweep ratios-few 8,16 $large int4_g128
+    also of_the_library measure ratios-before gemm -m 1,8,16 -n $compared -k $compared --weights bf16
+    also sweep ratios-1 1 $compared int8,fp8_e4m3,int4_g128,mxfp4,nf4,nvfp4
+    also sweep ratios-few 8,16 $compared int4_g128
     also sweep ratios-side 1 $side int4_g128
-    also of_the_library measure ratios-after gemm -m 1,8,16 -n $large -k $large --weights bf16
+    also of_the_library measure ratios-after gemm -m 1,8,16 -n $compared -k $compared --weights bf16
 }
 matrices() {
     local begun=$SECONDS
@@ -283,7 +283,7 @@ rows_over_read() {
 time_of_bf16() {
     local name least=
     for name in ratios-before ratios-after; do
-        pick $name gemm_bf16 bf16 "$1" $large || continue
+        pick $name gemm_bf16 bf16 "$1" $compared || continue
         number median && fixed "$found" 13
         [ -n "$least" ] && [ "$least" -le "$found" ] || least=$found
     done
@@ -299,7 +299,7 @@ rows_over_bf16() {
         [ "$m" = 1 ] || name=ratios-few kernel=gemm_packed
         time_of_bf16 "$m" || { unmeasured "$what" ">= $least" "$why" && continue; }
         bf16=$found
-        pick $name $kernel "$format" "$m" $large || { unmeasured "$what" ">= $least" "$why" && continue; }
+        pick $name $kernel "$format" "$m" $compared || { unmeasured "$what" ">= $least" "$why" && continue; }
         number median && fixed "$found" 13 && ratio "$bf16" "$found"
         judge "$what" at_least "$least" '' "$found"
     done

@@ -251,7 +251,7 @@ fn products_of_matrices_are_measured_where_the_library_is_found() {
         let mut command = Command::new(script);
         command.env(TURN, "").env("RIDGEPOINT_CUDA_LIBS", &libraries);
         command.args(["--program", env!("CARGO_BIN_EXE_ridgepoint"), "--quick", "--out", out]);
-        let parts = ["vectors", "ratios", "matrices", "table"];
+        let parts = ["matrices", "table"];
         Ended::from(command.args(parts).output().expect("bash"))
     };
     let out = folder.path("results");
@@ -263,13 +263,6 @@ fn products_of_matrices_are_measured_where_the_library_is_found() {
     let expected = ["gemm", "gemm_tf32", "gemm_fp16", "gemm_bf16", "gemm_fp8_e4m3", "gemm_int8"];
     assert_eq!(kernels, expected);
     assert!(table.lines().skip(1).all(|row| row.contains("\"cuBLASLt 12.9.1, algorithm 6")));
-    let table = std::fs::read_to_string(format!("{out}/table.csv")).expect("a file");
-    let row = table.lines().find(|row| row.starts_with("int4_g128 over cuBLASLt BF16 at M = 16"));
-    let row: Vec<&str> = row.expect("a row").split(',').collect();
-    // Measured, but not judged: the sizes are small.
-    assert!(row[2].parse::<f64>().expect("a ratio") > 0.0, "{row:?}");
-    let vectors = std::fs::read_to_string(format!("{out}/vectors.jsonl")).expect("a file");
-    assert_eq!(vectors.matches("\"worst_share\"").count(), 3 * 16, "{vectors}");
     std::fs::remove_file(format!("{libraries}/libcublasLt.so.12")).expect("ours");
     let without = run(&folder.path("without"));
     assert_eq!(without.code, Some(0), "{}", without.stderr);
