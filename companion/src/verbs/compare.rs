@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
     let backend = Arg::new("backend")
         .long("backend")
         .value_name("NAME")
-        .help("Measure here instead: auto, cpu or cuda:0, in the formats of --weights; with -m above 1 fp32, fp16, int8");
+        .help("Measure here instead: auto, cpu or cuda:0, in the formats of --weights; more tokens than weights are packed for: the element types of `bench gemm`");
     let kernel = Arg::new("kernel")
         .long("kernel")
         .value_name("TEXT")
