@@ -233,6 +233,7 @@ fn record() -> BenchRecord {
         .into(),
         calls_per_window: 8,
         samples_s: vec![0.000_9, 0.001, 0.001_2],
+        device_windows: None,
     }
 }
 
