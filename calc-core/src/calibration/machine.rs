@@ -71,6 +71,8 @@ pub struct Machine<'a> {
     is_covered: bool,
     /// Multiprocessors that are on.
     pub(super) sm: f64,
+    /// Their number is a fact of the device, not a usual one.
+    pub(super) knows_sm: bool,
     l2: f64,
     /// Factor on fixed times, relative to the clock at which they are stated.
     clock: f64,
@@ -103,10 +105,9 @@ impl<'a> Machine<'a> {
             narrow(known.eight, c.peak_8bit),
             narrow(known.four, c.peak_4bit),
         ];
-        let sm = mode
-            .and_then(|mode| mode.active_sm)
-            .or(device.sm_count.map(|fact| fact.value))
-            .map_or(100.0, f64::from);
+        let counted =
+            mode.and_then(|mode| mode.active_sm).or(device.sm_count.map(|fact| fact.value));
+        let sm = counted.map_or(100.0, f64::from);
         let clock = mode
             .and_then(|mode| mode.gpu_clock)
             .or(device.tensor_clock.map(|fact| fact.value))
@@ -129,6 +130,7 @@ impl<'a> Machine<'a> {
             has_tiles: device.class != DeviceClass::Cpu,
             is_covered: is_covered(device),
             sm,
+            knows_sm: counted.is_some(),
             l2: device.l2.map_or(sm * 0.5e6, |fact| fact.value.get()),
             clock: FLOOR_CLOCK / clock,
             host: scale.host,

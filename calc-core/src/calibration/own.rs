@@ -116,7 +116,7 @@ impl FactorRow {
                 self.tokens.map(|tokens| rows.is_some_and(|rows| tokens.holds(rows))),
             ),
             (2, self.is_about(kernel.setting).then_some(true)),
-            (1, self.tile.map(|_| rows.is_some())),
+            (1, self.tile.map(|_| rows.is_some() && tuned.machine.knows_sm)),
         ];
         let mut score = 0;
         for (weight, matches) in asked {

@@ -298,3 +298,22 @@ fn waves_take_no_longer_than_one_token_after_the_other() {
     let one_by_one = time.memory / 0.8 * 2.0;
     assert!((time.compute / factors.eta_compute / one_by_one - 1.0).abs() < 1e-9, "{factors:?}");
 }
+
+#[test]
+fn waves_say_nothing_of_a_device_whose_multiprocessors_nobody_counted() {
+    let row = FactorRow {
+        op: Some(OpKind::Gemm),
+        tokens: Some(Tokens::Several),
+        eta_compute: Some(0.9),
+        tile: Some(WaveTile { rows: 128, columns: 128 }),
+        ..FactorRow::OPEN
+    };
+    let own = Calibration { rows: List::Owned(vec![row]), ..Calibration::FITTED };
+    for (device, has_waves) in [("t4", true), ("gaudi2", false)] {
+        let of = |calibration: &Calibration| {
+            factors_of(calibration, device, OpKind::Gemm, Setting::Alone, 512).eta_compute
+        };
+        let is_model = (of(&own) - of(&Calibration::FITTED)).abs() < 1e-12;
+        assert_eq!(!is_model, has_waves, "{device}");
+    }
+}

@@ -84,9 +84,12 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
         eta_compute: number(compute, 1e-4, 10.0)?,
         extra_tokens: number(extra, 0.0, MOST_EXTRA)?,
         tile: match (tile_rows?, tile_columns?) {
-            (Some(rows), Some(columns)) => Some(WaveTile { rows, columns }),
+            // As in the file: a tile has its share and no extra tokens.
+            (Some(rows), Some(columns)) if !compute.is_empty() && extra.is_empty() => {
+                Some(WaveTile { rows, columns })
+            }
             (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => return None,
+            _ => return None,
         },
         floor: number(floor, 0.0, 1.0)?.map(Seconds::new),
         interval: low.zip(high).map(|(low, high)| Interval { low, high }),
