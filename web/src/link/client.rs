@@ -33,6 +33,8 @@ struct Start {
     order: StartJob,
     /// Number of the batch that it was ordered in.
     batch: u32,
+    /// The batch was canceled before the daemon confirmed this one.
+    is_canceled: bool,
     /// The ended job that it continues.
     continues: Option<JobId>,
 }
@@ -327,13 +329,18 @@ impl Client {
         let Some(place) = self.starts.iter().position(|it| it.id == id && id.is_some()) else {
             return Vec::new();
         };
-        let Start { order: StartJob { request, job: spec }, batch, .. } = self.starts.remove(place);
+        let Start { order: StartJob { request, job: spec }, batch, is_canceled, .. } =
+            self.starts.remove(place);
         let state = JobState::Queued;
         let spec = spec.into();
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
         self.jobs.accepted(summary, batch);
         self.show_next(job);
-        self.follow()
+        let mut actions = self.follow();
+        if is_canceled {
+            actions.push(Action::Send(ClientMessage::CancelJob { job }));
+        }
+        actions
     }
 
     /// Shows a job of this page, unless the one that is shown still runs: its points come before those of a job that waits.
@@ -379,7 +386,8 @@ impl Client {
         self.last_batch += 1;
         let mut messages = Vec::new();
         for (order, continues) in orders {
-            let start = Start { id: None, order, batch: self.last_batch, continues };
+            let start =
+                Start { id: None, order, batch: self.last_batch, is_canceled: false, continues };
             messages.push(Action::Send(start.message()));
             self.starts.push(start);
         }
@@ -396,6 +404,10 @@ impl Client {
         self.refusal.clear();
         if !self.is_connected() {
             return Vec::new();
+        }
+        let batch = self.jobs.job(job).map_or(0, |job| job.batch);
+        for start in self.starts.iter_mut().filter(|start| start.batch == batch) {
+            start.is_canceled = true;
         }
         let open = self.jobs.ordered_with(job).filter(|job| job.is_open());
         // Those that wait are canceled first, so that none of them begins.

@@ -75,7 +75,7 @@ pub fn disturbed_roofs(device: &Device) -> String {
 /// Sentence about expected times on measured roofs that rest on factors of other machines; empty for all others.
 pub fn factors_of_others(place: Place<'_>) -> &'static str {
     if place.is_measured() && place.own.is_none() {
-        "The roofs are those of the machine. Expected times still rest on factors of other machines, so measured times may lie outside their intervals; a calibration in Device, four minutes, measures these factors, too."
+        "The roofs are those of the machine. Expected times still rest on factors of other machines, so measured times may lie outside their intervals; a calibration in Device, some minutes, measures these factors, too."
     } else {
         ""
     }

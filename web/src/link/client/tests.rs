@@ -185,6 +185,13 @@ fn the_jobs_of_an_order_are_canceled_and_continued_together() {
     client.receive(None, end(6, JobState::Done));
     client.receive(None, end(7, JobState::Interrupted));
     assert_eq!((client.cut_with(JobId(6)), client.cut_with(JobId(7))), (vec![], vec![JobId(7)]));
+    // One that the daemon has not confirmed yet is canceled as soon as it is.
+    let asked = client.start([8_u8, 9].map(|job| (Hex([job; 16]), sweep.clone())).to_vec());
+    let ids: Vec<u32> = said(&mut client, asked).into_iter().map(|(id, _)| id).collect();
+    let accepted = |job| ServerMessage::Accepted(Accepted { job: JobId(job), fresh: true });
+    client.receive(Some(ids[0]), accepted(18));
+    assert_eq!(client.cancel(JobId(18)), cancel(&[18]));
+    assert!(client.receive(Some(ids[1]), accepted(19)).contains(&cancel(&[19])[0]));
     // Jobs of others, and of the page before it was loaded again, are no batch.
     client.receive(None, list([8, 9].map(|job| ended_job(job, JobState::Canceled, 0)).to_vec()));
     assert_eq!(client.cut_with(JobId(9)), [], "a calibration");

@@ -96,7 +96,7 @@ pub fn outside_sentence(outside: usize, of: usize) -> String {
     }
     let are = if outside == 1 { "time is" } else { "times are" };
     format!(
-        " {outside} of {of} measured {are} outside the expected interval: a calibration, four minutes, measures the factors of this machine."
+        " {outside} of {of} measured {are} outside the expected interval: a calibration, some minutes, measures the factors of this machine."
     )
 }
 

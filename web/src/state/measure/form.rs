@@ -133,10 +133,16 @@ impl MeasuredDevice {
 
     /// The formats of a sweep in words.
     pub fn swept_words(&self, choice: &str) -> String {
-        if choice.is_empty() && !self.has_cuda() {
-            return "all precisions".to_owned();
+        let formats = self.swept(choice);
+        let all = choice.is_empty() && !self.has_cuda();
+        let words = if all { "all precisions".to_owned() } else { listed(&formats) };
+        let matrices = self.keys(BenchKind::Gemm);
+        let multiplied: Vec<String> =
+            formats.iter().filter(|key| matrices.contains(key)).cloned().collect();
+        if multiplied.len() == formats.len() {
+            return words;
         }
-        listed(&self.swept(choice))
+        format!("{words}; more than {} in {}", tokens(self.most_tokens()), listed(&multiplied))
     }
 
     /// Keys of the chosen formats of a kernel; an empty choice means all.
@@ -247,11 +253,12 @@ pub fn jobs(
     let (jobs, left_out): (Vec<BenchSpec>, Vec<BenchSpec>) =
         jobs.partition(|job| !job.formats.is_empty());
     let Some(left_out) = left_out.first() else { return Ok((jobs, String::new())) };
-    let why = format!(
-        "A product of more than {} is measured in {} only",
-        tokens(device.most_tokens()),
-        device.matrix_formats()
-    );
+    let most = tokens(device.most_tokens());
+    if device.keys(BenchKind::Gemm).is_empty() && jobs.is_empty() {
+        return Err(format!("This device has no products of more than {most}."));
+    }
+    let why =
+        format!("A product of more than {most} is measured in {} only", device.matrix_formats());
     if jobs.is_empty() {
         return Err(format!("{why}; choose one of these, all precisions, or fewer tokens."));
     }

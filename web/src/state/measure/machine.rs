@@ -335,7 +335,7 @@ pub fn about(inputs: &Inputs) -> String {
         let disturbed = if disturbed.is_empty() { disturbed } else { format!(" {disturbed}") };
         return format!("{}{disturbed}", factors_of_others(inputs.place()));
     }
-    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, four minutes, also its factors.".to_owned()
+    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, some minutes, also its factors.".to_owned()
 }
 
 #[cfg(test)]

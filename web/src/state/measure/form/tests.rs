@@ -62,18 +62,25 @@ fn a_gpu_sweeps_tokens_sides_and_formats_of_its_own() {
     let mut gpu = told(&[("gemv", &all), ("gemm", &["fp16", "int8"])]);
     let lines = |device: &MeasuredDevice| shapes(&device.sweep(), &LIMITS).expect("shapes");
     assert_eq!((lines(&gpu).len(), caution(Some(&gpu)), caution(None)), (5, "", ""));
-    assert_eq!(gpu.swept_words(""), "all precisions");
+    assert_eq!(gpu.swept_words(""), "all precisions; more than 16 tokens in FP16 and INT8");
+    assert_eq!(gpu.swept_words("int8"), "INT8");
     gpu.can.backend = "cuda".to_owned();
     let found = lines(&gpu);
     assert_eq!(found.len(), 12);
     assert_eq!(found[4], Shape { m: 16, n: 4096, k: 4096 });
-    assert_eq!(gpu.swept_words(""), "FP16, FP8 E4M3, INT8, INT4 g128 and NVFP4");
+    let words = "FP16, FP8 E4M3, INT8, INT4 g128 and NVFP4; more than 16 tokens in FP16 and INT8";
+    assert_eq!(gpu.swept_words(""), words);
     assert_eq!(gpu.swept("nf4"), ["nf4"], "another one that is chosen");
     let (orders, left_out) = jobs(&found, "", &gpu).expect("two jobs");
     let sizes: Vec<(usize, usize)> =
         orders.iter().map(|job| (job.shapes.len(), job.formats.len())).collect();
     assert_eq!((sizes, &*left_out), (vec![(6, 5), (6, 2)], ""));
     assert!(caution(Some(&gpu)).contains("untested on hardware"));
+    gpu.can.kernels.retain(|kernel| kernel.kernel == "gemv");
+    let many = [Shape { m: 17, n: 8, k: 8 }];
+    let refused = jobs(&many, "", &gpu).expect_err("no library");
+    assert_eq!(refused, "This device has no products of more than 16 tokens.");
+    assert!(gpu.swept_words("int8").ends_with("more than 16 tokens in no precision"));
 }
 
 #[test]
