@@ -29,8 +29,9 @@ use crate::hooks::Hooks;
 use crate::reason::Reason;
 use crate::telemetry::SharedSensors;
 
-/// Longest wait for a worker that was killed to end.
-const END: Duration = Duration::from_secs(1);
+/// Longest wait for a worker that was killed to end. A driver may need seconds to free the memory of its GPU; one that takes longer does
+/// not return.
+pub(super) const END: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 20 });
 
 #[cfg(all(test, debug_assertions))]
 pub(crate) use played::{Cast, Played};

@@ -28,7 +28,7 @@ use crate::reason::Reason;
 use crate::sandbox::Locks;
 use crate::telemetry::SharedSensors;
 
-/// Grace time of a canceled worker; together with the wait for its end this is below 2 s.
+/// Grace time of a canceled worker; together with its kill this is below 2 s where a process can be killed.
 const GRACE: Duration = Duration::from_secs(1);
 /// Grace time of a worker after its last message.
 const EXIT_GRACE: Duration = Duration::from_millis(500);

@@ -180,6 +180,18 @@ fn in_format(kernel: Kernel, name: String) -> String {
     }
 }
 
+/// Whether a device that answers so may well run other points.
+pub(crate) const fn is_of_the_point(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::Refused(_)
+            | Fault::NoMemory { .. }
+            | Fault::NoCache { .. }
+            | Fault::TooSmall { .. }
+            | Fault::Unsupported
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use kernels::backend::fake::Script;

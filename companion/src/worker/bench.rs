@@ -96,9 +96,9 @@ pub(super) fn measure(
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(None),
-            // The kernels of other formats may take these sizes.
-            Err(stopped @ Stopped::Failed(Fault::Refused(_))) => {
-                let why = sentence(name, device, &stopped);
+            // Other formats and sizes may do.
+            Err(Stopped::Failed(fault)) if machine::is_of_the_point(&fault) => {
+                let why = sentence(name, device, &Stopped::Failed(fault));
                 channel.send(&WorkerMessage::Log { line: format!("{LEFT_OUT}{why}") });
                 refusal = refusal.or(Some(why));
             }

@@ -149,7 +149,8 @@ async fn a_job_whose_worker_cannot_be_killed_is_canceled_within_the_promised_tim
     let begin = Instant::now();
     assert_eq!(daemon.jobs.cancel(wedged).await, Ok(true));
     let (state, fault) = end_of(&daemon, wedged).await;
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    // A second of grace, a second in tests for its end, and the time of a loaded machine.
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     let (_, message) = fault.expect("a reason");
     assert!(state == JobState::Canceled && message.starts_with(SAID), "{state:?} {message}");
     assert!(!is_well(&daemon));

@@ -113,7 +113,7 @@ fn run(
         let records = match measured {
             Ok(records) => records,
             // Other points may have room, and kernels of other formats may take these sizes.
-            Err(Stopped::Failed(fault)) if is_of_the_point(&fault) => {
+            Err(Stopped::Failed(fault)) if machine::is_of_the_point(&fault) => {
                 left_out.0.push((*kernel, failure(&*device, Stopped::Failed(fault))));
                 continue;
             }
@@ -153,18 +153,6 @@ impl LeftOut {
             say(&format!("left out: {}{format}: {why}", machine::point(*kernel)));
         }
     }
-}
-
-/// Whether a device that answers so may well run other points.
-pub(super) const fn is_of_the_point(fault: &Fault) -> bool {
-    matches!(
-        fault,
-        Fault::Refused(_)
-            | Fault::NoMemory { .. }
-            | Fault::NoCache { .. }
-            | Fault::TooSmall { .. }
-            | Fault::Unsupported
-    )
 }
 
 /// Prints a note on stderr, which may be closed.

@@ -85,7 +85,8 @@ impl Metered {
             };
         };
         let seconds = t - since;
-        let joules = passed(before, now, seconds)?;
+        let joules =
+            passed(before, now, seconds).inspect_err(|why| self.joules = Err(why.clone()))?;
         self.seconds += seconds;
         self.joules = self.joules.clone().map(|sum| sum + joules);
         if self.follower.is_some() {

@@ -22,9 +22,9 @@ use super::super::point_file;
 use super::vectors::{Agreement, Vectors};
 use crate::failure::Failure;
 use crate::files;
-use crate::measure::layers;
 use crate::measure::products::Products;
 use crate::measure::turn::Turn;
+use crate::measure::{layers, machine};
 use crate::output::{Answer, Form, Rows};
 
 /// Tokens of the products with packed weights.
@@ -117,7 +117,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
                 own.add(name, outputs);
                 tested.push(Tested { kernel: *kernel, check: Ok(check), agreement });
             }
-            Err(Stopped::Failed(fault)) if point::is_of_the_point(&fault) => {
+            Err(Stopped::Failed(fault)) if machine::is_of_the_point(&fault) => {
                 let why = point::failure(&*device, Stopped::Failed(fault)).to_string();
                 tested.push(Tested { kernel: *kernel, check: Err(why), agreement: None });
             }
