@@ -20,7 +20,7 @@ pub(super) fn command() -> Command {
         "With --from: when, how and with what it was measured; stored in the calibration file",
     );
     Command::new("calibrate")
-        .about("Measure the factors of this machine (some 120 points, four minutes), or fit them to a file of measurements")
+        .about("Measure the factors of this machine (some 120 points in four minutes, on a GPU up to some 180), or fit them to a file of measurements")
         .args([
             file("out", "Write the calibration to this file, for --calibration and for the page"),
             file("export-device", "Write a device file with the measured ceilings, for --hardware and for the page")
