@@ -3,7 +3,7 @@
 use protocol::device::DeviceName;
 use protocol::job::{CalibrateSpec, JobEvent};
 
-use super::tests::{list, named, result_of, spec, up};
+use super::tests::{ended_job, list, named, result_of, spec, up};
 use super::*;
 use crate::link::jobs::ResultUse;
 
@@ -99,4 +99,19 @@ fn measurements_of_a_card_that_is_gone_are_not_those_of_its_successor() {
     client.receive(None, result_of(8, 2, started("card A")));
     assert_eq!((client.is_selected, client.roofs), (false, None));
     assert_eq!(client.jobs.newest_roofs("cuda:0"), None);
+}
+
+/// All events of a job are sent again to a page that has just connected.
+#[test]
+fn roofs_that_a_connected_machine_had_do_not_come_into_view() {
+    let mut client = up();
+    client.receive(
+        None,
+        list(vec![ended_job(9, JobState::Done, 3), ended_job(1, JobState::Done, 3)]),
+    );
+    assert_eq!(client.shown, Some(JobId(9)));
+    client.await_roofs(JobId(1));
+    client.receive(None, result_of(1, 1, JobEvent::Queued));
+    client.receive(None, result_of(1, 2, JobEvent::Started { predicted_s: None, device: None }));
+    assert_eq!(client.shown, Some(JobId(9)), "the newest one stays");
 }

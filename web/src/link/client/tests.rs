@@ -227,21 +227,6 @@ fn the_job_that_runs_stays_in_view_until_the_next_one_of_this_page_begins() {
     assert_eq!(client.shown, Some(JobId(5)));
 }
 
-/// All events of a job are sent again to a page that has just connected.
-#[test]
-fn roofs_that_a_connected_machine_had_do_not_come_into_view() {
-    let mut client = up();
-    client.receive(
-        None,
-        list(vec![ended_job(9, JobState::Done, 3), ended_job(1, JobState::Done, 3)]),
-    );
-    assert_eq!(client.shown, Some(JobId(9)));
-    client.await_roofs(JobId(1));
-    client.receive(None, result_of(1, 1, JobEvent::Queued));
-    client.receive(None, result_of(1, 2, JobEvent::Started { predicted_s: None, device: None }));
-    assert_eq!(client.shown, Some(JobId(9)), "the newest one stays");
-}
-
 #[test]
 fn a_refused_job_is_not_asked_again() {
     let mut client = up();
@@ -324,7 +309,7 @@ fn nothing_is_heard_before_both_sides_proved_themselves() {
     assert_eq!(client.telemetry, None);
 }
 
-fn ended_job(job: u64, state: JobState, last_seq: u64) -> JobSummary {
+pub(super) fn ended_job(job: u64, state: JobState, last_seq: u64) -> JobSummary {
     // No device of the session, so that the page does not ask for its measurements by itself.
     let other = JobSpec::Calibrate(CalibrateSpec { backend: Some("cuda:0".to_owned()) });
     JobSummary { state, last_seq, ..named(job, other.into()) }
