@@ -145,12 +145,7 @@ struct LeftOut(Vec<(Kernel, Failure)>);
 impl LeftOut {
     fn tell(&self) {
         for (kernel, why) in &self.0 {
-            let format = match kernel {
-                Kernel::Gemm(_) => None,
-                other => other.stored_format(),
-            };
-            let format = format.map_or_else(String::new, |format| format!(" in {format}"));
-            say(&format!("left out: {}{format}: {why}", machine::point(*kernel)));
+            say(&format!("left out: {}: {why}", machine::point(*kernel)));
         }
     }
 }
