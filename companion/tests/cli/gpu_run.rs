@@ -46,7 +46,8 @@ fn a_dry_run_measures_all_parts_and_makes_its_tables() {
     assert_eq!(products.len(), 4 * 13, "{products:?}");
     for row in products {
         let rate = |at: usize| row[at].parse::<f64>().expect("a number");
-        assert!(rate(3) > 0.0 && rate(4) > 0.0 && rate(5) > 0.0, "{row:?}");
+        // A share of reading has three digits, and a small product on a loaded machine may have less than a thousandth.
+        assert!(rate(3) > 0.0 && rate(4) > 0.0 && rate(5) >= 0.0, "{row:?}");
     }
     // No target is judged by small sizes, and each row says why.
     let table = read("table.csv");
