@@ -15,13 +15,18 @@ use crate::state::session::{Session, Step};
 /// the bounds.
 #[component]
 pub fn UnderVerdict() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let is_measured = memo(move |_| session.inputs.with(|inputs| inputs.place().is_measured()));
+    let roofs = block(move || {
+        if is_measured.get() { view! { <MeasuredRoofs/> }.into_any() } else { ().into_any() }
+    });
     let shown = expect_context::<PlanContext>().shown;
     let stuck = memo(move |_| shown.with(|shown| shown.answer.is_stuck()));
     let ways = block(move || {
         if stuck.get() { view! { <Impasse/> }.into_any() } else { view! { <Placed/> }.into_any() }
     });
     view! {
-        <MeasuredRoofs/>
+        {roofs}
         {ways}
     }
 }
