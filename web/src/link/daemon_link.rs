@@ -77,7 +77,8 @@ impl DaemonLink {
             self.on(Event::NoCrypto);
             return;
         }
-        if is_own {
+        // Whoever typed meanwhile keeps that address.
+        if is_own && self.typed.with_untracked(|typed| typed == address::USUAL) {
             self.typed.set(host.clone());
         }
         let Some(Pairing { address, code }) = address::pairing(&fragment) else {
