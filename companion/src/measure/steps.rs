@@ -35,7 +35,7 @@ pub(crate) struct MeanPower {
 pub(crate) struct CounterSteps {
     /// The last reading.
     last: Option<Count>,
-    /// Of the time before the first step its figure is not known to the joule.
+    /// The first step and the last; the energy before the first step is not known.
     ends: Option<(Count, Count)>,
     number: u32,
 }

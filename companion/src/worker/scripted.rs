@@ -37,7 +37,7 @@ fn act(act: Act, channel: &WorkerChannel, tries: &Tries<'_>) {
         Act::Hang => sleep(Duration::from_hours(1)),
         Act::Linger | Act::IgnoreCancel => linger(channel),
         Act::Crash => {
-            // As the library of a driver may.
+            // The library of a driver may print a path before it aborts.
             eprintln!("/opt/secret-place/libdriver.so: crashing as asked");
             std::process::abort()
         }
