@@ -2,11 +2,10 @@
 //! with all their limits, so that an error or interval here is the one that a user sees.
 
 use calc_core::calibration::{Calibration, FactorRow, Interval, Tokens};
-use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::text::List;
 use report::input::calibration_file::OwnRow;
-use report::input::timed_kernel::{TimedKernel, TimedPlace, expected};
+use report::input::timed_kernel::{TimedPlace, expected};
 use report::output::json::bench::BenchJson;
 
 use super::fits::Fits;
@@ -84,16 +83,7 @@ impl Fits<'_> {
 
 /// The measured over the expected time of a record.
 fn ratio(record: &BenchJson, place: TimedPlace<'_>) -> Result<f64, String> {
-    let formats = record.precision.as_ref();
-    let kernel = TimedKernel {
-        key: &record.kernel,
-        shape: record.shape.map(|it| GemmShape { m: it.m, n: it.n, k: it.k }),
-        sizes: &record.sizes,
-        formats: formats.map(|it| (&*it.weights, &*it.activations)),
-        bytes: record.bytes,
-        flops: record.flops,
-    };
-    let expected = expected(&kernel, place)
+    let expected = expected(&record.timed_kernel(), place)
         .map_err(|why| format!("no time of {} is expected: {why}", record.kernel))?;
     Ok(record.time_s.median / expected.time.get())
 }

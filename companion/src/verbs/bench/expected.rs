@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
-use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, Roof};
 use calc_core::provenance::Provenance;
 use calc_core::units::Seconds;
 use clap::ArgMatches;
 use report::input::request::Library;
-use report::input::timed_kernel::{TimedKernel, TimedPlace, expected};
+use report::input::timed_kernel::{TimedPlace, expected};
 use report::number_text::counted;
 use report::output::json::bench::{BenchExpectedJson, BenchJson};
 use report::output::verdict;
@@ -72,17 +71,8 @@ impl Expectation {
                 "it was measured in the cache, and the model expects times from memory".to_owned()
             );
         }
-        let formats = record.precision.as_ref();
-        let kernel = TimedKernel {
-            key: &record.kernel,
-            shape: record.shape.map(|it| GemmShape { m: it.m, n: it.n, k: it.k }),
-            sizes: &record.sizes,
-            formats: formats.map(|it| (&*it.weights, &*it.activations)),
-            bytes: record.bytes,
-            flops: record.flops,
-        };
         let place = TimedPlace { device, mode: None, calibration: &Calibration::FITTED };
-        let found = expected(&kernel, place)?;
+        let found = expected(&record.timed_kernel(), place)?;
         Ok(BenchExpectedJson {
             hardware: device.key.to_string(),
             ideal_s: found.ideal.get(),

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use calc_core::cost::gemm::GemmShape;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
+use crate::input::timed_kernel::TimedKernel;
 
 /// Record of one measured point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,6 +72,19 @@ pub struct BenchJson {
 impl BenchJson {
     /// Version of the JSON layout.
     pub const SCHEMA: u32 = SCHEMA;
+
+    /// The kernel that was timed, whose expected time is asked for.
+    pub fn timed_kernel(&self) -> TimedKernel<'_> {
+        let formats = self.precision.as_ref();
+        TimedKernel {
+            key: &self.kernel,
+            shape: self.shape.map(|it| GemmShape { m: it.m, n: it.n, k: it.k }),
+            sizes: &self.sizes,
+            formats: formats.map(|it| (&*it.weights, &*it.activations)),
+            bytes: self.bytes,
+            flops: self.flops,
+        }
+    }
 }
 
 /// Shape of a matrix product: m, n and k.

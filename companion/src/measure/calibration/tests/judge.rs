@@ -1,8 +1,7 @@
 //! Errors of held-out points beside the expected times that follow from the written files.
 
-use calc_core::cost::gemm::GemmShape;
 use calc_core::units::Seconds;
-use report::input::timed_kernel::{TimedKernel, TimedPlace, expected};
+use report::input::timed_kernel::{TimedPlace, expected};
 
 use super::*;
 
@@ -20,21 +19,12 @@ pub(super) fn errors_by_files(
     let place = TimedPlace { device: &device, mode: None, calibration: &calibration };
     let held_out = records.iter().filter(|it| kernels(&it.kernel) && is_held_out(it));
     let error = |record: &BenchJson| {
-        let formats = record.precision.as_ref().unwrap();
-        let kernel = TimedKernel {
-            key: &record.kernel,
-            shape: record.shape.map(|it| GemmShape { m: it.m, n: it.n, k: it.k }),
-            sizes: &record.sizes,
-            formats: Some((&formats.weights, &formats.activations)),
-            bytes: record.bytes,
-            flops: record.flops,
-        };
-        expected(&kernel, place).unwrap().error(Seconds::new(record.time_s.median))
+        expected(&record.timed_kernel(), place).unwrap().error(Seconds::new(record.time_s.median))
     };
     held_out.map(error).collect()
 }
 
-/// The same of a processor that the catalog does not have.
+/// Errors by the written files, for a processor that the catalog does not have.
 fn errors_by_the_files(
     calibrated: &Calibrated,
     records: &[BenchJson],
