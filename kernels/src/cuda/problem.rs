@@ -21,12 +21,22 @@ pub(crate) struct Problem {
     pub(crate) buffers: Vec<CallBuffer>,
     /// Bytes and FLOP of one call.
     pub(crate) cost: Cost,
-    /// Largest error that passes.
-    pub(crate) tolerance: f64,
-    /// The error of the results of a set: what is in its written buffers, in order.
+    /// The error over its tolerance of the results of a set: what is in its written buffers, in order.
     pub(crate) error: Box<ErrorOf>,
     /// Outputs beside their reference, of a problem that shows them.
     pub(crate) outputs: Option<Box<OutputsOf>>,
+}
+
+impl Problem {
+    /// A problem whose outputs are not shown.
+    pub(crate) fn new(
+        call: Called,
+        buffers: Vec<CallBuffer>,
+        cost: Cost,
+        error: impl Fn(u64, &[Vec<u8>]) -> f64 + 'static,
+    ) -> Self {
+        Self { call, buffers, cost, error: Box::new(error), outputs: None }
+    }
 }
 
 /// A kernel of our own or a library call that computes a problem.

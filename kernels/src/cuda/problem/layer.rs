@@ -68,14 +68,8 @@ fn attention(
         content: super::Content::Repeats(Box::new(of_set)),
     };
     let error = move |set: u64, written: &[Vec<u8>]| heads.error(first(set), &floats(&written[0]));
-    Ok(Problem {
-        call: call.into(),
-        buffers: vec![queries, keys, values, CallBuffer::output(output)],
-        cost: sizes.cost().into(),
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    let buffers = vec![queries, keys, values, CallBuffer::output(output)];
+    Ok(Problem::new(call.into(), buffers, sizes.cost().into(), error))
 }
 
 /// Distinct rows of random numbers as they are stored, and as they are read.
@@ -160,14 +154,7 @@ fn norm(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         of(0).max(of(1))
     };
     let cost = sizes.norm_cost().into();
-    Ok(Problem {
-        call: call.into(),
-        buffers,
-        cost,
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(call.into(), buffers, cost, error))
 }
 
 fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
@@ -187,14 +174,7 @@ fn gate(sizes: RowSizes, seed: u64) -> Result<Problem, Fault> {
         worst(&written[0], carrier, width, right)
     };
     let cost = sizes.gate_cost().into();
-    Ok(Problem {
-        call: call.into(),
-        buffers,
-        cost,
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(call.into(), buffers, cost, error))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "between −1 and 1")]
@@ -228,14 +208,7 @@ fn rope(sizes: RopeSizes, seed: u64) -> Result<Problem, Fault> {
         })
     };
     let cost = sizes.cost().into();
-    Ok(Problem {
-        call: call.into(),
-        buffers,
-        cost,
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(call.into(), buffers, cost, error))
 }
 
 /// One table; each set looks up other rows of it.
@@ -271,12 +244,5 @@ fn embedding(sizes: EmbeddingSizes, seed: u64, sets: u64) -> Result<Problem, Fau
         if is_right { 0.0 } else { f64::INFINITY }
     };
     let cost = sizes.cost().into();
-    Ok(Problem {
-        call: call.into(),
-        buffers,
-        cost,
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(call.into(), buffers, cost, error))
 }

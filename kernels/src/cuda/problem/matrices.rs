@@ -51,14 +51,7 @@ pub(crate) fn problem(product: GemmShape, seed: u64, workspace: u64) -> Result<P
             .map(|(got, token)| error_of(element, got, &expected[set_of(*token, expected.len())]));
         errors.fold(0.0, f64::max)
     };
-    Ok(Problem {
-        call: Called::Product(product),
-        buffers,
-        cost: product.cost(),
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(Called::Product(product), buffers, product.cost(), error))
 }
 
 /// Refuses sizes that no algorithm takes.

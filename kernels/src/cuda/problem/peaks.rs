@@ -47,12 +47,7 @@ pub(crate) fn problem(which: Peak, facts: &Facts) -> Problem {
         errors.fold(0.0, f64::max)
     };
     let flops = threads as f64 * which.flops() as f64 * rounds;
-    Problem {
-        buffers: vec![CallBuffer::output(4 * threads)],
-        cost: Cost { bytes: Bytes::ZERO, flops: Flops::new(flops) },
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-        call: call.into(),
-    }
+    let buffers = vec![CallBuffer::output(4 * threads)];
+    let cost = Cost { bytes: Bytes::ZERO, flops: Flops::new(flops) };
+    Problem::new(call.into(), buffers, cost, error)
 }

@@ -88,7 +88,6 @@ pub(crate) fn problem(
         call: call.into(),
         buffers,
         cost,
-        tolerance: 1.0,
         error: Box::new(error),
         outputs: Some(Box::new(outputs)),
     })

@@ -46,14 +46,7 @@ pub(crate) fn problem(kernel: Kernel, processors: u32, seed: u64) -> Result<Prob
     };
     let all = arrays * bytes as f64;
     let cost = Cost { bytes: Bytes::new(all), flops: Flops::new(flops * bytes as f64 / 4.0) };
-    Ok(Problem {
-        call: call.into(),
-        buffers,
-        cost,
-        tolerance: 1.0,
-        error: Box::new(error),
-        outputs: None,
-    })
+    Ok(Problem::new(call.into(), buffers, cost, error))
 }
 
 /// First page of a set.
